@@ -1,5 +1,5 @@
-# The image for those who have Docker; "make image" makes the same without it, and
-# a test compares the two.
+# Builds the image with Docker. "make image" builds the same image without Docker; a test
+# compares the two.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 \
 #     --build-arg VERSION="$(git describe --always)" --build-arg REVISION="$(git rev-parse HEAD)" .
@@ -19,7 +19,7 @@ ARG VERSION=development
 ARG REVISION
 ARG CREATED=1970-01-01T00:00:00Z
 LABEL org.opencontainers.image.title="workload-resizer"
-LABEL org.opencontainers.image.description="Resizes pods in place to what they need on the node where they run"
+LABEL org.opencontainers.image.description="Resizes pods in place for the type of the node that they run on"
 LABEL org.opencontainers.image.source="https://github.com/workload-resizer/workload-resizer"
 LABEL org.opencontainers.image.documentation="https://github.com/workload-resizer/workload-resizer/tree/main/docs"
 LABEL org.opencontainers.image.licenses="Apache-2.0"

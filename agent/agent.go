@@ -15,29 +15,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Measurer measures the node; *Node is one.
+// Measurer measures the node. *Node implements it.
 type Measurer interface {
 	Full(context.Context) (Results, error)
 	Spot(context.Context) (Results, error)
 }
 
-// Config is what an Agent is made of.
+// Config configures an Agent.
 type Config struct {
-	// Node is what the node is called.
+	// Node is the name of the node.
 	Node string
-	// NodeType is what ratios call it; empty where whoever gets the samples knows.
+	// NodeType is the node's type as ratios name it; empty if the receiver of the samples
+	// knows it.
 	NodeType string
-	// Machine is what it is.
+	// Machine describes the node.
 	Machine machine.Machine
-	// Measure measures it.
+	// Measure measures the node.
 	Measure Measurer
-	// Deliver brings samples where they are to go; an error that
-	// deliver.Rejected tells is final.
+	// Deliver sends samples to their destination. An error for which deliver.Rejected
+	// returns true is final.
 	Deliver func(context.Context, []sample.Sample) error
-	// Summary is told what was measured, for people.
+	// Summary receives a human-readable summary of each run.
 	Summary io.Writer
-	// MemoryFile keeps what an agent that stays has to know after a restart;
-	// empty for nothing.
+	// MemoryFile holds what Stay needs to know after a restart; empty to keep nothing.
 	MemoryFile string
 }
 
@@ -59,18 +59,18 @@ func (a *Agent) Once(ctx context.Context) error {
 }
 
 const (
-	// startSpread and periodShare spread the runs of many nodes that were started
-	// together, the latter as a share of the period.
+	// startSpread and periodShare spread the runs of nodes that start at the same time.
+	// periodShare is a share of the period.
 	startSpread = time.Minute
 	periodShare = 0.1
-	// firstRetry is the pause before what did not work is tried again; it doubles
-	// up to the period.
+	// firstRetry is the pause before the first retry. It doubles up to the period.
 	firstRetry = 10 * time.Minute
 )
 
-// Stay measures the node with all kernels now, unless it remembers that it did, and
-// then once in a period shortly one vCPU. If that differs from the last full run, or
-// that was long ago, the next is full again. It returns nil when ctx is done.
+// Stay measures the node with all kernels now, unless its memory file records a recent run.
+// After that, it runs a short spot check of one vCPU once per period. If a spot check differs
+// from the last full run, or that run is too old, the next run is full again. Stay returns nil
+// when ctx is done.
 func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	a.describe()
 	if a.config.MemoryFile != "" {
@@ -102,7 +102,7 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 			pause = period + rand.N(time.Duration(periodShare*float64(period))+1)
 		default:
 			pause = retry.Step()
-			a.say("%v; next try in %v", err, pause.Round(time.Second))
+			a.say("%v; retrying in %v", err, pause.Round(time.Second))
 		}
 	}
 }
@@ -111,8 +111,8 @@ func retries(period time.Duration) wait.Backoff {
 	return wait.Backoff{Duration: min(firstRetry, period), Factor: 2, Jitter: 1, Steps: 100, Cap: period}
 }
 
-// step delivers what is left of the run before, or runs once more. Nothing is
-// measured again because it could not be delivered.
+// step delivers the pending samples of the previous run, or starts a new run. A failed
+// delivery does not cause a new measurement.
 func (a *Agent) step(ctx context.Context) error {
 	if len(a.pending) > 0 {
 		return a.deliver(ctx)
@@ -131,11 +131,11 @@ func (a *Agent) run(ctx context.Context, full bool) error {
 		a.summarize(results, full)
 	}
 	if err != nil {
-		return fmt.Errorf("nothing was measured that counts: %w", err)
+		return fmt.Errorf("no valid measurement: %w", err)
 	}
 	a.memory.learn(began, full, results.Scores)
 	if a.memory.Doubted {
-		a.say("this differs by more than %.0f %% from the last full run: the next one is full", 100*tolerance)
+		a.say("scores differ by more than %.0f%% from the last full run: the next run is a full one", 100*tolerance)
 	}
 	a.pending = samplesOf(a.config.Node, a.config.NodeType, &a.config.Machine, began, results.Scores)
 	return a.deliver(ctx)
@@ -147,7 +147,7 @@ func (a *Agent) deliver(ctx context.Context) error {
 		return err
 	}
 	a.pending = nil
-	// Not before: what was not delivered is measured again after a restart.
+	// Not earlier: samples that were not delivered must be measured again after a restart.
 	if err := a.memory.save(a.config.MemoryFile); err != nil {
 		a.say("%v", err)
 	}

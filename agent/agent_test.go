@@ -20,12 +20,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// lab is an agent's node and whoever gets its samples.
+// lab is the node of an agent and the receiver of its samples.
 type lab struct {
 	began  time.Time
-	runs   []string // "full" or "spot", after how many hours.
+	runs   []string // Kind and start in hours, e.g. "full@0s".
 	single float64
-	busy   int // How many runs are yet disturbed.
+	busy   int // How many runs will still be disturbed.
 	refuse []error
 	got    []sample.Sample
 	said   bytes.Buffer
@@ -60,7 +60,7 @@ func (l *lab) agent(file string) *Agent {
 	})
 }
 
-// stay runs the agent for a time.
+// stay runs the agent for a duration.
 func (l *lab) stay(t *testing.T, a *Agent, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -88,7 +88,7 @@ func (l *lab) expect(t *testing.T, kinds ...string) {
 
 func TestStay(t *testing.T) {
 	const day = 24 * time.Hour
-	t.Run("full at the start, then a spot check at most daily", func(t *testing.T) {
+	t.Run("starts with a full run, then spot checks at most daily", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.stay(t, l.agent(""), 60*time.Hour)
 			l.expect(t, "full", "spot", "spot")
@@ -97,7 +97,7 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a spot check that differs makes the next run full, and that is the measure then", func(t *testing.T) {
+	t.Run("a spot check that differs makes the next run full, which is the new reference", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			a := l.agent("")
 			l.stay(t, a, time.Hour)
@@ -108,7 +108,7 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a full run is good for 30 days", func(t *testing.T) {
+	t.Run("repeats a full run after 30 days", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.stay(t, l.agent(""), 65*day)
 			full := 0
@@ -124,7 +124,7 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a restart is no reason to measure again", func(t *testing.T) {
+	t.Run("does not measure again after a restart", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			file := filepath.Join(t.TempDir(), "state.json")
 			l.stay(t, l.agent(file), time.Hour)
@@ -134,7 +134,7 @@ func TestStay(t *testing.T) {
 			l.expect(t, "full", "spot")
 		})
 	})
-	t.Run("a doubted run is not forgotten by a restart", func(t *testing.T) {
+	t.Run("remembers a doubted run across restarts", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			file := filepath.Join(t.TempDir(), "state.json")
 			l.stay(t, l.agent(file), time.Hour)
@@ -144,7 +144,7 @@ func TestStay(t *testing.T) {
 			l.expect(t, "full", "spot", "full")
 		})
 	})
-	t.Run("a busy node is tried again, less and less often", func(t *testing.T) {
+	t.Run("retries a busy node with growing pauses", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.busy = 3
 			l.stay(t, l.agent(""), 3*time.Hour)
@@ -154,7 +154,7 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what was not delivered is, without another run", func(t *testing.T) {
+	t.Run("delivers pending samples without another run", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.refuse = []error{errors.New("away"), errors.New("away")}
 			l.stay(t, l.agent(""), 12*time.Hour)
@@ -164,24 +164,24 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what is rejected is not sent again", func(t *testing.T) {
+	t.Run("does not send rejected samples again", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.refuse = []error{&deliver.RejectedError{}}
 			l.stay(t, l.agent(""), 12*time.Hour)
 			l.expect(t, "full")
-			if len(l.got) != 0 || !strings.Contains(l.said.String(), "rejects samples") {
-				t.Errorf("got %v, said %s", l.got, l.said.String())
+			if len(l.got) != 0 || !strings.Contains(l.said.String(), "rejected samples") {
+				t.Errorf("got %v; the summary is:\n%s", l.got, l.said.String())
 			}
 		})
 	})
 }
 
 func TestAgent(t *testing.T) {
-	t.Run("once makes samples that are valid and says what it measured", onceMakesSamplesThatAreValidAndSaysWhatItMeasured)
-	t.Run("IDs tell nodes runs and benchmarks apart and nothing else", idsTellNodesRunsAndBenchmarksApartAndNothingElse)
+	t.Run("once makes valid samples and prints a summary", onceMakesValidSamplesAndPrintsASummary)
+	t.Run("IDs depend only on node run and benchmark", idsDependOnlyOnNodeRunAndBenchmark)
 }
 
-func onceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
+func onceMakesValidSamplesAndPrintsASummary(t *testing.T) {
 	in(t, func(t *testing.T, l *lab) {
 		if err := l.agent("").Once(t.Context()); err != nil {
 			t.Fatal(err)
@@ -196,15 +196,15 @@ func onceMakesSamplesThatAreValidAndSaysWhatItMeasured(t *testing.T) {
 		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.CPUModel != "AMD-25-1" {
 			t.Errorf("got %+v", s)
 		}
-		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5; scores are by CPU time", "bench-node:json", "0.4 %      5        25 %"} {
+		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5 CPUs; scores are per CPU time", "bench-node:json", "0.4%      5         25%"} {
 			if !strings.Contains(l.said.String(), line) {
-				t.Errorf("does not say %q:\n%s", line, l.said.String())
+				t.Errorf("the summary lacks %q:\n%s", line, l.said.String())
 			}
 		}
 	})
 }
 
-func idsTellNodesRunsAndBenchmarksApartAndNothingElse(t *testing.T) {
+func idsDependOnlyOnNodeRunAndBenchmark(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
 	long := strings.Repeat("n", 253)
 	same := id(long, now, "bench-node:memory-bandwidth")

@@ -1,8 +1,7 @@
-// Package agent measures the node that it runs on with the kernels of
-// agent/kernel, and makes samples of that: once, or at the start of the node and
-// then at most daily as short spot checks. It does as little harm as it can: at the
-// lowest priority, for 20 seconds at most, and it throws away what it has measured
-// if the node was busy with something else.
+// Package agent measures the node that it runs on with the kernels of agent/kernel, and turns
+// the scores into samples. It runs once, or when the node starts and then in short spot checks,
+// at most daily. It disturbs the node as little as possible: it runs at the lowest priority and
+// for at most 20 seconds. It discards a run if the node was busy with something else.
 //
-// It must not know node types nor ratios, nor where samples go.
+// It must not know node types, ratios or where samples go.
 package agent

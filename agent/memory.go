@@ -13,35 +13,35 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/measure"
 )
 
-// tolerance is by how much a spot check may differ from the last full run. Repeated
-// runs of one machine differ by less than a percent most of the time, and by more
-// than this on a few machines in a hundred.
+// tolerance is how much a spot check may differ from the last full run. Repeated runs on one
+// machine usually differ by less than 1%. On a few machines in a hundred, they differ by more
+// than the tolerance.
 const tolerance = 0.10
 
-// fullPeriod is how long a full run is good for: a spot check never decides, and
-// samples stop to count after 90 days, so that without a new one a node that runs
-// for long would be as if it had never been measured.
+// fullPeriod is how long a full run is valid. Spot checks never determine a ratio, and samples
+// stop counting after 90 days. Without a new full run, a long-running node would end up like
+// one that was never measured.
 const fullPeriod = 30 * 24 * time.Hour
 
-// memory is what is known of earlier runs.
+// memory is what the agent knows about earlier runs.
 type memory struct {
-	// Last is when the last run was.
+	// Last is when the last run began.
 	Last time.Time `json:"last"`
-	// Full is when the last full run was, and Version that of its kernels.
+	// Full is when the last full run began, and Version is the version of its kernels.
 	Full    time.Time `json:"full"`
 	Version string    `json:"version"`
-	// Single are its scores of one thread, by kernel.
+	// Single has the single-thread scores of the last full run, by kernel.
 	Single map[string]float64 `json:"single"`
-	// Doubted tells that a spot check did not agree with them.
+	// Doubted reports whether a later spot check disagreed with them.
 	Doubted bool `json:"doubted,omitempty"`
 }
 
-// wantsFull tells that there has to be a full run.
+// wantsFull reports whether the next run must be a full run.
 func (m *memory) wantsFull() bool {
 	return m.Version != kernel.Version() || m.Doubted || time.Since(m.Full) >= fullPeriod
 }
 
-// learn takes a run into account.
+// learn records a run.
 func (m *memory) learn(began time.Time, full bool, scores []measure.Score) {
 	m.Last = began
 	if full {
@@ -58,8 +58,8 @@ func (m *memory) learn(began time.Time, full bool, scores []measure.Score) {
 	}
 }
 
-// load reads the memory; there is none if there is no such file. What
-// cannot be read is forgotten: then there is a full run.
+// load reads the memory. It is empty if the file does not exist or is not readable; the next
+// run is then a full run.
 func load(file string) (memory, error) {
 	var m memory
 	content, err := os.ReadFile(file)
@@ -70,12 +70,12 @@ func load(file string) (memory, error) {
 		err = json.Unmarshal(content, &m)
 	}
 	if err != nil {
-		return memory{}, fmt.Errorf("remember earlier runs: %w", err)
+		return memory{}, fmt.Errorf("read the state of earlier runs: %w", err)
 	}
 	return m, nil
 }
 
-// save writes the memory, all of it or nothing.
+// save writes the memory atomically.
 func (m *memory) save(file string) error {
 	if file == "" {
 		return nil
@@ -88,7 +88,7 @@ func (m *memory) save(file string) error {
 		err = os.Rename(file+".new", file)
 	}
 	if err != nil {
-		return fmt.Errorf("remember this run: %w", err)
+		return fmt.Errorf("save the state of this run: %w", err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/quiet"
 )
 
-// Results are what a node has got done, all of it in one run.
+// Results are the scores of one run.
 type Results struct {
 	Scores  []measure.Score
 	Skipped []measure.Skip
@@ -25,7 +25,7 @@ type Node struct {
 	counters quiet.Proc
 }
 
-// NewNode looks at the node as its root directory shows it, "/".
+// NewNode returns the node that a root directory describes, which is "/" for this node.
 func NewNode(root string) (*Node, error) {
 	m, err := machine.Read(os.DirFS(root))
 	if err != nil {
@@ -38,8 +38,8 @@ func NewNode(root string) (*Node, error) {
 	return &Node{m, counters}, nil
 }
 
-// Full measures the node with all vCPUs and one. The error is a *quiet.Error if the
-// node was busy; then the results, if there are any, are not to be trusted.
+// Full measures the node with all vCPUs and with one. The error is a *quiet.Error if the node
+// was busy. Do not trust any results that come with it.
 func (n *Node) Full(ctx context.Context) (Results, error) {
 	return n.undisturbed(ctx, func() (r Results, err error) {
 		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), measure.Budget)
@@ -47,7 +47,7 @@ func (n *Node) Full(ctx context.Context) (Results, error) {
 	})
 }
 
-// Spot measures one vCPU shortly; errors are as of Full.
+// Spot briefly measures one vCPU. It returns the same errors as Full.
 func (n *Node) Spot(ctx context.Context) (Results, error) {
 	return n.undisturbed(ctx, func() (r Results, err error) {
 		r.Scores, err = measure.Spot(ctx, kernel.Spot(), n.limits(), measure.SpotBudget)
@@ -59,7 +59,7 @@ func (n *Node) limits() measure.Limits {
 	return measure.Limits{CPUs: n.CPUs.List(), Sharing: n.Sharing, Quota: n.Quota, CacheBytes: n.CacheBytes, MemoryBytes: n.MemoryBytes}
 }
 
-// undisturbed measures between two looks at what others do.
+// undisturbed calls run, and checks before and after it whether other processes disturb it.
 func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Results, error) {
 	pressure, err := n.counters.Pressure()
 	if err == nil {
@@ -75,10 +75,10 @@ func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Re
 	results, failed := run()
 	after, err := n.counters.Read()
 	if err != nil {
-		return Results{}, errors.Join(failed, fmt.Errorf("tell whether the node was busy: %w", err))
+		return Results{}, errors.Join(failed, fmt.Errorf("check if the node was busy: %w", err))
 	}
 	if busy := quiet.During(before, after, n.Online.Size()); busy != nil && ctx.Err() == nil {
-		// That is why, if so little was done that nothing was measured.
+		// This takes precedence over failed: it explains why nothing was measured.
 		return results, busy
 	}
 	return results, failed

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/quiet"
 )
 
-// nodeOf is a node of a fixture, and where its counters are.
+// nodeOf returns a node made of fixtures, and the path of its /proc/stat.
 func nodeOf(t *testing.T) (*Node, string) {
 	t.Helper()
 	root := t.TempDir()
@@ -52,11 +52,11 @@ func aRunOnABusyNodeDoesNotCount(t *testing.T) {
 		failed error
 		want   error // nil with busy: a *quiet.Error.
 	}{
-		{"left alone", false, false, scores, nil, nil},
-		{"busy", true, false, scores, nil, nil},
-		{"so busy that nothing was measured: that is why", true, false, Results{}, starved, nil},
-		{"nothing was measured of an idle one", false, false, Results{}, starved, starved},
-		{"told to end, on a busy one", true, true, Results{}, told, told},
+		{"keeps a run on an idle node", false, false, scores, nil, nil},
+		{"rejects a run on a busy node", true, false, scores, nil, nil},
+		{"reports a busy node instead of a run without scores", true, false, Results{}, starved, nil},
+		{"reports a run without scores on an idle node", false, false, Results{}, starved, starved},
+		{"reports an interrupted run on a busy node as such", true, true, Results{}, told, told},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n, stat := nodeOf(t)
@@ -64,7 +64,7 @@ func aRunOnABusyNodeDoesNotCount(t *testing.T) {
 			defer cancel()
 			got, err := n.undisturbed(ctx, func() (Results, error) {
 				if tc.busy {
-					// An hour, of whoever it was.
+					// An hour of CPU time of other processes.
 					if err := os.WriteFile(stat, []byte("cpu  360000 0 0 0 0 0 0 0 0 0\n"), 0o600); err != nil {
 						t.Fatal(err)
 					}

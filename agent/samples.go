@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// samplesOf makes samples of a run that began at a time.
+// samplesOf returns the samples of a run.
 func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, scores []measure.Score) []sample.Sample {
 	all := make([]sample.Sample, len(scores))
 	for i, score := range scores {
@@ -29,8 +29,8 @@ func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, score
 	return all
 }
 
-// id is the same for the same node, run and benchmark. Names of nodes may be longer
-// than ids.
+// id returns the ID of a sample, unique per node, run and benchmark. It contains a hash of the
+// node's name, since names of nodes may be longer than IDs.
 func id(node string, began time.Time, benchmark string) string {
 	sum := sha256.Sum256([]byte(node))
 	return fmt.Sprintf("%s/%x/%s", strings.TrimPrefix(benchmark, sample.AgentPrefix), sum[:8], began.UTC().Format(time.RFC3339Nano))

@@ -13,14 +13,14 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// accountTokenLife is how long a token is requested for. The API server gives none
-// for less than ten minutes.
+// accountTokenLife is the requested lifetime of a token. The API server issues none for
+// less than ten minutes.
 const accountTokenLife = 15 * time.Minute
 
-// accountToken is the token of a ServiceAccount, requested anew when four fifths
-// of its life are over.
+// accountToken is the token of a ServiceAccount. It is renewed after four fifths of its
+// lifetime.
 type accountToken struct {
-	// request returns a token and when it expires.
+	// request returns a token and its expiry time.
 	request func(context.Context) (string, time.Time, error)
 
 	mu      sync.Mutex
@@ -36,9 +36,9 @@ func newAccountToken(core corev1client.ServiceAccountsGetter, account types.Name
 		}, metav1.CreateOptions{})
 		switch {
 		case apierrors.IsForbidden(err):
-			return "", time.Time{}, fmt.Errorf("request a token of ServiceAccount %s: you need the right to create serviceaccounts/token there: %w", account, err)
+			return "", time.Time{}, fmt.Errorf("request a token for ServiceAccount %s: you need the right to create serviceaccounts/token for it: %w", account, err)
 		case err != nil:
-			return "", time.Time{}, fmt.Errorf("request a token of ServiceAccount %s: %w", account, err)
+			return "", time.Time{}, fmt.Errorf("request a token for ServiceAccount %s: %w", account, err)
 		}
 		return answer.Status.Token, answer.Status.ExpirationTimestamp.Time, nil
 	}}

@@ -10,10 +10,10 @@ import (
 )
 
 func TestAccount(t *testing.T) {
-	t.Run("account tokens are renewed in time", accountTokensAreRenewedInTime)
+	t.Run("renews account tokens in time", renewsAccountTokensInTime)
 }
 
-func accountTokensAreRenewedInTime(t *testing.T) {
+func renewsAccountTokensInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
 		var fail error
@@ -27,11 +27,11 @@ func accountTokensAreRenewedInTime(t *testing.T) {
 			fail  error
 			want  string
 		}{
-			{"the first is requested", 0, nil, "token-1"},
-			{"it is kept while it lives", 8*time.Minute - time.Second, nil, "token-1"},
-			{"it is renewed before it ends", time.Second, nil, "token-2"},
-			{"what fails is an error", 9 * time.Minute, errors.New("no"), ""},
-			{"and is requested again", 0, nil, "token-4"},
+			{"requests the first token", 0, nil, "token-1"},
+			{"keeps it for four fifths of its lifetime", 8*time.Minute - time.Second, nil, "token-1"},
+			{"renews it before it expires", time.Second, nil, "token-2"},
+			{"returns the error of a failed request", 9 * time.Minute, errors.New("no"), ""},
+			{"requests it again after a failure", 0, nil, "token-4"},
 		} {
 			time.Sleep(step.sleep)
 			fail = step.fail

@@ -25,20 +25,20 @@ func hostOf(address string) (string, error) {
 	return host, nil
 }
 
-// isLocal tells whether a host's name is that of this machine. What a name really
-// leads to, dialLoopback looks at.
+// isLocal reports whether host names this machine. dialLoopback checks which IP address
+// the name resolves to.
 func isLocal(host string) bool {
 	return strings.EqualFold(host, "localhost") || isLoopback(host)
 }
 
-// dialLoopback connects to address and looks at the IP that it really goes to:
-// a resolver can answer anything for "localhost".
+// dialLoopback connects to address and checks the IP address that it resolves to: a
+// resolver can return anything for "localhost".
 func dialLoopback(ctx context.Context, address string) (net.Conn, error) {
 	dialer := net.Dialer{
 		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
 			host, _, err := net.SplitHostPort(resolved)
 			if err != nil || !isLoopback(host) {
-				return fmt.Errorf("server address %q is not on this machine, although its name is, and the connection is plaintext", resolved)
+				return fmt.Errorf("server address %q is not on this machine, although its host name is local: refusing a plaintext connection", resolved)
 			}
 			return nil
 		},

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// guarded is token, but for what may not be sent to the server: whoever can pose
-// as it, by the Service and the ConfigMap of its authority, would get what the API
-// server takes. A token that does not say what it is for goes only where somebody
-// has said so, by WithTokenAudience.
+// guarded returns token with a check that the server is among the token's audiences.
+// Without it, an attacker who controls the Service and the ConfigMap with the certificate
+// authority could pose as the server and receive a token that the API server accepts. A
+// token that does not name its audiences is sent only if WithTokenAudience is given.
 func (o *clusterOptions) guarded(token TokenFunc) TokenFunc {
 	return func(ctx context.Context) (string, error) {
 		t, err := token(ctx)
@@ -23,12 +23,12 @@ func (o *clusterOptions) guarded(token TokenFunc) TokenFunc {
 		if slices.Contains(audiences, o.audience) || !tells && o.audienceGiven {
 			return t, nil
 		}
-		return "", fmt.Errorf("the token of the kubeconfig's user does not say that it is for the audience %q, so it is not sent", o.audience)
+		return "", fmt.Errorf("the kubeconfig user's token does not state that it is for the audience %q, so it is not sent", o.audience)
 	}
 }
 
-// audiencesOf returns the audiences that a JSON Web Token names, and whether the
-// token is one. Nobody has to trust the token for that, so it is not verified.
+// audiencesOf returns the audiences that a JSON Web Token names, and reports whether the
+// token is one. It does not verify the token, because nothing here has to trust it.
 func audiencesOf(token string) (audiences []string, tells bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -48,7 +48,7 @@ func audiencesOf(token string) (audiences []string, tells bool) {
 	if json.Unmarshal(claims.Audience, &one) == nil && one != "" {
 		return []string{one}, true
 	}
-	// Without any, or with what is no audience, it is for nobody.
+	// A token without a valid audience is for no server.
 	if json.Unmarshal(claims.Audience, &audiences) != nil {
 		return nil, true
 	}

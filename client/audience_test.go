@@ -23,35 +23,35 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// webToken is a JSON Web Token with this payload.
+// webToken returns a JSON Web Token with the payload.
 func webToken(payload string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	return encode([]byte(`{"alg":"RS256"}`)) + "." + encode([]byte(payload)) + "." + encode([]byte("signature"))
 }
 
 func TestAudience(t *testing.T) {
-	t.Run("what a token says it is for", whatATokenSaysItIsFor)
-	t.Run("a token of the kubeconfig goes only to a server that it is for", aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor)
+	t.Run("reads the audiences of a token", readsTheAudiencesOfAToken)
+	t.Run("sends a kubeconfig token only to a server that it is for", sendsAKubeconfigTokenOnlyToAServerThatItIsFor)
 }
 
-func whatATokenSaysItIsFor(t *testing.T) {
+func readsTheAudiencesOfAToken(t *testing.T) {
 	for _, tc := range []struct {
 		name, token string
 		want        []string
 		tells       bool
 	}{
 		{"one audience", webToken(`{"aud":"a"}`), []string{"a"}, true},
-		{"several", webToken(`{"aud":["a","b"]}`), []string{"a", "b"}, true},
-		{"with padding", "e30.eyJhdWQiOiJhIn0=.c", []string{"a"}, true},
-		{"none", webToken(`{"sub":"ann"}`), nil, true},
-		{"none in so many words", webToken(`{"aud":null}`), nil, true},
-		{"one that is no name", webToken(`{"aud":{"a":"b"}}`), nil, true},
-		{"an empty one", webToken(`{"aud":""}`), nil, true},
-		{"no web token", "sha256~secret", nil, false},
-		{"dots alone", "a.b.c", nil, false},
-		{"JSON that is no claims", webToken(`"aud"`), nil, false},
+		{"several audiences", webToken(`{"aud":["a","b"]}`), []string{"a", "b"}, true},
+		{"a token with padding", "e30.eyJhdWQiOiJhIn0=.c", []string{"a"}, true},
+		{"no audience", webToken(`{"sub":"ann"}`), nil, true},
+		{"a null audience", webToken(`{"aud":null}`), nil, true},
+		{"an audience that is not a string", webToken(`{"aud":{"a":"b"}}`), nil, true},
+		{"an empty audience", webToken(`{"aud":""}`), nil, true},
+		{"an opaque token", "sha256~secret", nil, false},
+		{"parts that are not base64", "a.b.c", nil, false},
+		{"JSON that is not an object", webToken(`"aud"`), nil, false},
 		{"an encrypted web token", webToken(`{"aud":"a"}`) + ".d.e", nil, false},
-		{"nothing", "", nil, false},
+		{"an empty token", "", nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, tells := audiencesOf(tc.token); !slices.Equal(got, tc.want) || tells != tc.tells {
@@ -79,7 +79,7 @@ func (h *headers) HandleRPC(_ context.Context, event stats.RPCStats) {
 	}
 }
 
-// taken returns the authorizations of the calls so far, and forgets them.
+// taken returns and clears the authorizations of the calls so far.
 func (h *headers) taken() (calls int, tokens []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *headers) taken() (calls int, tokens []string) {
 	return calls, tokens
 }
 
-func aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor(t *testing.T) {
+func sendsAKubeconfigTokenOnlyToAServerThatItIsFor(t *testing.T) {
 	authority, received := newAuthority(t), &headers{}
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -115,21 +115,21 @@ func aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor(t *testing.T) {
 		config *rest.Config
 		opts   []Option
 		sent   string
-		// audience is the one that the refusal names, if there is one.
+		// audience is the one that the refusal names, if any.
 		audience string
 	}{
-		{"one that is for the server is sent", static(ours), nil, ours, ""},
-		{"one that is for both is sent", static(both), nil, both, ""},
-		{"one for the API server is not", static(theirs), nil, "", DefaultAudience},
-		{"nor if it is in a file", &rest.Config{Host: "https://127.0.0.1:1", BearerTokenFile: file}, nil, "", DefaultAudience},
-		{"nor if it is of a plugin", plugged, nil, "", DefaultAudience},
-		{"nor if it names no audience", static(webToken(`{"sub":"ann"}`)), nil, "", DefaultAudience},
-		{"one that does not tell is not", static(opaque), nil, "", DefaultAudience},
-		{"unless the audience is given", static(opaque), []Option{WithTokenAudience("ours")}, opaque, ""},
-		{"an empty audience is not given", static(opaque), []Option{WithTokenAudience("")}, "", ""},
-		{"one for the audience that is given is sent", static(theirs), []Option{WithTokenAudience(kubernetes)}, theirs, ""},
-		{"one for another is not", static(ours), []Option{WithTokenAudience("ours")}, "", "ours"},
-		{"one that is given by itself is sent", static(theirs), []Option{WithToken(opaque)}, opaque, ""},
+		{"sends a token that is for the server", static(ours), nil, ours, ""},
+		{"sends a token that is for both servers", static(both), nil, both, ""},
+		{"withholds a token that is for the API server", static(theirs), nil, "", DefaultAudience},
+		{"withholds such a token in a file", &rest.Config{Host: "https://127.0.0.1:1", BearerTokenFile: file}, nil, "", DefaultAudience},
+		{"withholds such a token from a plugin", plugged, nil, "", DefaultAudience},
+		{"withholds a token without an audience", static(webToken(`{"sub":"ann"}`)), nil, "", DefaultAudience},
+		{"withholds an opaque token", static(opaque), nil, "", DefaultAudience},
+		{"sends an opaque token if the audience is given", static(opaque), []Option{WithTokenAudience("ours")}, opaque, ""},
+		{"ignores an empty audience option", static(opaque), []Option{WithTokenAudience("")}, "", ""},
+		{"sends a token that is for the given audience", static(theirs), []Option{WithTokenAudience(kubernetes)}, theirs, ""},
+		{"withholds a token that is for another audience", static(ours), []Option{WithTokenAudience("ours")}, "", "ours"},
+		{"sends a token that an option gives", static(theirs), []Option{WithToken(opaque)}, opaque, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := optionsOf(append(tc.opts, WithCAPool(authority.pool())))
@@ -157,13 +157,13 @@ func aTokenOfTheKubeconfigGoesOnlyToAServerThatItIsFor(t *testing.T) {
 				}
 			}
 			if calls > 0 {
-				t.Errorf("%d calls came with %q", calls, tokens)
+				t.Errorf("%d calls arrived with %q", calls, tokens)
 			}
 		})
 	}
 }
 
-// beginWatch begins a stream, and waits until it ends or says something.
+// beginWatch starts a watch, and waits for its first response or its end.
 func beginWatch(ctx context.Context, c *Client) (*workloadresizerv1.WatchRatiosResponse, error) {
 	stream, err := c.Ratios().WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{})
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// portName is the port of the Service that serves the API, where it has several.
+// portName is the name of the API's port in a Service with several ports.
 const portName = "grpc"
 
-// backend is a pod behind the Service, and the pod's own port.
+// backend is a pod behind the Service, with the pod's own port.
 type backend struct {
 	pod  string
 	port int32
 }
 
-// backends returns the pods behind the Service that may answer, at least one.
+// backends returns the pods behind the Service that can answer. Without an error, there
+// is at least one.
 func (f *forwarder) backends(ctx context.Context) ([]backend, error) {
 	list, err := f.slices.EndpointSlices(f.service.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: labels.Set{discoveryv1.LabelServiceName: f.service.Name}.String(),
@@ -30,13 +31,13 @@ func (f *forwarder) backends(ctx context.Context) ([]backend, error) {
 	}
 	backends := podsBehind(list.Items)
 	if len(backends) == 0 {
-		return nil, fmt.Errorf("no pod that runs is behind Service %s: see \"kubectl -n %s get services,pods\"", f.service, f.service.Namespace)
+		return nil, fmt.Errorf("no running pod is behind Service %s: see \"kubectl -n %s get services,pods\"", f.service, f.service.Namespace)
 	}
 	return backends, nil
 }
 
-// podsBehind returns the ready pods, and only if there is none those that are not:
-// a server that has no ratios is not ready, and answers what is wrong.
+// podsBehind returns the ready pods or, if none is ready, the pods that are not: a server
+// without ratios is not ready, but its answer says what is wrong.
 func podsBehind(slices []discoveryv1.EndpointSlice) []backend {
 	if ready := podsThat(isReady, slices); len(ready) > 0 {
 		return ready
@@ -44,18 +45,19 @@ func podsBehind(slices []discoveryv1.EndpointSlice) []backend {
 	return podsThat(isStaying, slices)
 }
 
-// isReady is so, by the API, where nothing is told.
+// isReady reports whether an endpoint is ready. The API defines a missing condition as
+// ready.
 func isReady(conditions discoveryv1.EndpointConditions) bool {
 	return conditions.Ready == nil || *conditions.Ready
 }
 
-// isStaying tells of a pod that it is not being ended.
+// isStaying reports whether a pod is not terminating.
 func isStaying(conditions discoveryv1.EndpointConditions) bool {
 	return conditions.Terminating == nil || !*conditions.Terminating
 }
 
-// podsThat returns each pod once, though a Service of two address families has
-// it in two slices.
+// podsThat returns the pods whose conditions satisfy may. It returns each pod once, although
+// a dual-stack Service has it in two slices.
 func podsThat(may func(discoveryv1.EndpointConditions) bool, slices []discoveryv1.EndpointSlice) []backend {
 	var backends []backend
 	known := map[string]bool{}
@@ -76,7 +78,7 @@ func podsThat(may func(discoveryv1.EndpointConditions) bool, slices []discoveryv
 	return backends
 }
 
-// portOf returns the only port, or of several the one that is named for the API.
+// portOf returns the only port, or the one named for the API if there are several.
 func portOf(ports []discoveryv1.EndpointPort) (int32, bool) {
 	for _, port := range ports {
 		if port.Port == nil || port.Protocol != nil && *port.Protocol != corev1.ProtocolTCP {
@@ -89,7 +91,7 @@ func portOf(ports []discoveryv1.EndpointPort) (int32, bool) {
 	return 0, false
 }
 
-// leastRecent returns the backends in any order, with the last pod at the end.
+// leastRecent returns the backends in random order, except that the pod last comes last.
 func leastRecent(backends []backend, last string) []backend {
 	rand.Shuffle(len(backends), func(i, j int) { backends[i], backends[j] = backends[j], backends[i] })
 	for i, b := range backends {

@@ -9,11 +9,11 @@ import (
 )
 
 func TestBackends(t *testing.T) {
-	t.Run("pods behind a service", podsBehindAService)
-	t.Run("the last pod is tried last", theLastPodIsTriedLast)
+	t.Run("selects the pods behind a Service", selectsThePodsBehindAService)
+	t.Run("tries the last pod last", triesTheLastPodLast)
 }
 
-func podsBehindAService(t *testing.T) {
+func selectsThePodsBehindAService(t *testing.T) {
 	port := func(name string, number int32) discoveryv1.EndpointPort {
 		return discoveryv1.EndpointPort{Name: &name, Port: &number}
 	}
@@ -35,16 +35,16 @@ func podsBehindAService(t *testing.T) {
 		slices []discoveryv1.EndpointSlice
 		want   []backend
 	}{
-		{"no slices, no pods", nil, nil},
-		{"ready ones alone, and those that do not say", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes), endpoint("Pod", "b", no), endpoint("Pod", "c", nil))}, []backend{{"a", 7443}, {"c", 7443}}},
-		{"where none is ready, those that are not", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no)), slice(only, endpoint("Pod", "b", no))}, []backend{{"a", 7443}, {"b", 7443}}},
-		{"none that is being ended", []discoveryv1.EndpointSlice{slice(only, ending("a"))}, nil},
-		{"a ready one of another slice goes before", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no), ending("b")), slice(only, endpoint("Pod", "c", yes))}, []backend{{"c", 7443}}},
-		{"nothing but pods", []discoveryv1.EndpointSlice{slice(only, endpoint("Node", "a", yes), discoveryv1.Endpoint{})}, nil},
-		{"a pod of two address families once", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice(only, endpoint("Pod", "a", yes))}, []backend{{"a", 7443}}},
-		{"of several ports grpc", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("grpc", 1)}, endpoint("Pod", "a", yes))}, []backend{{"a", 1}}},
-		{"of several ports none by chance", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("other", 1)}, endpoint("Pod", "a", yes))}, nil},
-		{"pods may have ports of their own", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice([]discoveryv1.EndpointPort{port("", 1)}, endpoint("Pod", "b", yes))}, []backend{{"a", 7443}, {"b", 1}}},
+		{"returns no pods without slices", nil, nil},
+		{"returns pods that are ready or whose readiness is unknown", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes), endpoint("Pod", "b", no), endpoint("Pod", "c", nil))}, []backend{{"a", 7443}, {"c", 7443}}},
+		{"returns pods that are not ready if none is", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no)), slice(only, endpoint("Pod", "b", no))}, []backend{{"a", 7443}, {"b", 7443}}},
+		{"skips terminating pods", []discoveryv1.EndpointSlice{slice(only, ending("a"))}, nil},
+		{"prefers a ready pod of another slice", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", no), ending("b")), slice(only, endpoint("Pod", "c", yes))}, []backend{{"c", 7443}}},
+		{"skips endpoints that are not pods", []discoveryv1.EndpointSlice{slice(only, endpoint("Node", "a", yes), discoveryv1.Endpoint{})}, nil},
+		{"returns a dual-stack pod once", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice(only, endpoint("Pod", "a", yes))}, []backend{{"a", 7443}}},
+		{"selects the port grpc among several", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("grpc", 1)}, endpoint("Pod", "a", yes))}, []backend{{"a", 1}}},
+		{"selects none of several ports without that name", []discoveryv1.EndpointSlice{slice([]discoveryv1.EndpointPort{port("http", 80), port("other", 1)}, endpoint("Pod", "a", yes))}, nil},
+		{"uses the port of each slice", []discoveryv1.EndpointSlice{slice(only, endpoint("Pod", "a", yes)), slice([]discoveryv1.EndpointPort{port("", 1)}, endpoint("Pod", "b", yes))}, []backend{{"a", 7443}, {"b", 1}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, podsBehind(tc.slices), cmp.AllowUnexported(backend{})); diff != "" {
@@ -54,7 +54,7 @@ func podsBehindAService(t *testing.T) {
 	}
 }
 
-func theLastPodIsTriedLast(t *testing.T) {
+func triesTheLastPodLast(t *testing.T) {
 	for range 100 {
 		got := leastRecent([]backend{{"a", 1}, {"b", 1}, {"c", 1}}, "b")
 		if len(got) != 3 || got[2].pod != "b" {

@@ -12,15 +12,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// samplesPerPart is how many samples a message of IngestSamples may have. That
-// many are far below the server's limit of bytes, however long their texts are.
+// samplesPerPart is the maximum number of samples in one message of IngestSamples. That
+// many samples stay far below the server's size limit, however long their texts are.
 const samplesPerPart = 1000
 
-// IngestSamples has measurements kept, in as many messages as that takes, and
-// returns what became of them. With validateOnly nothing is stored. Everything
-// can be sent once more if the answer is lost.
+// IngestSamples stores measurements, in as many messages as needed, and returns how many
+// the server stored, knew already or rejected. With validateOnly, the server stores nothing.
+// If the answer is lost, you can send all samples again.
 func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool) (*workloadresizerv1.IngestSamplesResponse, error) {
-	// A stream that is given up halfway must not linger.
+	// A stream that is abandoned halfway must not linger.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := c.benchmarks.IngestSamples(ctx)
@@ -30,7 +30,7 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 	for part := range slices.Chunk(samples, samplesPerPart) {
 		err := stream.Send(&workloadresizerv1.IngestSamplesRequest{Samples: part, ValidateOnly: validateOnly})
 		if errors.Is(err, io.EOF) {
-			break // The server has ended it, and the answer tells why.
+			break // The server ended the stream, and its answer says why.
 		}
 		if err != nil {
 			return nil, err
@@ -39,9 +39,9 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 	return stream.CloseAndRecv()
 }
 
-// ListBenchmarks yields what the samples come to, by node type, CPU model,
-// benchmark and version, and asks for page after page meanwhile; the request's
-// page_size is how many to ask for at once. An error is yielded once, last.
+// ListBenchmarks yields the results of the samples, by node type, CPU model, benchmark and
+// version. It requests page after page as needed, of the request's page_size. An error is
+// yielded once, last.
 func (c *Client) ListBenchmarks(ctx context.Context, request *workloadresizerv1.ListBenchmarksRequest) iter.Seq2[*workloadresizerv1.Benchmark, error] {
 	return func(yield func(*workloadresizerv1.Benchmark, error) bool) {
 		page := proto.CloneOf(request)

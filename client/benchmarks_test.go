@@ -17,7 +17,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// benchmarkServer counts what it is sent, and lists two benchmarks per page.
+// benchmarkServer counts the samples that it receives, and lists two benchmarks per page.
 type benchmarkServer struct {
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	parts     []int
@@ -81,12 +81,12 @@ func samplesOf(n int) []*workloadresizerv1.BenchmarkSample {
 }
 
 func TestBenchmarks(t *testing.T) {
-	t.Run("samples are sent in parts and in order", samplesAreSentInPartsAndInOrder)
-	t.Run("samples that are refused have the server's reason", samplesThatAreRefusedHaveTheServersReason)
-	t.Run("the parts of samples are below the limit of messages", thePartsOfSamplesAreBelowTheLimitOfMessages)
+	t.Run("sends samples in parts and in order", sendsSamplesInPartsAndInOrder)
+	t.Run("returns the server's reason if it rejects samples", returnsTheServersReasonIfItRejectsSamples)
+	t.Run("keeps parts below the message size limit", keepsPartsBelowTheMessageSizeLimit)
 }
 
-func samplesAreSentInPartsAndInOrder(t *testing.T) {
+func sendsSamplesInPartsAndInOrder(t *testing.T) {
 	for _, tc := range []struct {
 		n    int
 		want string
@@ -104,15 +104,15 @@ func samplesAreSentInPartsAndInOrder(t *testing.T) {
 	}
 }
 
-func samplesThatAreRefusedHaveTheServersReason(t *testing.T) {
+func returnsTheServersReasonIfItRejectsSamples(t *testing.T) {
 	c := dialBenchmarks(t, &benchmarkServer{fail: reasoned(codes.FailedPrecondition, "READ_ONLY")})
 	if _, err := c.IngestSamples(t.Context(), samplesOf(100_000), false); Reason(err) != "READ_ONLY" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The longest sample that is valid.
-func thePartsOfSamplesAreBelowTheLimitOfMessages(t *testing.T) {
+// The samples are as long as validation allows.
+func keepsPartsBelowTheMessageSizeLimit(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	part := &workloadresizerv1.IngestSamplesRequest{ValidateOnly: true}
 	for range samplesPerPart {
@@ -123,7 +123,7 @@ func thePartsOfSamplesAreBelowTheLimitOfMessages(t *testing.T) {
 		})
 	}
 	if size := proto.Size(part); size > maxReceiveBytes/2 {
-		t.Errorf("a part has up to %d bytes", size)
+		t.Errorf("a part may have %d bytes", size)
 	}
 }
 

@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// maxReceiveBytes is how large one message of the server may be, the same
-	// limit that the server sets for itself.
+	// maxReceiveBytes is the maximum size of a message from the server. The server
+	// sets the same limit for itself.
 	maxReceiveBytes = 4 << 20
-	// keepaliveTime is after how much silence during a call the server is asked
-	// for a sign of life. A server may end connections that ask more often than
-	// every ten seconds.
+	// keepaliveTime is how long a connection may be silent during a call before the
+	// client pings the server. A server may close connections that ping more often
+	// than every ten seconds.
 	keepaliveTime = 30 * time.Second
-	// keepaliveTimeout is how long that sign may take.
+	// keepaliveTimeout is how long the answer to a ping may take.
 	keepaliveTimeout = 10 * time.Second
 )
 
-// DefaultTimeout is how long a unary call may take whose context has no
-// deadline.
+// DefaultTimeout is how long a unary call may take if its context has no deadline.
 const DefaultTimeout = 30 * time.Second
 
 // Client is a connection to a server. It is safe for concurrent use.
@@ -38,13 +37,12 @@ type Client struct {
 	benchmarks workloadresizerv1.BenchmarkServiceClient
 }
 
-// Dial returns a client of the server at address, "host:port". The connection
-// is made by the first call, so that a server that is not there shows as the
-// error of that call (IsUnreachable), not here.
+// Dial returns a client of the server at address, "host:port". The first call connects,
+// so an unreachable server is an error of that call (IsUnreachable), not of Dial.
 //
 // The connection is encrypted, unless the host is this machine (127.0.0.0/8, ::1
-// or localhost) and no option asks for TLS. A server on another machine that does
-// not encrypt is reached with WithPlaintext alone.
+// or localhost) and no option asks for TLS. Only WithPlaintext reaches a server without
+// TLS on another machine.
 func Dial(address string, opts ...Option) (*Client, error) {
 	o := optionsOf(opts)
 	if err := o.cluster.unused(); err != nil {
@@ -61,21 +59,21 @@ func Dial(address string, opts ...Option) (*Client, error) {
 	if o.tls.wanted {
 		return o.dial("passthrough:///"+address, host, false)
 	}
-	// Nobody asked for TLS, so what follows must not leave this machine.
+	// No option asks for TLS, so the connection must not leave this machine.
 	o.plaintext = true
 	o.extra = append(o.extra, grpc.WithContextDialer(dialLoopback))
 	return o.dial("passthrough:///"+address, host, true)
 }
 
-// dial makes the client of a target of gRPC's, whose certificate is for host.
-// local tells that the connection surely does not leave this machine.
+// dial returns a client of a gRPC target whose certificate is for host. local means that
+// the connection is known not to leave this machine.
 func (o *options) dial(target, host string, local bool) (*Client, error) {
 	security := insecure.NewCredentials()
 	switch {
 	case o.plaintext && o.tls.wanted:
-		return nil, errors.New("WithPlaintext excludes the options for TLS")
+		return nil, errors.New("WithPlaintext cannot be combined with options for TLS")
 	case o.plaintext && !local && o.token != nil:
-		return nil, fmt.Errorf("a token would go to %s in plaintext, for everybody on the way to read: use TLS, or no token", host)
+		return nil, fmt.Errorf("refusing to send a token to %s in plaintext: use TLS, or no token", host)
 	case !o.plaintext:
 		var err error
 		if security, err = o.tls.credentialsFor(host); err != nil {
@@ -96,7 +94,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 	}
 	conn, err := grpc.NewClient(target, dialOptions...)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client of %s: %w", target, err)
+		return nil, fmt.Errorf("create a client for %s: %w", target, err)
 	}
 	return &Client{
 		conn:       conn,
@@ -108,20 +106,20 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 	}, nil
 }
 
-// Close ends the connection and every call on it.
+// Close closes the connection and ends every call on it.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Ratios is the generated client of the RatioService.
+// Ratios returns the generated client of the RatioService.
 func (c *Client) Ratios() workloadresizerv1.RatioServiceClient { return c.ratios }
 
-// Plans is the generated client of the PlanService.
+// Plans returns the generated client of the PlanService.
 func (c *Client) Plans() workloadresizerv1.PlanServiceClient { return c.plans }
 
-// Resizes is the generated client of the ResizeService.
+// Resizes returns the generated client of the ResizeService.
 func (c *Client) Resizes() workloadresizerv1.ResizeServiceClient { return c.resizes }
 
-// Pauses is the generated client of the PauseService.
+// Pauses returns the generated client of the PauseService.
 func (c *Client) Pauses() workloadresizerv1.PauseServiceClient { return c.pauses }
 
-// Benchmarks is the generated client of the BenchmarkService.
+// Benchmarks returns the generated client of the BenchmarkService.
 func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return c.benchmarks }

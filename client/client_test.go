@@ -27,22 +27,22 @@ func TestDial(t *testing.T) {
 		{"IPv4 loopback written as IPv6", "[::ffff:127.0.0.1]:7443", nil, ""},
 		{"localhost in any case", "LocalHost:65535", nil, ""},
 		{"a token in plaintext on this machine", "localhost:7443", []Option{WithToken("secret")}, ""},
-		{"a token in plaintext to another", "10.0.0.1:7443", []Option{WithPlaintext(), WithToken("secret")}, "a token would go to 10.0.0.1 in plaintext"},
-		{"a token in plaintext to a name that begins like this machine's", "localhost.example.com:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
-		{"a token in plaintext to every address", "0.0.0.0:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
+		{"a token in plaintext to another machine", "10.0.0.1:7443", []Option{WithPlaintext(), WithToken("secret")}, "refusing to send a token to 10.0.0.1 in plaintext"},
+		{"a token in plaintext to a name that starts with localhost", "localhost.example.com:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
+		{"a token in plaintext to the unspecified address", "0.0.0.0:7443", []Option{WithPlaintext(), WithToken("secret")}, "in plaintext"},
 		{"another machine", "10.0.0.1:7443", nil, ""},
-		{"a name, with a token", "resizer.example.com:7443", []Option{WithToken("secret")}, ""},
-		{"plaintext and TLS", "10.0.0.1:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext excludes the options for TLS"},
-		{"plaintext and TLS on this machine", "localhost:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext excludes the options for TLS"},
-		{"an authority that is not there", "localhost:7443", []Option{WithCAFile("no/such/file")}, "read the certificate authority of the server: open no/such/file"},
-		{"an authority that is none", "localhost:7443", []Option{WithCAFile("doc.go")}, "doc.go holds no certificate in PEM"},
-		{"what is for clusters", "localhost:7443", []Option{WithService("a", "b")}, "are for DialCluster"},
+		{"a host name, with a token", "resizer.example.com:7443", []Option{WithToken("secret")}, ""},
+		{"plaintext and TLS", "10.0.0.1:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext cannot be combined with options for TLS"},
+		{"plaintext and TLS on this machine", "localhost:7443", []Option{WithPlaintext(), WithTLS()}, "WithPlaintext cannot be combined with options for TLS"},
+		{"a missing authority file", "localhost:7443", []Option{WithCAFile("no/such/file")}, "read the certificate authority of the server: open no/such/file"},
+		{"a file without an authority", "localhost:7443", []Option{WithCAFile("doc.go")}, "doc.go contains no PEM certificate"},
+		{"an option of DialCluster", "localhost:7443", []Option{WithService("a", "b")}, "are for DialCluster"},
 		{"no host", ":7443", nil, "is not host:port"},
 		{"no port", "localhost", nil, "is not host:port"},
-		{"nothing", "", nil, "is not host:port"},
+		{"an empty address", "", nil, "is not host:port"},
 		{"a resolver scheme", "dns:///localhost:7443", nil, "is not host:port"},
 		{"port 0", "localhost:0", nil, "not a number from 1 to 65535"},
-		{"port by name", "localhost:https", nil, "not a number from 1 to 65535"},
+		{"a port name", "localhost:https", nil, "not a number from 1 to 65535"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c, err := Dial(tc.address, tc.opts...)
@@ -57,19 +57,19 @@ func TestDial(t *testing.T) {
 }
 
 func TestClient(t *testing.T) {
-	t.Run("dial checks the resolved address", dialChecksTheResolvedAddress)
-	t.Run("unavailable reads are tried again", unavailableReadsAreTriedAgain)
-	t.Run("other errors are not tried again", otherErrorsAreNotTriedAgain)
-	t.Run("not ready is heard soon and verbatim", notReadyIsHeardSoonAndVerbatim)
-	t.Run("nobody listening is unreachable", nobodyListeningIsUnreachable)
-	t.Run("unary calls have a deadline", unaryCallsHaveADeadline)
-	t.Run("user agent names the program", userAgentNamesTheProgram)
-	t.Run("messages above the limit are refused", messagesAboveTheLimitAreRefused)
+	t.Run("checks the resolved address", checksTheResolvedAddress)
+	t.Run("retries reads if the server is unavailable", retriesReadsIfTheServerIsUnavailable)
+	t.Run("does not retry other errors", doesNotRetryOtherErrors)
+	t.Run("returns the message of a server that is not ready, soon and verbatim", returnsTheMessageOfAServerThatIsNotReadySoonAndVerbatim)
+	t.Run("is unreachable if no server listens", isUnreachableIfNoServerListens)
+	t.Run("gives unary calls a deadline", givesUnaryCallsADeadline)
+	t.Run("names the program in the user agent", namesTheProgramInTheUserAgent)
+	t.Run("rejects messages above the size limit", rejectsMessagesAboveTheSizeLimit)
 }
 
-// The check of the name cannot see what it resolves to.
-func dialChecksTheResolvedAddress(t *testing.T) {
-	// 192.0.2.1 is reserved for documentation, and is refused before any packet.
+// The check of the name alone cannot see what the name resolves to.
+func checksTheResolvedAddress(t *testing.T) {
+	// 192.0.2.1 is reserved for documentation, and is refused before any packet is sent.
 	conn, err := dialLoopback(t.Context(), "192.0.2.1:7443")
 	if err == nil {
 		_ = conn.Close()
@@ -79,7 +79,7 @@ func dialChecksTheResolvedAddress(t *testing.T) {
 	}
 }
 
-func unavailableReadsAreTriedAgain(t *testing.T) {
+func retriesReadsIfTheServerIsUnavailable(t *testing.T) {
 	var calls atomic.Int32
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		if calls.Add(1) < 3 {
@@ -93,7 +93,7 @@ func unavailableReadsAreTriedAgain(t *testing.T) {
 	}
 }
 
-func otherErrorsAreNotTriedAgain(t *testing.T) {
+func doesNotRetryOtherErrors(t *testing.T) {
 	var calls atomic.Int32
 	c := dial(t, ratioServer{}, planServer{pod: func(context.Context, *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 		calls.Add(1)
@@ -105,8 +105,8 @@ func otherErrorsAreNotTriedAgain(t *testing.T) {
 	}
 }
 
-// Trying again must neither take long nor bury what the server said.
-func notReadyIsHeardSoonAndVerbatim(t *testing.T) {
+// A retry must neither take long nor hide the server's message.
+func returnsTheMessageOfAServerThatIsNotReadySoonAndVerbatim(t *testing.T) {
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		return nil, notReady()
 	}}, planServer{plans: func(*workloadresizerv1.PreviewPlansRequest, planSender) error {
@@ -139,7 +139,7 @@ func notReadyIsHeardSoonAndVerbatim(t *testing.T) {
 	}
 }
 
-func nobodyListeningIsUnreachable(t *testing.T) {
+func isUnreachableIfNoServerListens(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func nobodyListeningIsUnreachable(t *testing.T) {
 	}
 }
 
-func unaryCallsHaveADeadline(t *testing.T) {
+func givesUnaryCallsADeadline(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for _, tc := range []struct {
@@ -175,10 +175,10 @@ func unaryCallsHaveADeadline(t *testing.T) {
 		want    time.Duration
 		without bool
 	}{
-		{"the default", nil, t.Context(), DefaultTimeout, false},
-		{"the option's", []Option{WithDefaultTimeout(time.Minute)}, t.Context(), time.Minute, false},
-		{"the caller's decides", nil, short, 10 * time.Second, false},
-		{"none if the option says so", []Option{WithDefaultTimeout(0)}, t.Context(), 0, true},
+		{"uses the default", nil, t.Context(), DefaultTimeout, false},
+		{"uses the option", []Option{WithDefaultTimeout(time.Minute)}, t.Context(), time.Minute, false},
+		{"prefers the caller's deadline", nil, short, 10 * time.Second, false},
+		{"sets none if the option is 0", []Option{WithDefaultTimeout(0)}, t.Context(), 0, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := dial(t, ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
@@ -196,7 +196,7 @@ func unaryCallsHaveADeadline(t *testing.T) {
 	}
 }
 
-func userAgentNamesTheProgram(t *testing.T) {
+func namesTheProgramInTheUserAgent(t *testing.T) {
 	c := dial(t, ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		if got := strings.Join(md.Get("user-agent"), ""); !strings.HasPrefix(got, "tester/v1 ") {
@@ -209,7 +209,7 @@ func userAgentNamesTheProgram(t *testing.T) {
 	}
 }
 
-func messagesAboveTheLimitAreRefused(t *testing.T) {
+func rejectsMessagesAboveTheSizeLimit(t *testing.T) {
 	c := dial(t, ratioServer{list: func(context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		return &workloadresizerv1.ListRatiosResponse{Revision: strings.Repeat("r", maxReceiveBytes)}, nil
 	}}, planServer{})

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// DefaultNamespace and DefaultService are where DialCluster looks for the
-	// server.
+	// DefaultNamespace and DefaultService name the Service that DialCluster connects
+	// to by default.
 	DefaultNamespace = "workload-resizer-system"
 	DefaultService   = "workload-resizer"
-	// DefaultAudience is what tokens have to be for.
+	// DefaultAudience is the audience that tokens must be for.
 	DefaultAudience = "workload-resizer.io"
-	// authorityName and authorityKey are where the namespace of the server has
-	// the authority of its certificate.
+	// authorityName and authorityKey are the ConfigMap, in the namespace of the
+	// server, and its key with the authority of the server's certificate.
 	authorityName = "workload-resizer-ca"
 	authorityKey  = "ca.crt"
 )
 
-// clusterOptions are those of DialCluster alone.
+// clusterOptions are the options of DialCluster only.
 type clusterOptions struct {
 	service        types.NamespacedName
 	serviceAccount types.NamespacedName
 	audience       string
-	// audienceGiven tells that an option names the audience.
+	// audienceGiven means that an option names the audience.
 	audienceGiven bool
 	given         bool
 }
@@ -47,41 +47,41 @@ func defaultClusterOptions() clusterOptions {
 
 func (o *clusterOptions) unused() error {
 	if o.given {
-		return errors.New("WithService, WithServiceAccountToken and WithTokenAudience are for DialCluster")
+		return errors.New("WithService, WithServiceAccountToken and WithTokenAudience are for DialCluster only")
 	}
 	return nil
 }
 
-// WithService names the Service that the server is behind, instead of
-// DefaultNamespace and DefaultService. For DialCluster only.
+// WithService names the Service of the server, instead of DefaultNamespace and
+// DefaultService. It is for DialCluster only.
 func WithService(namespace, name string) Option {
 	return func(o *options) {
 		o.cluster.given, o.cluster.service = true, types.NamespacedName{Namespace: namespace, Name: name}
 	}
 }
 
-// WithServiceAccountToken asks as a ServiceAccount, by tokens that are requested
-// for it and live for a quarter of an hour. Whoever dials needs the right to create
-// serviceaccounts/token there. For DialCluster only.
+// WithServiceAccountToken authenticates as a ServiceAccount, by requested tokens that live
+// for 15 minutes. The user who dials needs the right to create serviceaccounts/token for
+// it. It is for DialCluster only.
 func WithServiceAccountToken(namespace, name string) Option {
 	return func(o *options) {
 		o.cluster.given, o.cluster.serviceAccount = true, types.NamespacedName{Namespace: namespace, Name: name}
 	}
 }
 
-// WithTokenAudience is what tokens are for, those of WithServiceAccountToken and of
-// the kubeconfig, instead of DefaultAudience. With it, a token of the kubeconfig that
-// does not tell what it is for, because it is no JSON Web Token, is sent too: only
-// for a server that you trust with it. For DialCluster only.
+// WithTokenAudience sets the audience of the tokens of WithServiceAccountToken and the
+// kubeconfig, instead of DefaultAudience. It also sends a kubeconfig token that names no
+// audience because it is not a JSON Web Token: use it only for a server that you trust
+// with such a token. It is for DialCluster only.
 func WithTokenAudience(audience string) Option {
 	return func(o *options) {
 		o.cluster.given, o.cluster.audience, o.cluster.audienceGiven = true, audience, audience != ""
 	}
 }
 
-// Kubeconfig returns how a cluster is reached, as kubectl finds it: by the file at
-// path, or if it is empty by $KUBECONFIG, ~/.kube/config or the pod that this
-// program runs in; and by its current context, or the one that is named.
+// Kubeconfig returns the configuration for a cluster, found as kubectl finds it: in the
+// file at path or, if path is empty, in $KUBECONFIG, ~/.kube/config or the pod that this
+// program runs in. kubeContext selects a context; empty selects the current one.
 func Kubeconfig(path, kubeContext string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -93,35 +93,38 @@ func Kubeconfig(path, kubeContext string) (*rest.Config, error) {
 	return config, nil
 }
 
-// DialCluster returns a client of the server that runs in a cluster. Its
-// connection is a port that the API server forwards to a ready pod behind the
-// server's Service, or if none is ready to one that is not, which can say why. So it
-// needs no address that is reachable from here. A connection that is lost is made
-// anew, to another pod if there is one.
+// DialCluster returns a client of the server that runs in a cluster. It connects through a
+// port that the API server forwards to a ready pod behind the server's Service. If no pod
+// is ready, it connects to one that is not, which can report why. So the server needs no
+// address that is reachable from here. A lost connection is replaced, by one to another
+// pod if there is one.
 //
-// It is encrypted from here to the pod. The server's certificate has to be for
-// SERVICE.NAMESPACE.svc, from the authority that an option names or else the
-// ConfigMap workload-resizer-ca of that namespace. Who asks is the user of config,
-// by token or client certificate, unless an option says otherwise. A token of the
-// kubeconfig that is not for the audience of WithTokenAudience fails the call as
-// UNAUTHENTICATED and is never sent: most are for the API server alone, and who has
-// them can do there all that the user can. WithPlaintext leaves the API server's own encryption, for a server that has none, and no
-// credentials.
+// The connection is encrypted from here to the pod. The server's certificate must be for
+// SERVICE.NAMESPACE.svc. It must be from the authority that an option names or, by default,
+// the one in the ConfigMap workload-resizer-ca of that namespace. The caller is the user of
+// config, by token or client certificate, unless an option says otherwise.
 //
-// The user needs the rights to list endpointslices and to get and create
-// pods/portforward in that namespace, and to get that ConfigMap.
+// If a token of the kubeconfig is not for the audience of WithTokenAudience, it is never
+// sent and the call fails as UNAUTHENTICATED. Most such tokens are for the API server
+// alone, where their holder can do everything that the user can.
+//
+// WithPlaintext is for a server without TLS: only the API server's own encryption remains,
+// and no credentials are sent.
+//
+// In that namespace, the user needs the rights to list endpointslices, to get and create
+// pods/portforward, and to get that ConfigMap.
 func DialCluster(ctx context.Context, config *rest.Config, opts ...Option) (*Client, error) {
 	o := optionsOf(opts)
-	// A connection lasts longer than any request.
+	// The connection must outlive the timeout of a request.
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
 	core, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	discovery, err := discoveryv1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	if err := o.identityIn(config, core); err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (o *options) authorityIn(ctx context.Context, core corev1client.ConfigMapsG
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("find the certificate authority of the server: there is no ConfigMap %s/%s: "+
-			"is workload-resizer in that namespace, and does it encrypt?", namespace, authorityName)
+			"check that workload-resizer runs in that namespace, with TLS", namespace, authorityName)
 	case err != nil:
 		return fmt.Errorf("find the certificate authority of the server: get ConfigMap %s/%s: %w", namespace, authorityName, err)
 	}

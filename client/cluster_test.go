@@ -32,8 +32,8 @@ import (
 
 const serverHost = DefaultService + "." + DefaultNamespace + ".svc"
 
-// whoServer answers ListRatios with who asks, as the revision: by client
-// certificate, or by a token that the API server reviews.
+// whoServer answers ListRatios with the name of the caller, as the revision. The caller
+// authenticates by client certificate, or by a token that the API server reviews.
 type whoServer struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	api kubernetes.Interface
@@ -61,8 +61,8 @@ func (s whoServer) ListRatios(ctx context.Context, _ *workloadresizerv1.ListRati
 	return &workloadresizerv1.ListRatiosResponse{Revision: review.Status.User.Username}, nil
 }
 
-// inCluster is a cluster with a server behind a Service: a pod whose port is, as
-// for every pod of the test cluster, that port of this machine.
+// inCluster is a cluster with a server behind a Service. The server is a pod whose port is
+// a port of this machine, as for every pod of the test cluster.
 type inCluster struct {
 	t      *testing.T
 	config *rest.Config
@@ -84,8 +84,8 @@ func (c *inCluster) serveAt(address string, opts ...grpc.ServerOption) (port int
 	return listener.Addr().(*net.TCPAddr).Port, server.Stop
 }
 
-// publish makes a Service with one pod that serves at the port, and waits for the
-// pod to run behind it. It is not ready as long as it lacks a condition among gates.
+// publish creates a Service with one pod that serves at the port, and waits until the pod
+// runs behind it. The pod is not ready while it lacks a condition in gates.
 func (c *inCluster) publish(name, pod string, port int, gates ...string) {
 	c.t.Helper()
 	var readiness []string
@@ -140,7 +140,7 @@ func (c *inCluster) apply(manifest string) {
 	}
 }
 
-// token is one of the ServiceAccount asker, for these audiences.
+// token returns a token of the ServiceAccount asker for the audiences.
 func (c *inCluster) token(audiences ...string) string {
 	c.t.Helper()
 	request, err := c.api.CoreV1().ServiceAccounts(DefaultNamespace).CreateToken(c.t.Context(), "asker",
@@ -151,14 +151,14 @@ func (c *inCluster) token(audiences ...string) string {
 	return request.Status.Token
 }
 
-// as is a kubeconfig of the user with that token.
+// as returns the configuration of a user with the token.
 func (c *inCluster) as(token string) *rest.Config {
 	config := rest.AnonymousClientConfig(c.config)
 	config.BearerToken = token
 	return config
 }
 
-// who dials and asks who asks.
+// who dials and returns the caller that the server sees.
 func (c *inCluster) who(config *rest.Config, opts ...Option) (string, error) {
 	c.t.Helper()
 	server, err := DialCluster(c.t.Context(), config, opts...)
@@ -232,35 +232,35 @@ subjects: [{kind: ServiceAccount, name: asker, namespace: %[1]s}]
 		want    string
 		wantErr string
 	}{
-		{"the kubeconfig's token, if it is for the server too", c.as(both), nil, asker, ""},
-		{"the token of the kubeconfig's plugin", plugged, nil, asker, ""},
-		{"the kubeconfig's token, if it is for the API server alone, is explained", c.as(c.token()), nil, "", `the token of the kubeconfig's user does not say that it is for the audience "workload-resizer.io", so it is not sent` + "\n" + `the credentials of the kubeconfig's user may not be for this server: a token has to be for the audience "workload-resizer.io"`},
-		{"the kubeconfig's certificate, where the server trusts its authority", c.config, []Option{WithService(DefaultNamespace, "trusting")}, "testcluster-admin", ""},
-		{"no certificate, where the server does not", c.config, nil, "nobody", ""},
-		{"a token that is requested for a ServiceAccount", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker")}, asker, ""},
-		{"one for another audience", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker"), WithTokenAudience("elsewhere")}, "", "the token is not valid here"},
-		{"one of an unknown ServiceAccount", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "nobody")}, "", "request a token of ServiceAccount workload-resizer-system/nobody"},
-		{"a token of one's own goes before the kubeconfig's", c.as(c.token()), []Option{WithToken(both)}, asker, ""},
-		{"two identities", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker"), WithToken(both)}, "", "excludes other tokens"},
-		{"another authority", c.config, []Option{WithCAPool(other.pool())}, "", "certificate signed by unknown authority"},
-		{"another name", c.config, []Option{WithServerName("elsewhere.svc")}, "", "not elsewhere.svc"},
-		{"plaintext in the forwarded connection has no identity", c.as(both), []Option{WithService(DefaultNamespace, "open"), WithPlaintext()}, "nobody", ""},
-		{"nor can it have one", c.config, []Option{WithService(DefaultNamespace, "open"), WithPlaintext(), WithToken(both)}, "", "in plaintext"},
-		{"impersonation", impersonating(c.config), nil, "", "only the API server impersonates"},
-		{"a server that is not ready, if no other is", c.config, []Option{WithService(DefaultNamespace, "unready"), WithPlaintext()}, "nobody", ""},
-		{"nobody listens in the pod", c.config, []Option{WithService(DefaultNamespace, "closed")}, "", "connection refused"},
-		{"no such Service", c.config, []Option{WithService(DefaultNamespace, "missing")}, "", "no pod that runs is behind Service workload-resizer-system/missing"},
-		{"no right to forward", c.as("nonsense"), []Option{WithCAPool(authority.pool())}, "", "find the pods behind Service workload-resizer-system/workload-resizer"},
+		{"uses the kubeconfig's token if it is for the server too", c.as(both), nil, asker, ""},
+		{"uses the token of the kubeconfig's plugin", plugged, nil, asker, ""},
+		{"explains why it withholds a token for the API server alone", c.as(c.token()), nil, "", `the kubeconfig user's token does not state that it is for the audience "workload-resizer.io", so it is not sent` + "\n" + `the credentials of the kubeconfig's user may not be for this server: a token must be for the audience "workload-resizer.io"`},
+		{"uses the kubeconfig's certificate if the server trusts its authority", c.config, []Option{WithService(DefaultNamespace, "trusting")}, "testcluster-admin", ""},
+		{"uses no certificate if the server does not trust its authority", c.config, nil, "nobody", ""},
+		{"requests a token for a ServiceAccount", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker")}, asker, ""},
+		{"fails with a token for another audience", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker"), WithTokenAudience("elsewhere")}, "", "the token is not valid here"},
+		{"fails for an unknown ServiceAccount", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "nobody")}, "", "request a token for ServiceAccount workload-resizer-system/nobody"},
+		{"prefers a given token to the kubeconfig's", c.as(c.token()), []Option{WithToken(both)}, asker, ""},
+		{"rejects two identities", c.config, []Option{WithServiceAccountToken(DefaultNamespace, "asker"), WithToken(both)}, "", "cannot be combined with other tokens"},
+		{"rejects a certificate of another authority", c.config, []Option{WithCAPool(other.pool())}, "", "certificate signed by unknown authority"},
+		{"rejects a certificate for another name", c.config, []Option{WithServerName("elsewhere.svc")}, "", "not elsewhere.svc"},
+		{"sends no credentials in plaintext", c.as(both), []Option{WithService(DefaultNamespace, "open"), WithPlaintext()}, "nobody", ""},
+		{"rejects a token in plaintext", c.config, []Option{WithService(DefaultNamespace, "open"), WithPlaintext(), WithToken(both)}, "", "in plaintext"},
+		{"rejects impersonation", impersonating(c.config), nil, "", "does not support impersonation"},
+		{"connects to a pod that is not ready if no other is", c.config, []Option{WithService(DefaultNamespace, "unready"), WithPlaintext()}, "nobody", ""},
+		{"fails if nothing listens in the pod", c.config, []Option{WithService(DefaultNamespace, "closed")}, "", "connection refused"},
+		{"fails for a missing Service", c.config, []Option{WithService(DefaultNamespace, "missing")}, "", "no running pod is behind Service workload-resizer-system/missing"},
+		{"fails without the right to find the pods", c.as("nonsense"), []Option{WithCAPool(authority.pool())}, "", "find the pods behind Service workload-resizer-system/workload-resizer"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := c.who(tc.config, tc.opts...)
 			if got != tc.want || (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
-				t.Errorf("asked as %q, %v; want %q, %q", got, err, tc.want, tc.wantErr)
+				t.Errorf("called as %q, %v; want %q, %q", got, err, tc.want, tc.wantErr)
 			}
 		})
 	}
 
-	t.Run("a lost connection is made anew to another pod", func(t *testing.T) {
+	t.Run("replaces a lost connection by one to another pod", func(t *testing.T) {
 		server, err := DialCluster(t.Context(), c.config)
 		if err != nil {
 			t.Fatal(err)
@@ -287,11 +287,11 @@ subjects: [{kind: ServiceAccount, name: asker, namespace: %[1]s}]
 
 func impersonating(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.Impersonate.UserName = "somebody"
+	config.Impersonate.UserName = "ann"
 	return config
 }
 
-// execPlugin is a credential plugin that prints a token.
+// execPlugin returns a credential plugin that prints the token.
 func execPlugin(t *testing.T, token string) *clientcmdapi.ExecConfig {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plugin")

@@ -1,18 +1,16 @@
-// Package client is how Go programs ask a workload-resizer server: what the
-// performance ratios of the node types are, what they mean for the pods of a
-// cluster, and what was done to these; and have ratios changed and pods restored
-// or left as they are.
+// Package client lets Go programs call a workload-resizer server. It reads the performance
+// ratios of the node types, what they mean for the pods of a cluster, and what was done to
+// these pods. It also changes ratios, and restores or pauses pods.
 //
-// Dial gives a Client of a server at an address, DialCluster of the one in a
-// cluster, through the API server. The Client's helpers do what most callers want;
-// Ratios, Plans, Resizes, Pauses and Benchmarks are the generated service clients
-// for everything else. Both return gRPC status errors: google.golang.org/grpc/status
-// tells their code, and Reason the reason that the API documents.
+// Dial returns a Client of the server at an address, DialCluster one of the server in a
+// cluster, through the API server. The Client's helpers do what most callers want; Ratios,
+// Plans, Resizes, Pauses and Benchmarks return the generated service clients for everything
+// else. All of them return gRPC status errors: google.golang.org/grpc/status gives the code,
+// and Reason the reason that the API documents.
 //
-// What reads is tried again for about a second where the server is unavailable,
-// and watches go on where they were. What writes is never tried again: its answer
-// alone may be lost.
+// Reads are retried for about a second while the server is unavailable, and watches resume
+// where they were. Writes are never retried, because only the answer may be lost.
 //
-// It must not know how the server finds its answers: of this project it imports
-// the generated API and nothing else.
+// The package must not know how the server finds its answers: of this project, it imports
+// only the generated API.
 package client

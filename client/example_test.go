@@ -14,9 +14,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// A program that lists what would be resized. The server here is one of two
-// pods; yours is "workload-resizer serve", or the one in your cluster
-// (DialCluster).
+// List the pods that would be resized. This example's server has two pods; yours is
+// "workload-resizer serve", or the server in your cluster (DialCluster).
 func Example() {
 	address, stop := serveTwoPods()
 	defer stop()
@@ -46,8 +45,8 @@ func Example() {
 	// 1 of 2 pods would be resized
 }
 
-// A program that says n4 is a tenth faster than whatever the table says. If somebody
-// else changes it at the same time, it reads and changes it again.
+// Make the ratio of n4 a tenth higher than it is in the table. If another caller changes it
+// at the same time, the client reads and changes it again.
 func ExampleClient_UpdateRatioFunc() {
 	address, stop := serveTwoPods()
 	defer stop()
@@ -69,8 +68,7 @@ func ExampleClient_UpdateRatioFunc() {
 	// n4: 1.375
 }
 
-// A program that follows the ratios, through restarts of the server, until n4 is
-// known.
+// Follow the ratios, through restarts of the server, until n4 is known.
 func ExampleClient_WatchRatios() {
 	address, stop := serveTwoPods()
 	defer stop()
@@ -102,14 +100,14 @@ func ExampleClient_WatchRatios() {
 	// n4: 1.25
 }
 
-// A program in a pod that asks as its ServiceAccount. The token is projected for the
-// audience "workload-resizer.io", and read again as the kubelet renews it.
+// Authenticate in a pod as its ServiceAccount. The token is projected for the audience
+// "workload-resizer.io", and read again as the kubelet renews it.
 func ExampleDial_inPod() {
 	c, err := client.Dial("workload-resizer.workload-resizer-system.svc:443",
 		client.WithCAFile("/var/run/workload-resizer/ca.crt"),
 		client.WithTokenFile("/var/run/workload-resizer/token"))
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Println("this is no pod with such a volume")
+		fmt.Println("this is not a pod with such a volume")
 		return
 	}
 	if err != nil {
@@ -117,7 +115,7 @@ func ExampleDial_inPod() {
 	}
 	defer func() { _ = c.Close() }()
 	// Output:
-	// this is no pod with such a volume
+	// this is not a pod with such a volume
 }
 
 type fewRatios struct {

@@ -16,8 +16,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// forwarder connects to pods behind a Service by ports that the API server
-// forwards.
+// forwarder connects to pods behind a Service through ports that the API server forwards.
 type forwarder struct {
 	config  *rest.Config
 	pods    rest.Interface
@@ -25,12 +24,12 @@ type forwarder struct {
 	service types.NamespacedName
 
 	mu sync.Mutex
-	// last is the pod that was connected to last.
+	// last is the pod of the latest connection.
 	last string
 }
 
-// dial connects to a pod, to the one before only if there is no other: that
-// its connection is gone may mean that the pod is going too.
+// dial connects to a pod. It tries the previous pod last: a lost connection may mean that
+// the pod is going away.
 func (f *forwarder) dial(ctx context.Context, _ string) (net.Conn, error) {
 	backends, err := f.backends(ctx)
 	if err != nil {
@@ -78,7 +77,7 @@ func (f *forwarder) connect(ctx context.Context, to backend) (net.Conn, error) {
 		}
 		return newForwardedConn(a.connection, to.port)
 	case <-ctx.Done():
-		// Dial knows no contexts: what it brings too late is closed.
+		// Dial takes no context, so a connection that it returns too late is closed.
 		go func() {
 			if a := <-answered; a.err == nil {
 				_ = a.connection.Close()
@@ -88,8 +87,8 @@ func (f *forwarder) connect(ctx context.Context, to backend) (net.Conn, error) {
 	}
 }
 
-// dialerOf is kubectl's way to a pod: a WebSocket, or SPDY where the API server or
-// a proxy before it knows only that.
+// dialerOf returns a dialer that connects as kubectl does: over a WebSocket, or over SPDY
+// if the API server or a proxy in front of it supports nothing else.
 func (f *forwarder) dialerOf(pod string) (httpstream.Dialer, error) {
 	url := f.pods.Post().Namespace(f.service.Namespace).Resource("pods").Name(pod).SubResource("portforward").URL()
 	overSPDY, upgrader, err := spdy.RoundTripperFor(f.config)

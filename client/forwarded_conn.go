@@ -13,16 +13,16 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// forwardedConn is a connection to a forwarded port. It is one end of a pipe,
-// which unlike the streams behind it knows deadlines.
+// forwardedConn is a connection to a forwarded port. It is one end of a pipe, which unlike
+// the streams behind it supports deadlines.
 type forwardedConn struct {
 	net.Conn
-	// cause is what the node said was wrong, if anything.
+	// cause is the error that the node reported, if any.
 	cause atomic.Pointer[error]
 }
 
-// newForwardedConn opens the two streams that make a connection to a port, and
-// ends the connection that carries them with itself.
+// newForwardedConn opens the two streams that make up a connection to a port. Closing the
+// result also closes the connection that carries the streams.
 func newForwardedConn(connection httpstream.Connection, port int32) (net.Conn, error) {
 	data, failure, err := openStreams(connection, port)
 	if err != nil {
@@ -31,7 +31,7 @@ func newForwardedConn(connection httpstream.Connection, port int32) (net.Conn, e
 	near, far := net.Pipe()
 	c := &forwardedConn{Conn: near}
 	go func() {
-		// Ends when either side does, and what is left then is of no use.
+		// Ends when either side ends; by then, the remaining data is of no use.
 		_, _ = io.Copy(data, far)
 		_ = connection.Close()
 	}()
@@ -51,7 +51,7 @@ func openStreams(connection httpstream.Connection, port int32) (data, failure ht
 		headers := http.Header{}
 		headers.Set(corev1.StreamType, kind)
 		headers.Set(corev1.PortHeader, strconv.Itoa(int(port)))
-		// Tells which two streams belong together; there are no others.
+		// Identifies the two streams that belong together; there are no others.
 		headers.Set(corev1.PortForwardRequestIDHeader, "0")
 		stream, err := connection.CreateStream(headers)
 		if err != nil {
@@ -62,7 +62,7 @@ func openStreams(connection httpstream.Connection, port int32) (data, failure ht
 	if failure, err = open(corev1.StreamTypeError); err != nil {
 		return nil, nil, err
 	}
-	// Nothing is said there from this side.
+	// This side sends nothing there.
 	if err := failure.Close(); err != nil {
 		return nil, nil, fmt.Errorf("close this side of the error stream: %w", err)
 	}
@@ -82,8 +82,8 @@ func (c *forwardedConn) Write(p []byte) (int, error) {
 	return n, c.explain(err)
 }
 
-// explain replaces the end of a connection by what the node said of it, e.g. that
-// nothing listens on the port.
+// explain replaces the error of a closed connection by the one that the node reported,
+// e.g. that nothing listens on the port.
 func (c *forwardedConn) explain(err error) error {
 	if cause := c.cause.Load(); err != nil && cause != nil {
 		return *cause

@@ -6,24 +6,24 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Restore has pods given their originals back and kept so, and returns the hold
-// that is stored for that. PreviewPlans with AsRestored shows how far it is.
+// Restore returns pods to their originals and keeps them there until resumed. It returns
+// the stored hold. PreviewPlans with AsRestored shows the progress.
 func (c *Client) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	return c.resizes.Restore(ctx, request)
 }
 
-// Pause has pods left as they are, and returns the hold that is stored for that.
+// Pause stops resizing pods until resumed, and returns the stored hold.
 func (c *Client) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
 	return c.pauses.Pause(ctx, request)
 }
 
-// Resume ends the holds of exactly a scope, and on request of what is inside it,
-// and returns them, and what goes on.
+// Resume ends the holds of exactly one scope and, on request, of the scopes inside it. It
+// returns the holds that ended, and which others still apply.
 func (c *Client) Resume(ctx context.Context, request *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
 	return c.pauses.Resume(ctx, request)
 }
 
-// ListHolds returns what is restored or paused now.
+// ListHolds returns the holds that are in effect now.
 func (c *Client) ListHolds(ctx context.Context) (*workloadresizerv1.ListHoldsResponse, error) {
 	return c.pauses.ListHolds(ctx, &workloadresizerv1.ListHoldsRequest{})
 }

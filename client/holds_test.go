@@ -48,7 +48,7 @@ func TestHolds(t *testing.T) {
 			if diff := cmp.Diff(held, got, protocmp.Transform()); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
-			// What writes is not tried again: its answer alone may be lost.
+			// Writes are not retried, because only the answer may be lost.
 			server.calls, server.fail = 0, notReady()
 			if _, err := tc.call(c); Reason(err) != "RATIOS_NOT_READY" || server.calls != tc.tries {
 				t.Errorf("%v after %d tries, want %d", err, server.calls, tc.tries)

@@ -13,29 +13,29 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// identityIn decides who asks: whom an option names, or the user of the
-// kubeconfig. That user's credentials never go over plaintext, nor a token to a
-// server that it is not for.
+// identityIn sets the identity of the caller: the one that an option names, or else the
+// user of the kubeconfig. That user's credentials are never sent in plaintext, and a token
+// is never sent to a server that it is not for.
 func (o *options) identityIn(config *rest.Config, core corev1client.ServiceAccountsGetter) error {
 	account := o.cluster.serviceAccount
 	switch {
 	case account.Name != "" && (o.token != nil || o.tls.certificate != nil):
-		return errors.New("WithServiceAccountToken excludes other tokens and client certificates")
+		return errors.New("WithServiceAccountToken cannot be combined with other tokens or client certificates")
 	case account.Name != "":
 		o.token = newAccountToken(core, account, o.cluster.audience).get
 		return nil
 	case o.token != nil, o.tls.certificate != nil, o.plaintext:
 		return nil
 	case config.Impersonate.UserName != "":
-		return fmt.Errorf("the server cannot be asked in the name of %q: only the API server impersonates", config.Impersonate.UserName)
+		return fmt.Errorf("impersonate %q: workload-resizer does not support impersonation; only the API server does", config.Impersonate.UserName)
 	}
-	o.unauthenticated = fmt.Sprintf("the credentials of the kubeconfig's user may not be for this server: a token has to be for the audience %q, "+
-		"as one that is requested for a ServiceAccount is", o.cluster.audience)
+	o.unauthenticated = fmt.Sprintf("the credentials of the kubeconfig's user may not be for this server: a token must be for the audience %q, "+
+		"as one requested for a ServiceAccount is", o.cluster.audience)
 	return o.useConfig(config)
 }
 
-// useConfig takes over the credentials of a kubeconfig as client-go would send
-// them: tokens, files with tokens, exec plugins, client certificates.
+// useConfig uses the credentials of a kubeconfig as client-go would: tokens, files with
+// tokens, exec plugins, client certificates.
 func (o *options) useConfig(config *rest.Config) error {
 	wiring, err := config.TransportConfig()
 	if err != nil {
@@ -56,7 +56,7 @@ func (o *options) useConfig(config *rest.Config) error {
 	return nil
 }
 
-// echo answers a request with what it would have been sent as.
+// echo answers a request with the headers that it would have been sent with.
 type echo struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -64,8 +64,7 @@ func (echo) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: request.Header.Clone(), Request: request}, nil
 }
 
-// tokenSentBy returns the bearer token that wrapped adds to requests; empty if it
-// adds none.
+// tokenSentBy returns the bearer token that wrapped adds to requests; empty if none.
 func tokenSentBy(ctx context.Context, wrapped http.RoundTripper) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://kubernetes.default.svc", nil)
 	if err != nil {
@@ -83,8 +82,8 @@ func tokenSentBy(ctx context.Context, wrapped http.RoundTripper) (string, error)
 	return token, nil
 }
 
-// ifAccepted shows a certificate to servers only that say they trust its
-// authority: others would refuse the connection instead of asking for a token.
+// ifAccepted presents a certificate only to servers that trust its authority: others would
+// refuse the connection instead of asking for a token.
 func ifAccepted(get func(*tls.CertificateRequestInfo) (*tls.Certificate, error)) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	return func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		certificate, err := get(asked)

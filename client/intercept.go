@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// withDefaultTimeout gives a unary call a deadline if its context has none. A
-// stream gets none: how long it may take depends on the size of the cluster.
+// withDefaultTimeout gives a unary call a deadline if its context has none. A stream gets
+// none, because its duration depends on the size of the cluster.
 func withDefaultTimeout(timeout time.Duration) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		if _, has := ctx.Deadline(); !has && timeout > 0 {
@@ -23,10 +23,9 @@ func withDefaultTimeout(timeout time.Duration) grpc.UnaryClientInterceptor {
 	}
 }
 
-// plain returns the status that err wraps. After the last attempt gRPC wraps
-// the server's status in "max retries exhausted: …", which would hide the
-// message that the server wrote for people. Where the server does not know who
-// asks, it adds what to do.
+// plain returns the status that err wraps. After the last attempt, gRPC wraps the server's
+// status in "max retries exhausted: …", which would hide the server's message from the
+// user. If the server cannot authenticate the caller, plain adds what to do.
 func (o *options) plain(err error) error {
 	var wrapped interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &wrapped) {

@@ -32,7 +32,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue makes a certificate, signed by itself if there is no authority yet.
+// issue returns a certificate, self-signed if there is no authority yet.
 func (a *authority) issue(template *x509.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -56,13 +56,13 @@ func (a *authority) issue(template *x509.Certificate) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// server is a certificate for names.
+// server returns a server certificate for names.
 func (a *authority) server(names ...string) tls.Certificate {
 	a.t.Helper()
 	return a.issue(&x509.Certificate{DNSNames: names, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 }
 
-// user writes a certificate of a user and its key into a directory.
+// user writes the certificate of a user and its key to a directory.
 func (a *authority) user(name, dir string) (certFile, keyFile string) {
 	a.t.Helper()
 	certificate := a.issue(&x509.Certificate{Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
@@ -76,7 +76,7 @@ func (a *authority) user(name, dir string) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// pem is the authority as a file has it.
+// pem returns the authority as a PEM file.
 func (a *authority) pem() []byte { return pemOf("CERTIFICATE", a.cert.Raw) }
 
 func (a *authority) pool() *x509.CertPool {
@@ -85,7 +85,7 @@ func (a *authority) pool() *x509.CertPool {
 	return pool
 }
 
-// file writes the authority into a file.
+// file writes the authority to a file.
 func (a *authority) file() string {
 	a.t.Helper()
 	path := filepath.Join(a.t.TempDir(), "ca.crt")

@@ -9,7 +9,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// PlanStream is a plan per pod, then their summary. It is for one goroutine.
+// PlanStream is a stream of one plan per pod, then their summary. It is not safe for
+// concurrent use.
 type PlanStream struct {
 	ctx        context.Context
 	client     *Client
@@ -18,12 +19,10 @@ type PlanStream struct {
 	summary    *workloadresizerv1.PlanSummary
 }
 
-// All calls the server and yields the plans as they arrive, ordered by
-// namespace and name; no more than a few are held in memory. An error is
-// yielded once, last, without a plan: it is a *BrokenStreamError if plans had
-// arrived before it or if the stream ended without its summary. If nothing of
-// the sort is yielded, the plans were complete. Breaking out of the loop ends
-// the call.
+// All calls the server and yields the plans as they arrive, ordered by namespace and name.
+// It holds no more than a few in memory. An error is yielded once, last, without a plan. It
+// is a *BrokenStreamError if plans had arrived before it or if the stream ended without its
+// summary. Without an error, the plans are complete. Breaking out of the loop ends the call.
 func (s *PlanStream) All() iter.Seq2[*workloadresizerv1.Plan, error] {
 	return func(yield func(*workloadresizerv1.Plan, error) bool) {
 		s.summary = nil
@@ -61,11 +60,11 @@ func (s *PlanStream) All() iter.Seq2[*workloadresizerv1.Plan, error] {
 	}
 }
 
-// Summary is what the plans come to, after All has yielded them all; nil before
-// and if they were not complete.
+// Summary returns the summary of the plans after All has yielded all of them; nil before
+// that, and if the plans were not complete.
 func (s *PlanStream) Summary() *workloadresizerv1.PlanSummary { return s.summary }
 
-// endedEarly is the error of a stream that err ended before its time.
+// endedEarly returns the error of a stream that err ended early.
 func endedEarly(received int, err error) error {
 	if errors.Is(err, io.EOF) {
 		return &BrokenStreamError{Received: received, Err: ErrNoSummary}

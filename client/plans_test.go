@@ -28,7 +28,7 @@ func summaryOf(pods int64) *workloadresizerv1.PreviewPlansResponse {
 	}}
 }
 
-// sending returns a handler that sends these messages and ends with err.
+// sending returns a server that sends these messages and ends with err.
 func sending(err error, messages ...*workloadresizerv1.PreviewPlansResponse) planServer {
 	return planServer{plans: func(_ *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		for _, m := range messages {
@@ -61,23 +61,23 @@ func TestPreviewPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(&workloadresizerv1.PreviewPodRequest{Namespace: "default", Pod: "web"}, asked, protocmp.Transform()); diff != "" {
-		t.Errorf("asked for something else (-want +got):\n%s", diff)
+		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(planOf("web").GetPlan(), got, protocmp.Transform()); diff != "" {
-		t.Errorf("another plan (-want +got):\n%s", diff)
+		t.Errorf("wrong plan (-want +got):\n%s", diff)
 	}
 	if _, err := c.PreviewPod(t.Context(), "default", "web", AsRestored()); err != nil || !asked.GetRestore() || asked.GetServerSide() {
-		t.Errorf("asked %v as restored, %v", asked, err)
+		t.Errorf("as restored: request %v, %v", asked, err)
 	}
 }
 
 func TestPlans(t *testing.T) {
-	t.Run("preview plans with options", previewPlansWithOptions)
-	t.Run("preview selected leaves the request as it is", previewSelectedLeavesTheRequestAsItIs)
-	t.Run("leaving the loop ends the call", leavingTheLoopEndsTheCall)
+	t.Run("applies the options of PreviewPlans", appliesTheOptionsOfPreviewPlans)
+	t.Run("does not change the request of PreviewSelected", doesNotChangeTheRequestOfPreviewSelected)
+	t.Run("ends the call with the loop", endsTheCallWithTheLoop)
 }
 
-func previewPlansWithOptions(t *testing.T) {
+func appliesTheOptionsOfPreviewPlans(t *testing.T) {
 	whatIf := &workloadresizerv1.WhatIf{NodeType: "c3"}
 	var asked *workloadresizerv1.PreviewPlansRequest
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
@@ -95,17 +95,17 @@ func previewPlansWithOptions(t *testing.T) {
 		Namespace: "shop", Restore: true, ServerSide: true, WhatIf: whatIf, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"},
 		LabelSelector: "app=web", Node: "n4-0", NodeType: "n4",
 	}, asked, protocmp.Transform()); diff != "" {
-		t.Errorf("asked for something else (-want +got):\n%s", diff)
+		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
 	if done != 1 || total != 2 {
 		t.Errorf("progress %d of %d, want 1 of 2", done, total)
 	}
 }
 
-func previewSelectedLeavesTheRequestAsItIs(t *testing.T) {
+func doesNotChangeTheRequestOfPreviewSelected(t *testing.T) {
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		if req.GetPod() != "web" || req.GetNode() != "n4-0" {
-			t.Errorf("asked %v", req)
+			t.Errorf("wrong request: %v", req)
 		}
 		return stream.Send(summaryOf(0))
 	}})
@@ -127,7 +127,7 @@ func TestPreviewManifest(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if diff := cmp.Diff(&workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Service", NodeTypes: []string{"n4", "c3"}, WhatIf: whatIf}, asked, protocmp.Transform()); diff != "" {
-		t.Errorf("asked for something else (-want +got):\n%s", diff)
+		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
 }
 
@@ -141,14 +141,14 @@ func TestPreviewPlans(t *testing.T) {
 		cause   error
 		summary int64
 	}{
-		{"plans, then their summary", sending(nil, planOf("a"), planOf("b"), summaryOf(2)), []string{"a", "b"}, false, nil, 2},
-		{"no pods are a summary only", sending(nil, summaryOf(0)), nil, false, nil, 0},
-		{"a message of a newer server is passed over", sending(nil, planOf("a"), &workloadresizerv1.PreviewPlansResponse{}, summaryOf(1)), []string{"a"}, false, nil, 1},
-		{"without the summary it broke off", sending(nil, planOf("a")), []string{"a"}, true, ErrNoSummary, -1},
-		{"without anything it broke off", sending(nil), nil, true, ErrNoSummary, -1},
-		{"an error after a plan broke it off", sending(lost, planOf("a")), []string{"a"}, true, lost, -1},
-		{"an error after the summary is an error", sending(lost, planOf("a"), summaryOf(1)), []string{"a"}, true, lost, -1},
-		{"an error instead of plans is that error", sending(status.Error(codes.InvalidArgument, "no")), nil, false, status.Error(codes.InvalidArgument, "no"), -1},
+		{"yields plans, then their summary", sending(nil, planOf("a"), planOf("b"), summaryOf(2)), []string{"a", "b"}, false, nil, 2},
+		{"returns only a summary without pods", sending(nil, summaryOf(0)), nil, false, nil, 0},
+		{"ignores messages of a newer server", sending(nil, planOf("a"), &workloadresizerv1.PreviewPlansResponse{}, summaryOf(1)), []string{"a"}, false, nil, 1},
+		{"is broken without the summary", sending(nil, planOf("a")), []string{"a"}, true, ErrNoSummary, -1},
+		{"is broken without any message", sending(nil), nil, true, ErrNoSummary, -1},
+		{"is broken by an error after a plan", sending(lost, planOf("a")), []string{"a"}, true, lost, -1},
+		{"is broken by an error after the summary", sending(lost, planOf("a"), summaryOf(1)), []string{"a"}, true, lost, -1},
+		{"returns an error before any plan as it is", sending(status.Error(codes.InvalidArgument, "no")), nil, false, status.Error(codes.InvalidArgument, "no"), -1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			stream := dial(t, ratioServer{}, tc.server).PreviewPlans(t.Context(), "")
@@ -160,11 +160,11 @@ func TestPreviewPlans(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("other plans (-want +got):\n%s", diff)
+				t.Errorf("wrong plans (-want +got):\n%s", diff)
 			}
 			var broken *BrokenStreamError
 			if errors.As(err, &broken) != tc.broken || tc.broken && broken.Received != len(tc.want) {
-				t.Errorf("%v: broken off after %d plans is %v, want %v", err, len(tc.want), !tc.broken, tc.broken)
+				t.Errorf("%v: broken off after %d plans: %v, want %v", err, len(tc.want), !tc.broken, tc.broken)
 			}
 			if status.Code(err) != status.Code(tc.cause) || errors.Is(err, ErrNoSummary) != errors.Is(tc.cause, ErrNoSummary) {
 				t.Errorf("ended with %v, want %v", err, tc.cause)
@@ -176,12 +176,12 @@ func TestPreviewPlans(t *testing.T) {
 	}
 }
 
-func leavingTheLoopEndsTheCall(t *testing.T) {
+func endsTheCallWithTheLoop(t *testing.T) {
 	ended := make(chan struct{})
 	c := dial(t, ratioServer{}, planServer{plans: func(req *workloadresizerv1.PreviewPlansRequest, stream planSender) error {
 		defer close(ended)
 		if req.GetNamespace() != "default" {
-			t.Errorf("asked for namespace %q", req.GetNamespace())
+			t.Errorf("wrong namespace %q", req.GetNamespace())
 		}
 		if err := stream.Send(planOf("a")); err != nil {
 			return err

@@ -11,10 +11,10 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// updateTries is how often UpdateRatioFunc tries when others are faster.
+// updateTries is how often UpdateRatioFunc tries if other callers are faster.
 const updateTries = 5
 
-// ChangeOption changes how a ratio is changed.
+// ChangeOption is an option of a ratio change.
 type ChangeOption func(*ratioChange)
 
 type ratioChange struct {
@@ -30,34 +30,32 @@ func changeOf(opts []ChangeOption) (c ratioChange) {
 	return c
 }
 
-// Because says why, for those who read the history.
+// Because gives the reason for the change, for readers of the history.
 func Because(reason string) ChangeOption { return func(c *ratioChange) { c.reason = reason } }
 
-// By says who asks, where the server does not know its callers.
+// By names the author of the change, for a server that does not authenticate its callers.
 func By(author string) ChangeOption { return func(c *ratioChange) { c.author = author } }
 
-// AllowMissing lets SetRatio and UpdateRatioFunc name a node type that the table
-// does not know yet, and DeleteRatio one without an override.
+// AllowMissing lets SetRatio and UpdateRatioFunc name a node type that is not in the table
+// yet, and DeleteRatio one without an override.
 func AllowMissing() ChangeOption { return func(c *ratioChange) { c.allowMissing = true } }
 
-// ValidateOnly stores nothing, and has the answer tell what it would mean for the
-// pods.
+// ValidateOnly stores nothing; the response reports what the change would mean for the pods.
 func ValidateOnly() ChangeOption { return func(c *ratioChange) { c.validateOnly = true } }
 
-// IfEtag fails the change as ABORTED (reason ETAG_MISMATCH) if the override is not
-// what it was when that etag was read. It is for SetRatio and DeleteRatio.
+// IfEtag fails the change as ABORTED (reason ETAG_MISMATCH) if the override has changed
+// since that etag was read. It is for SetRatio and DeleteRatio.
 func IfEtag(etag string) ChangeOption { return func(c *ratioChange) { c.etag = etag } }
 
-// Until ends the override at that time. It is for SetRatio.
+// Until makes the override expire at that time. It is for SetRatio.
 func Until(t time.Time) ChangeOption {
 	return func(c *ratioChange) { c.expireTime = timestamppb.New(t) }
 }
 
-// SetRatio overrides the ratio of a node type, whatever it was. A performance of 0
-// stays as it is.
+// SetRatio overrides the ratio of a node type. A performance of 0 is left unchanged.
 //
-// It is never tried again: an error with IsUnreachable leaves open whether the
-// ratio was set.
+// It is never retried: after an error with IsUnreachable, the ratio may or may not have
+// been set.
 func (c *Client) SetRatio(ctx context.Context, nodeType string, cpuPerf, memoryPerf float64, opts ...ChangeOption) (*workloadresizerv1.UpdateRatioResponse, error) {
 	change := changeOf(opts)
 	request := change.update(&workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: cpuPerf, MemoryPerf: memoryPerf, ExpireTime: change.expireTime})
@@ -65,14 +63,13 @@ func (c *Client) SetRatio(ctx context.Context, nodeType string, cpuPerf, memoryP
 	return c.ratios.UpdateRatio(ctx, request)
 }
 
-// UpdateRatioFunc reads the ratio of a node type, has modify change its cpu_perf,
-// memory_perf and expire_time, and overrides the ratio with that. If somebody else
-// changes it meanwhile, it begins again, a few times; so modify may be called more
-// than once. An error of modify ends it, and nothing is written if modify changes
-// nothing. With AllowMissing modify gets an empty ratio for a node type that is not
-// known.
+// UpdateRatioFunc reads the ratio of a node type, lets modify change its cpu_perf,
+// memory_perf and expire_time, and overrides the ratio with the result. If another caller
+// changes the ratio meanwhile, it starts over, a few times, so modify may be called more
+// than once. It stops at an error of modify, and writes nothing if modify changes nothing.
+// With AllowMissing, modify gets an empty ratio for an unknown node type.
 //
-// A write whose answer is lost is not tried again, as in SetRatio.
+// A write whose answer is lost is not retried, as in SetRatio.
 func (c *Client) UpdateRatioFunc(ctx context.Context, nodeType string, modify func(*workloadresizerv1.Ratio) error, opts ...ChangeOption) (*workloadresizerv1.UpdateRatioResponse, error) {
 	change := changeOf(opts)
 	for try := 1; ; try++ {
@@ -102,10 +99,9 @@ func (c *Client) UpdateRatioFunc(ctx context.Context, nodeType string, modify fu
 	}
 }
 
-// DeleteRatio deletes the override of a node type, so that the other sources decide
-// again.
+// DeleteRatio deletes the override of a node type, so that the other sources apply again.
 //
-// It is never tried again, as in SetRatio.
+// It is never retried, as in SetRatio.
 func (c *Client) DeleteRatio(ctx context.Context, nodeType string, opts ...ChangeOption) (*workloadresizerv1.DeleteRatioResponse, error) {
 	change := changeOf(opts)
 	return c.ratios.DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
@@ -120,7 +116,7 @@ func (c *ratioChange) update(ratio *workloadresizerv1.Ratio) *workloadresizerv1.
 	}
 }
 
-// changedFields names what a caller may change and has.
+// changedFields returns a mask of the fields that the caller may change and did change.
 func changedFields(before, after *workloadresizerv1.Ratio) *fieldmaskpb.FieldMask {
 	mask := &fieldmaskpb.FieldMask{}
 	if before.GetCpuPerf() != after.GetCpuPerf() {

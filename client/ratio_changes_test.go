@@ -18,8 +18,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// changingRatio is a server with the ratio of n4, which somebody else changes so
-// many times right after it was read.
+// changingRatio is a server with the ratio of n4. Another caller changes the ratio right
+// after it is read, as many times as others says.
 type changingRatio struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	others  int
@@ -59,10 +59,10 @@ func (s *changingRatio) DeleteRatio(_ context.Context, req *workloadresizerv1.De
 }
 
 func TestRatioChanges(t *testing.T) {
-	t.Run("set and delete ratio", setAndDeleteRatio)
+	t.Run("sets and deletes a ratio", setsAndDeletesARatio)
 }
 
-func setAndDeleteRatio(t *testing.T) {
+func setsAndDeletesARatio(t *testing.T) {
 	server := &changingRatio{}
 	c := server.dial(t)
 	until := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -74,14 +74,14 @@ func setAndDeleteRatio(t *testing.T) {
 		Reason: "measured", Author: "ann", AllowMissing: true, ValidateOnly: true,
 	}
 	if diff := cmp.Diff(want, server.asked[0], protocmp.Transform()); diff != "" {
-		t.Errorf("set otherwise (-want +got):\n%s", diff)
+		t.Errorf("wrong update (-want +got):\n%s", diff)
 	}
 	if _, err := c.DeleteRatio(t.Context(), "n4", Because("old"), By("ben"), AllowMissing(), ValidateOnly(), IfEtag("7")); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "7", Reason: "old", Author: "ben", AllowMissing: true, ValidateOnly: true},
 		server.deleted, protocmp.Transform()); diff != "" {
-		t.Errorf("deleted otherwise (-want +got):\n%s", diff)
+		t.Errorf("wrong deletion (-want +got):\n%s", diff)
 	}
 }
 
@@ -98,14 +98,14 @@ func TestUpdateRatioFunc(t *testing.T) {
 		writes   int
 		code     codes.Code
 	}{
-		{"writes what it read, changed", changingRatio{}, "n4", faster, nil, 1, codes.OK},
-		{"begins again if somebody else was faster", changingRatio{others: 2}, "n4", faster, nil, 3, codes.OK},
-		{"but not for ever", changingRatio{others: 100}, "n4", faster, nil, 5, codes.Aborted},
-		{"does not write again what may be written", changingRatio{fail: lost}, "n4", faster, nil, 1, codes.Unavailable},
+		{"writes the changed ratio", changingRatio{}, "n4", faster, nil, 1, codes.OK},
+		{"starts over if another caller was faster", changingRatio{others: 2}, "n4", faster, nil, 3, codes.OK},
+		{"gives up after a few tries", changingRatio{others: 100}, "n4", faster, nil, 5, codes.Aborted},
+		{"does not retry a write that may have succeeded", changingRatio{fail: lost}, "n4", faster, nil, 1, codes.Unavailable},
 		{"writes nothing if nothing changes", changingRatio{}, "n4", func(*workloadresizerv1.Ratio) error { return nil }, nil, 0, codes.OK},
 		{"writes nothing after an error", changingRatio{}, "n4", func(*workloadresizerv1.Ratio) error { return unwilling }, nil, 0, codes.Unknown},
-		{"needs the node type", changingRatio{}, "c3", faster, nil, 0, codes.NotFound},
-		{"unless it may be missing", changingRatio{}, "c3", faster, []ChangeOption{AllowMissing()}, 1, codes.OK},
+		{"fails for an unknown node type", changingRatio{}, "c3", faster, nil, 0, codes.NotFound},
+		{"adds an unknown node type with AllowMissing", changingRatio{}, "c3", faster, []ChangeOption{AllowMissing()}, 1, codes.OK},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := tc.server.dial(t).UpdateRatioFunc(t.Context(), tc.nodeType, tc.modify, tc.opts...)
@@ -114,7 +114,7 @@ func TestUpdateRatioFunc(t *testing.T) {
 			}
 			for _, asked := range tc.server.asked {
 				if diff := cmp.Diff(&fieldmaskpb.FieldMask{Paths: []string{"cpu_perf"}}, asked.GetUpdateMask(), protocmp.Transform()); diff != "" {
-					t.Errorf("changes other fields (-want +got):\n%s", diff)
+					t.Errorf("wrong field mask (-want +got):\n%s", diff)
 				}
 			}
 		})

@@ -7,14 +7,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ListRatios returns the table that pods are sized by now, with the state of
-// the sources it was made from.
+// ListRatios returns the table that pods are sized by now, with the state of its sources.
 func (c *Client) ListRatios(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 	return c.ratios.ListRatios(ctx, &workloadresizerv1.ListRatiosRequest{})
 }
 
-// GetRatio returns the ratio of one node type. NOT_FOUND (reason
-// NODE_TYPE_UNKNOWN) if it has none.
+// GetRatio returns the ratio of one node type. It fails as NOT_FOUND (reason
+// NODE_TYPE_UNKNOWN) if the node type has none.
 func (c *Client) GetRatio(ctx context.Context, nodeType string) (*workloadresizerv1.Ratio, error) {
 	resp, err := c.ratios.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
 	if err != nil {
@@ -26,14 +25,13 @@ func (c *Client) GetRatio(ctx context.Context, nodeType string) (*workloadresize
 // RatioEvent is an event of WatchRatios.
 type RatioEvent = Event[*workloadresizerv1.Ratio]
 
-// WatchRatios yields the present ratios, a bookmark, and from then on every
-// change, until ctx is done or the caller breaks out of the loop. The call is made
-// when the iterator is ranged over.
+// WatchRatios yields the current ratios, a bookmark, and from then on every change, until
+// ctx is done or the caller breaks out of the loop. The call starts when the caller ranges
+// over the iterator.
 //
-// A watch that has begun goes on where it was when the server or the connection
-// goes away, however long that takes; where it cannot, it yields a Reset and begins
-// anew. An error is yielded once, last: that nobody answered from the start, or
-// what trying again does not mend.
+// If the server or the connection goes away, a watch that has begun resumes where it was,
+// however long that takes. If it cannot, it yields a Reset and starts over. An error is
+// yielded once, last: if no server answered from the start, or if retrying cannot help.
 func (c *Client) WatchRatios(ctx context.Context, opts ...WatchOption) iter.Seq2[RatioEvent, error] {
 	open := func(ctx context.Context, token string) (func() (*workloadresizerv1.WatchRatiosResponse, error), error) {
 		stream, err := c.ratios.WatchRatios(ctx, &workloadresizerv1.WatchRatiosRequest{ResumeToken: token})

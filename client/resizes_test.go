@@ -13,7 +13,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// pagedResizes has four resizes in pages of two, and fails at one of them.
+// pagedResizes has four resizes in pages of two, and fails at the page failAt.
 type pagedResizes struct {
 	workloadresizerv1.UnimplementedResizeServiceServer
 	failAt string
@@ -56,9 +56,9 @@ func TestListResizes(t *testing.T) {
 		pages  int
 		code   codes.Code
 	}{
-		{"all pages, one after the other", "", "", []string{"shop/pod-0", "shop/pod-1", "shop/pod-2", "shop/pod-3"}, 2, codes.OK},
-		{"an error comes last", "2", "", []string{"shop/pod-0", "shop/pod-1"}, 2, codes.InvalidArgument},
-		{"no page that nobody wants", "", "shop/pod-1", []string{"shop/pod-0", "shop/pod-1"}, 1, codes.OK},
+		{"yields all pages, one after the other", "", "", []string{"shop/pod-0", "shop/pod-1", "shop/pod-2", "shop/pod-3"}, 2, codes.OK},
+		{"yields an error last", "2", "", []string{"shop/pod-0", "shop/pod-1"}, 2, codes.InvalidArgument},
+		{"requests no page that is not needed", "", "shop/pod-1", []string{"shop/pod-0", "shop/pod-1"}, 1, codes.OK},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &pagedResizes{failAt: tc.failAt}
@@ -79,17 +79,17 @@ func TestListResizes(t *testing.T) {
 				t.Errorf("%d pages, want %d; %v, want %v; (-want +got):\n%s", server.pages, tc.pages, ended, tc.code, diff)
 			}
 			if request.GetPageToken() != "" {
-				t.Error("the caller's request was changed")
+				t.Error("changed the caller's request")
 			}
 		})
 	}
 }
 
 func TestResizes(t *testing.T) {
-	t.Run("get resize and status", getResizeAndStatus)
+	t.Run("returns a resize and the status", returnsAResizeAndTheStatus)
 }
 
-func getResizeAndStatus(t *testing.T) {
+func returnsAResizeAndTheStatus(t *testing.T) {
 	c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterResizeServiceServer(s, &pagedResizes{}) })
 	if got, err := c.GetResize(t.Context(), "shop", "web"); err != nil || got.GetNamespace() != "shop" || got.GetPod() != "web" {
 		t.Errorf("got %v, %v", got, err)

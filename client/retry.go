@@ -8,11 +8,11 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// retriedMethods are the methods that are tried again when the server is
-// unavailable: all that only read, and no other. An UNAVAILABLE write may have
-// been done, and only its answer lost. Repeated, it would be a second entry of the
-// history, or with an etag fail as ABORTED although it was done. What surely never
-// reached the server gRPC sends again by itself, whatever the method.
+// retriedMethods are the methods that are retried if the server is unavailable: all
+// methods that only read, and no others. An UNAVAILABLE write may have succeeded with only
+// its answer lost. Repeated, it would add a second entry to the history or, with an etag,
+// fail as ABORTED although it succeeded. gRPC itself resends calls of any method that are
+// known not to have reached the server.
 var retriedMethods = []string{
 	workloadresizerv1.RatioService_ListRatios_FullMethodName,
 	workloadresizerv1.RatioService_GetRatio_FullMethodName,
@@ -32,10 +32,9 @@ var retriedMethods = []string{
 	workloadresizerv1.BenchmarkService_ListSuggestions_FullMethodName,
 }
 
-// retryReads is the service config that has them tried four times in all. The
-// pauses are 0.1, 0.2 and 0.4 s, give or take a fifth: enough for a server that
-// restarts behind a port-forward, and short enough that a server that says why
-// it is not ready is heard within a second.
+// retryReads is the service config for four attempts in total. The pauses are 0.1, 0.2 and
+// 0.4 s, plus or minus a fifth. That is long enough for a server that restarts behind a
+// port-forward. It is short enough to return within a second why a server is not ready.
 var retryReads = func() string {
 	type name struct {
 		Service string `json:"service"`

@@ -11,11 +11,11 @@ import (
 )
 
 func TestRetry(t *testing.T) {
-	t.Run("what reads is tried again and nothing else", whatReadsIsTriedAgainAndNothingElse)
+	t.Run("retries all reads and nothing else", retriesAllReadsAndNothingElse)
 }
 
-// A method that comes to the API is listed if its name says that it reads.
-func whatReadsIsTriedAgainAndNothingElse(t *testing.T) {
+// A new method of the API must be listed if its name says that it reads.
+func retriesAllReadsAndNothingElse(t *testing.T) {
 	reads := func(method string) bool {
 		return slices.ContainsFunc([]string{"List", "Get", "Preview", "Watch"}, func(verb string) bool { return strings.HasPrefix(method, verb) })
 	}
@@ -30,7 +30,7 @@ func whatReadsIsTriedAgainAndNothingElse(t *testing.T) {
 				method := service.Methods().Get(j)
 				full := "/" + string(service.FullName()) + "/" + string(method.Name())
 				if got, want := slices.Contains(retriedMethods, full), reads(string(method.Name())); got != want {
-					t.Errorf("%s is tried again: %v, want %v", full, got, want)
+					t.Errorf("%s is retried: %v, want %v", full, got, want)
 				}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ratioServer and planServer answer with what a test scripts.
+// ratioServer and planServer answer as a test scripts.
 type ratioServer struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	list func(context.Context) (*workloadresizerv1.ListRatiosResponse, error)
@@ -72,7 +72,7 @@ func (s *holdServer) ListHolds(context.Context, *workloadresizerv1.ListHoldsRequ
 	return &workloadresizerv1.ListHoldsResponse{Holds: []*workloadresizerv1.Hold{held}}, s.fail
 }
 
-// dial returns a client of a server with these services on this machine.
+// dial returns a client of a server on this machine with these services.
 func dial(t *testing.T, ratios ratioServer, plans planServer, opts ...Option) *Client {
 	t.Helper()
 	return dialServices(t, func(server *grpc.Server) {
@@ -105,9 +105,9 @@ func dialServices(t *testing.T, register func(*grpc.Server), opts ...Option) *Cl
 	return c
 }
 
-// reasoned is an error as the server makes them.
+// reasoned returns an error with a reason, as the server does.
 func reasoned(code codes.Code, reason string) error {
-	return reasonedAs(code, reason, "the server says so")
+	return reasonedAs(code, reason, "the server's message")
 }
 
 func reasonedAs(code codes.Code, reason, message string) error {
@@ -118,7 +118,7 @@ func reasonedAs(code codes.Code, reason, message string) error {
 	return s.Err()
 }
 
-// notReady is what the server answers while it cannot know yet.
+// notReady returns the error of a server that has no ratios yet.
 func notReady() error {
 	return reasonedAs(codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist")
 }

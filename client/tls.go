@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// credentialsFor returns what secures the connection to a server whose
-// certificate is for host, unless an option names another one.
+// credentialsFor returns the transport credentials for a server whose certificate is for
+// host, unless an option names another host.
 func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentials, error) {
 	config := &tls.Config{
 		MinVersion:           tls.VersionTLS12,
@@ -24,7 +24,7 @@ func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentia
 	}
 	if o.caFile != "" {
 		if o.authorities != nil {
-			return nil, errors.New("WithCAFile and WithCAPool exclude each other")
+			return nil, errors.New("WithCAFile cannot be combined with WithCAPool")
 		}
 		content, err := os.ReadFile(o.caFile)
 		if err != nil {
@@ -40,12 +40,12 @@ func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentia
 func authoritiesOf(pem []byte) (*x509.CertPool, error) {
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(pem) {
-		return nil, errors.New("holds no certificate in PEM")
+		return nil, errors.New("contains no PEM certificate")
 	}
 	return authorities, nil
 }
 
-// certificateOf reads the files for each handshake.
+// certificateOf returns a function that reads the files for each handshake.
 func certificateOf(certFile, keyFile string) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	return func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		certificate, err := tls.LoadX509KeyPair(certFile, keyFile)

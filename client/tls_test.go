@@ -25,7 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// seenAs answers ListRatios with what proves who asks, as the revision.
+// seenAs answers ListRatios with the caller's credentials, as the revision.
 func seenAs() ratioServer {
 	return ratioServer{list: func(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
 		seen := "nobody"
@@ -40,8 +40,8 @@ func seenAs() ratioServer {
 	}}
 }
 
-// serveSecured starts a server with TLS on this machine, whose connections live
-// as long as given; 0 is for ever.
+// serveSecured starts a server with TLS on this machine. It closes connections of the given
+// age; 0 keeps them forever.
 func serveSecured(t *testing.T, config *tls.Config, age time.Duration) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,16 +77,16 @@ func TestTLS(t *testing.T) {
 		want    string
 		wantErr string
 	}{
-		{"the authority from a file", []Option{WithCAFile(authority.file())}, "nobody", ""},
-		{"the authority from a pool", []Option{WithCAPool(authority.pool())}, "nobody", ""},
-		{"the name of the certificate", []Option{WithCAPool(authority.pool()), WithServerName("resizer.example.com")}, "nobody", ""},
-		{"another name", []Option{WithCAPool(authority.pool()), WithServerName("other.example.com")}, "", "not other.example.com"},
-		{"another authority", []Option{WithCAPool(newAuthority(t).pool())}, "", "certificate signed by unknown authority"},
-		{"the system's authorities", []Option{WithTLS()}, "", "certificate signed by unknown authority"},
-		{"a client certificate", []Option{WithCAPool(authority.pool()), WithClientCertificate(certFile, keyFile)}, "ann", ""},
-		{"a client certificate that is not there", []Option{WithCAPool(authority.pool()), WithClientCertificate("no/such", keyFile)}, "", "load the client certificate: open no/such"},
-		{"a token", []Option{WithCAPool(authority.pool()), WithToken("secret")}, "Bearer secret", ""},
-		{"plaintext", nil, "", "error reading server preface"},
+		{"accepts an authority from a file", []Option{WithCAFile(authority.file())}, "nobody", ""},
+		{"accepts an authority from a pool", []Option{WithCAPool(authority.pool())}, "nobody", ""},
+		{"accepts the name of the certificate", []Option{WithCAPool(authority.pool()), WithServerName("resizer.example.com")}, "nobody", ""},
+		{"rejects another name", []Option{WithCAPool(authority.pool()), WithServerName("other.example.com")}, "", "not other.example.com"},
+		{"rejects another authority", []Option{WithCAPool(newAuthority(t).pool())}, "", "certificate signed by unknown authority"},
+		{"rejects an authority that the system does not trust", []Option{WithTLS()}, "", "certificate signed by unknown authority"},
+		{"presents a client certificate", []Option{WithCAPool(authority.pool()), WithClientCertificate(certFile, keyFile)}, "ann", ""},
+		{"fails without the file of a client certificate", []Option{WithCAPool(authority.pool()), WithClientCertificate("no/such", keyFile)}, "", "load the client certificate: open no/such"},
+		{"sends a token", []Option{WithCAPool(authority.pool()), WithToken("secret")}, "Bearer secret", ""},
+		{"fails in plaintext", nil, "", "error reading server preface"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := ask(t, address, tc.opts...)
@@ -98,10 +98,10 @@ func TestTLS(t *testing.T) {
 }
 
 func TestClientCertificates(t *testing.T) {
-	t.Run("client certificates are read for each connection", clientCertificatesAreReadForEachConnection)
+	t.Run("reads client certificates for each connection", readsClientCertificatesForEachConnection)
 }
 
-func clientCertificatesAreReadForEachConnection(t *testing.T) {
+func readsClientCertificatesForEachConnection(t *testing.T) {
 	authority := newAuthority(t)
 	address := serveSecured(t, &tls.Config{Certificates: []tls.Certificate{authority.server("localhost")}, ClientAuth: tls.RequireAnyClientCert}, 50*time.Millisecond)
 	dir := t.TempDir()
@@ -112,10 +112,10 @@ func clientCertificatesAreReadForEachConnection(t *testing.T) {
 	}
 	defer func() { _ = c.Close() }()
 	seenAs := func(want string) {
-		localcluster.Eventually(t, "being seen as "+want, func() error {
+		localcluster.Eventually(t, "the server to see "+want, func() error {
 			resp, err := c.ListRatios(t.Context())
 			if err == nil && resp.GetRevision() != want {
-				err = fmt.Errorf("seen as %s", resp.GetRevision())
+				err = fmt.Errorf("the server sees %s", resp.GetRevision())
 			}
 			return err
 		})
@@ -138,7 +138,7 @@ func TestTokens(t *testing.T) {
 	}
 	write(t, path, []byte("second"))
 	if got, err := seen(); got != "Bearer second" || err != nil {
-		t.Errorf("%q, %v; want the token that the file has now", got, err)
+		t.Errorf("%q, %v; want the new token in the file", got, err)
 	}
 	write(t, path, nil)
 	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "get a token for the server: "+path+" is empty") {
@@ -152,6 +152,6 @@ func TestTokens(t *testing.T) {
 	}
 	c = dial(t, seenAs(), planServer{}, WithTokenFunc(func(context.Context) (string, error) { return "", errors.New("logged out") }))
 	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "get a token for the server: logged out") {
-		t.Errorf("a function that fails: %v", err)
+		t.Errorf("a failing function: %v", err)
 	}
 }

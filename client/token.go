@@ -13,8 +13,8 @@ import (
 // bearer sends a token with every call.
 type bearer struct {
 	token TokenFunc
-	// plaintext lets it go over a connection that is not encrypted: one that
-	// does not leave this machine.
+	// plaintext allows a connection without encryption, which must not leave this
+	// machine.
 	plaintext bool
 }
 
@@ -22,7 +22,7 @@ type bearer struct {
 func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, err := b.token(ctx)
 	if err != nil {
-		// An error that is no status would lose its words to gRPC's.
+		// gRPC replaces the message of an error that is not a status.
 		return nil, status.Errorf(codes.Unauthenticated, "get a token for the server: %v", err)
 	}
 	if token == "" {

@@ -17,38 +17,39 @@ import (
 
 // Event is one event of a watch.
 type Event[T any] struct {
-	// Type is what has happened. It is unspecified if Reset is set.
+	// Type is what happened. It is unspecified if Reset is set.
 	Type workloadresizerv1.WatchEventType
-	// Object is what it has happened to, as it is now, or was if it is deleted;
-	// nil in a bookmark and a reset.
+	// Object is the object that the event is about, in its current state or, if it
+	// was deleted, its last; nil in a bookmark and a reset.
 	Object T
-	// Reset tells that the watch could not go on where it was: what was received
-	// does not count any more, and the present state follows, then a bookmark.
+	// Reset means that the watch could not resume where it was. Discard what was
+	// received; the current state follows, then a bookmark.
 	Reset bool
-	// ResumeToken is where to go on after this event (ResumeFrom); empty in a
-	// reset and in the present state, half of which is nothing to go on from.
+	// ResumeToken is where to resume after this event (ResumeFrom). It is empty in a
+	// reset and until the current state is complete: a watch cannot resume from half of
+	// that.
 	ResumeToken string
 	// Response is what the server sent, e.g. a *WatchRatiosResponse; nil in a
 	// reset.
 	Response proto.Message
 }
 
-// watchPauses are those before a watch is taken up again: they grow from a tenth
-// of a second to half a minute while it gets no further.
+// watchPauses are the pauses before a watch resumes: they grow from 0.1 to 30 s while it
+// makes no progress.
 var watchPauses = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
 
-// errWatchEnded is why a stream ended that the server ended without an error.
+// errWatchEnded is the error of a stream that the server ended without an error.
 var errWatchEnded = errors.New("the server ended the watch")
 
-// watchResponse is what the responses of all watches have.
+// watchResponse is what the responses of all watches have in common.
 type watchResponse interface {
 	proto.Message
 	GetType() workloadresizerv1.WatchEventType
 	GetResumeToken() string
 }
 
-// watch yields the events of the streams that open opens, one after the other, as
-// if they were one. An error is yielded once, last.
+// watch yields the events of the streams that open opens, one after the other, as if they
+// were one stream. An error is yielded once, last.
 func watch[R watchResponse, T any](ctx context.Context, opts []WatchOption,
 	open func(ctx context.Context, token string) (receive func() (R, error), err error),
 	objectOf func(R) T,
@@ -82,7 +83,8 @@ func watch[R watchResponse, T any](ctx context.Context, opts []WatchOption,
 			}
 			switch {
 			case received && o.token == "":
-				// Cut amid the present state: what is gone by now, nobody will tell.
+				// The stream broke off within the current state. No event will report
+				// objects that were deleted since.
 				if !yield(Event[T]{Reset: true}, nil) {
 					return
 				}
@@ -99,8 +101,8 @@ func watch[R watchResponse, T any](ctx context.Context, opts []WatchOption,
 	}
 }
 
-// watchOnce yields the events of one stream to its end, and tells whether there
-// were any and whether the caller wants no more.
+// watchOnce yields the events of one stream to its end. It reports whether there were any,
+// and whether the caller stopped.
 func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
 	open func(ctx context.Context, token string) (func() (R, error), error),
 	objectOf func(R) T, yield func(Event[T], error) bool,
@@ -126,10 +128,9 @@ func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
 	}
 }
 
-// goesOn tells whether a watch that err ended can be taken up again: the server or
-// the connection went away, the caller was too slow for it, too many calls came at
-// once, or the credentials that it was begun with have expired, and there may be new
-// ones by now.
+// goesOn reports whether a watch that err ended can resume: the server or the connection
+// went away, the caller was too slow, or there were too many calls at once. It can also
+// resume if the credentials that it began with have expired: there may be new ones by now.
 func goesOn(ctx context.Context, received bool, err error) bool {
 	if ctx.Err() != nil {
 		return false

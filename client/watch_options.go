@@ -1,6 +1,6 @@
 package client
 
-// WatchOption changes a watch.
+// WatchOption is an option of a watch.
 type WatchOption func(*watchOptions)
 
 type watchOptions struct {
@@ -8,14 +8,13 @@ type watchOptions struct {
 	onRetry func(error)
 }
 
-// ResumeFrom goes on after the event with that token, instead of beginning with
-// the present state.
+// ResumeFrom resumes after the event with that token, instead of beginning with the current
+// state.
 func ResumeFrom(token string) WatchOption {
 	return func(o *watchOptions) { o.token = token }
 }
 
-// OnRetry has retry called each time that a watch was interrupted, with what
-// interrupted it.
+// OnRetry calls retry each time a watch is interrupted, with the error that interrupted it.
 func OnRetry(retry func(error)) WatchOption {
 	return func(o *watchOptions) { o.onRetry = retry }
 }

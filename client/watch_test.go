@@ -19,16 +19,16 @@ const (
 	bookmark = workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK
 )
 
-// turn is one stream of a scripted watch: what it must be asked with, what it
-// sends, and how it ends. What begins with "present " is of the present state and
-// has no token, everything else has its name as token.
+// turn is one stream of a scripted watch: the token that it must be requested with, what it
+// sends, and how it ends. Names that begin with "present " are in the current state and have
+// no token; everything else has its name as token.
 type turn struct {
 	token string
 	sends []string
 	err   error
 }
 
-// watchServer serves one stream after the other.
+// watchServer serves one scripted stream after the other.
 type watchServer struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	workloadresizerv1.UnimplementedResizeServiceServer
@@ -55,7 +55,7 @@ func (s *watchServer) serve(token string, send func(name, token string) error) e
 	select {
 	case turn := <-s.turns:
 		if token != turn.token {
-			s.t.Errorf("asked to go on from %q, want %q", token, turn.token)
+			s.t.Errorf("asked to resume from %q, want %q", token, turn.token)
 		}
 		for _, name := range turn.sends {
 			token := name
@@ -100,22 +100,22 @@ func TestWatchRatios(t *testing.T) {
 		interruptions int
 		code          codes.Code
 	}{
-		{"the present state, a bookmark, changes", []turn{{"", []string{"present n4", "bookmark", "c3"}, gone}}, nil, []string{"present n4", "bookmark", "c3"}, 1, codes.FailedPrecondition},
-		{"goes on after the last event where the server goes away", []turn{{"", []string{"n4", "bookmark"}, gone}, {"bookmark", []string{"c3"}, gone}}, nil, []string{"n4", "bookmark", "c3"}, 2, codes.FailedPrecondition},
-		{"goes on where the server ends the stream", []turn{{"", []string{"n4"}, nil}, {"n4", []string{"c3"}, nil}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
-		{"goes on where the caller was too slow", []turn{{"", []string{"n4"}, slow}, {"n4", []string{"c3"}, slow}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
-		{"goes on with the credentials of now where those it began with have expired", []turn{{"", []string{"n4"}, unknown}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
-		{"ends where those are not good either", []turn{{"", []string{"n4"}, unknown}, {"n4", nil, unknown}}, nil, []string{"n4"}, 1, codes.Unauthenticated},
-		{"goes on where too many calls came at once", []turn{{"", []string{"n4"}, gone}, {"n4", nil, reasoned(codes.ResourceExhausted, "RATE_LIMITED")}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 3, codes.FailedPrecondition},
-		{"begins anew where it cannot go on", []turn{{"", []string{"n4"}, gone}, {"n4", nil, expired}, {"", []string{"c3"}, gone}}, nil, []string{"n4", "reset", "c3"}, 2, codes.FailedPrecondition},
-		{"begins anew where it was cut amid the present state", []turn{{"", []string{"present n4"}, gone}, {"", []string{"present c3", "bookmark"}, gone}}, nil, []string{"present n4", "reset", "present c3", "bookmark"}, 2, codes.FailedPrecondition},
-		{"as often as it was cut there", []turn{{"", []string{"present n4"}, slow}, {"", []string{"present n4"}, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},
-		{"once, however long nobody answers then", []turn{{"", []string{"present n4"}, gone}, {"", nil, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},
-		{"amid the present state after an old token, too", []turn{{"n4", nil, expired}, {"", []string{"present n4"}, gone}, {"", []string{"bookmark"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"reset", "present n4", "reset", "bookmark"}, 2, codes.FailedPrecondition},
-		{"from a token", []turn{{"n4", []string{"c3"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"c3"}, 1, codes.FailedPrecondition},
-		{"from a token that is too old", []turn{{"n4", nil, expired}, {"", []string{"c3"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"reset", "c3"}, 1, codes.FailedPrecondition},
-		{"what trying again does not mend ends it", []turn{{"", []string{"n4"}, status.Error(codes.PermissionDenied, "no")}}, nil, []string{"n4"}, 0, codes.PermissionDenied},
-		{"a server that never answered is an error", []turn{{"", nil, gone}, {"", nil, gone}, {"", nil, gone}, {"", nil, gone}}, nil, nil, 0, codes.Unavailable},
+		{"yields the current state, a bookmark, then changes", []turn{{"", []string{"present n4", "bookmark", "c3"}, gone}}, nil, []string{"present n4", "bookmark", "c3"}, 1, codes.FailedPrecondition},
+		{"resumes after the last event if the server goes away", []turn{{"", []string{"n4", "bookmark"}, gone}, {"bookmark", []string{"c3"}, gone}}, nil, []string{"n4", "bookmark", "c3"}, 2, codes.FailedPrecondition},
+		{"resumes if the server ends the stream", []turn{{"", []string{"n4"}, nil}, {"n4", []string{"c3"}, nil}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
+		{"resumes if the caller was too slow", []turn{{"", []string{"n4"}, slow}, {"n4", []string{"c3"}, slow}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
+		{"resumes with new credentials if the old ones have expired", []turn{{"", []string{"n4"}, unknown}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
+		{"ends if the new credentials are invalid too", []turn{{"", []string{"n4"}, unknown}, {"n4", nil, unknown}}, nil, []string{"n4"}, 1, codes.Unauthenticated},
+		{"resumes if there were too many calls at once", []turn{{"", []string{"n4"}, gone}, {"n4", nil, reasoned(codes.ResourceExhausted, "RATE_LIMITED")}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 3, codes.FailedPrecondition},
+		{"starts over if it cannot resume", []turn{{"", []string{"n4"}, gone}, {"n4", nil, expired}, {"", []string{"c3"}, gone}}, nil, []string{"n4", "reset", "c3"}, 2, codes.FailedPrecondition},
+		{"starts over if it was interrupted within the current state", []turn{{"", []string{"present n4"}, gone}, {"", []string{"present c3", "bookmark"}, gone}}, nil, []string{"present n4", "reset", "present c3", "bookmark"}, 2, codes.FailedPrecondition},
+		{"starts over as often as it was interrupted there", []turn{{"", []string{"present n4"}, slow}, {"", []string{"present n4"}, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},
+		{"starts over once, however long the server is then away", []turn{{"", []string{"present n4"}, gone}, {"", nil, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},
+		{"starts over within the current state after an expired token, too", []turn{{"n4", nil, expired}, {"", []string{"present n4"}, gone}, {"", []string{"bookmark"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"reset", "present n4", "reset", "bookmark"}, 2, codes.FailedPrecondition},
+		{"resumes from a token", []turn{{"n4", []string{"c3"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"c3"}, 1, codes.FailedPrecondition},
+		{"starts over if the token has expired", []turn{{"n4", nil, expired}, {"", []string{"c3"}, gone}}, []WatchOption{ResumeFrom("n4")}, []string{"reset", "c3"}, 1, codes.FailedPrecondition},
+		{"ends at an error that retrying cannot fix", []turn{{"", []string{"n4"}, status.Error(codes.PermissionDenied, "no")}}, nil, []string{"n4"}, 0, codes.PermissionDenied},
+		{"fails if the server never answered", []turn{{"", nil, gone}, {"", nil, gone}, {"", nil, gone}, {"", nil, gone}}, nil, nil, 0, codes.Unavailable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestWatchRatios(t *testing.T) {
 			opts := append(tc.opts, OnRetry(func(error) { interruptions++ }))
 			for event, err := range newWatchServer(t, tc.turns...).dial().WatchRatios(t.Context(), opts...) {
 				if sent, ok := event.Response.(*workloadresizerv1.WatchRatiosResponse); ok == (event.Reset || err != nil) || sent.GetResumeToken() != event.ResumeToken {
-					t.Errorf("%+v has another response than was sent", event)
+					t.Errorf("%+v has the wrong response", event)
 				}
 				switch {
 				case err != nil:
@@ -139,7 +139,7 @@ func TestWatchRatios(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("other events (-want +got):\n%s", diff)
+				t.Errorf("wrong events (-want +got):\n%s", diff)
 			}
 			if status.Code(ended) != tc.code || interruptions != tc.interruptions {
 				t.Errorf("ended with %v after %d interruptions; want %v after %d", ended, interruptions, tc.code, tc.interruptions)
@@ -158,7 +158,7 @@ func TestWatchResizes(t *testing.T) {
 		got = append(got, event.Object.GetNamespace()+"/"+event.Object.GetPod())
 	}
 	if diff := cmp.Diff([]string{"shop/a", "shop/b"}, got); diff != "" {
-		t.Errorf("other events (-want +got):\n%s", diff)
+		t.Errorf("wrong events (-want +got):\n%s", diff)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestWatchesEnd(t *testing.T) {
 			break
 		}
 	})
-	t.Run("with the context, while nobody answers", func(t *testing.T) {
+	t.Run("with the context, while the server is away", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		unavailable := make([]turn, 100)
 		for i := range unavailable {
@@ -189,10 +189,10 @@ func TestWatchesEnd(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	t.Run("pauses of watches grow", pausesOfWatchesGrow)
+	t.Run("pauses longer each time", pausesLongerEachTime)
 }
 
-func pausesOfWatchesGrow(t *testing.T) {
+func pausesLongerEachTime(t *testing.T) {
 	pauses := watchPauses
 	pauses.Jitter = 0
 	if first := pauses.Step(); first != 100*time.Millisecond {

@@ -13,11 +13,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// foreign is who resizes a pod after the server.
+// foreign is the manager of a resize after the server's.
 const foreign = "kubectl-edit"
 
-// resizedBoth is a pod that the server resized and then, an hour later, somebody else.
-// apply tells that the server's is recorded as applied.
+// resizedBoth returns a pod that the server resized, and another actor an hour later. With
+// apply, the server's resize is recorded as a server-side apply.
 func (f *forgery) resizedBoth(t *testing.T, apply bool) *corev1.Pod {
 	t.Helper()
 	pod := f.sized(t)
@@ -27,7 +27,7 @@ func (f *forgery) resizedBoth(t *testing.T, apply bool) *corev1.Pod {
 	}
 	entries := f.get(t, pod).ManagedFields
 	if len(slices.DeleteFunc(slices.Clone(entries), func(m metav1.ManagedFieldsEntry) bool { return !isResize(m) })) < 2 {
-		entries = append(entries, resizeBy(contract.FieldManager)) // The other has taken over all of its fields.
+		entries = append(entries, resizeBy(contract.FieldManager)) // The other manager owns all of the server's fields.
 	}
 	for i := range entries {
 		if m := &entries[i]; isResize(*m) && m.Manager == contract.FieldManager {
@@ -67,8 +67,8 @@ func (f *forgery) droppedResize(t *testing.T) {
 		{"the later resize is dropped, the earlier one stays", refusedRecord, false, []string{foreign}},
 		{"the earlier resize is dropped", "", false, []string{contract.FieldManager}},
 		{"both are dropped", "", false, []string{contract.FieldManager, foreign}},
-		{"a resize that was applied is dropped", refusedRecord, true, []string{contract.FieldManager}},
-		{"the one that was not applied is dropped", "", true, []string{foreign}},
+		{"a resize by server-side apply is dropped", refusedRecord, true, []string{contract.FieldManager}},
+		{"a resize without server-side apply is dropped", "", true, []string{foreign}},
 	} {
 		pod := f.resizedBoth(t, tc.apply)
 		entries := append(without(pod, by(tc.dropped...)), ancient())
@@ -84,15 +84,15 @@ func (f *forgery) realCut(t *testing.T) {
 			expect(t, fmt.Sprintf("writer %d", i), patchPod(t.Context(), f.meddler, pod, body, fmt.Sprintf("writer-%d", i)), "")
 		}
 		if pod = f.get(t, pod); !slices.ContainsFunc(pod.ManagedFields, isAncient) || len(resizes(pod)) == 2 {
-			t.Fatalf("the API server has kept all it knew: %v", pod.ManagedFields)
+			t.Fatalf("the API server did not merge entries: %v", pod.ManagedFields)
 		}
 	}
 }
 
-const refusedOwner = "nobody but workload-resizer can come to own"
+const refusedOwner = "only workload-resizer may become an owner of annotations"
 
-// owners has whoever resized the pod last seem to keep the annotations, so that the
-// server takes that resize for one of its own.
+// owners makes the actor that resized the pod last look like an owner of the annotations, so
+// that the server would treat the resize as its own.
 func (f *forgery) owners(t *testing.T) {
 	for name, fields := range map[string]string{
 		"owning applied-at":  `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/applied-at":{}}}}`,
@@ -104,7 +104,7 @@ func (f *forgery) owners(t *testing.T) {
 		expect(t, name, patchPod(t.Context(), f.meddler, pod, recording(append(pod.ManagedFields, entry)), ""), refusedOwner)
 	}
 	for _, tc := range []struct{ name, body, refused string }{
-		{"a label of such a name, which the server does not look at", `{"metadata":{"labels":{"workload-resizer.io/applied-at":"1"}}}`, ""},
+		{"a label of such a name, which the server ignores", `{"metadata":{"labels":{"workload-resizer.io/applied-at":"1"}}}`, ""},
 		{"the pod opts out", `{"metadata":{"annotations":{"workload-resizer.io/skip":"true"}}}`, ""},
 		{"another label", `{"metadata":{"labels":{"a":"1"}}}`, ""},
 	} {
@@ -113,8 +113,8 @@ func (f *forgery) owners(t *testing.T) {
 	}
 }
 
-// creation has pods brought with entries of a limit that they lack: the API server
-// keeps those, while what a new pod has is its creator's.
+// creation creates pods with entries for a limit that they lack: the API server keeps these
+// entries, but assigns the fields that a new pod has to its creator.
 func (f *forgery) creation(t *testing.T) {
 	ofLimit := func(m metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 		m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{"f:resources":{"f:limits":{"f:cpu":{}}}}}}}`)
@@ -125,11 +125,11 @@ func (f *forgery) creation(t *testing.T) {
 		annotations   map[string]string
 		entries       []metav1.ManagedFieldsEntry
 	}{
-		{"with a resize", "nobody can have resized it", nil, ofLimit(resizeBy(contract.FieldManager))},
-		{"with a resize and an original", "nobody can have resized it", map[string]string{contract.CPURequest.Key("app"): "7"}, ofLimit(resizeBy("me"))},
+		{"with a resize", "must not contain a resize", nil, ofLimit(resizeBy(contract.FieldManager))},
+		{"with a resize and an original", "must not contain a resize", map[string]string{contract.CPURequest.Key("app"): "7"}, ofLimit(resizeBy("me"))},
 		{"with an original", "", map[string]string{contract.CPURequest.Key("app"): "7"}, nil},
-		{"with what was written elsewhere", "", nil, ofLimit(ancient())},
-		{"with nothing", "", nil, nil},
+		{"with ancient changes", "", nil, ofLimit(ancient())},
+		{"without entries", "", nil, nil},
 	} {
 		no := false
 		_, err := f.meddler.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{

@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// bystanders are the meddler's right to create pods, and somebody who may resize them.
+// bystanders are the meddler's permission to create pods, and an account that may resize pods.
 const bystanders = `
 apiVersion: v1
 kind: ServiceAccount
@@ -51,15 +51,15 @@ subjects:
   - { kind: ServiceAccount, name: resizer, namespace: default }
 `
 
-// forgery is a cluster with the guard, and others than the meddler who write pods there.
+// forgery is a cluster with the guard, and clients besides the meddler that write pods.
 type forgery struct {
 	guarded
 	kubelet, resizer kubernetes.Interface
 	version          *version.Version
 }
 
-// TestAnnotationGuardForgeries has somebody who may write pods and their statuses, but
-// not resize them, make the server believe what was never so.
+// TestAnnotationGuardForgeries forges what the server relies on, as a user who may write pods
+// and their statuses but not resize pods.
 func TestAnnotationGuardForgeries(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
@@ -79,23 +79,23 @@ func TestAnnotationGuardForgeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	probe, tries := f.pod(t, "node"), 0
-	localcluster.Eventually(t, "the policy to be in force", func() error {
-		tries++ // Where nothing changes, nothing is refused.
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
+		tries++ // The policy refuses only changes.
 		err := patchPod(t.Context(), f.meddler, probe, fmt.Sprintf(`{"metadata":{"annotations":{"workload-resizer.io/probe":"%d"}}}`, tries), "")
 		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+			return fmt.Errorf("not in effect: %w", cmp.Or(err, errors.New("everything is allowed")))
 		}
 		return nil
 	})
-	t.Run("what the kubelet says of sizes", f.sizes)
-	t.Run("a resize that only its record is missing of", f.droppedResize)
-	t.Run("what was thrown together for real", f.realCut)
-	t.Run("somebody who seems to keep the annotations", f.owners)
-	t.Run("a pod that comes with a record", f.creation)
-	t.Run("an entry that nobody is named in", f.nobody)
+	t.Run("refuses forged sizes in statuses", f.sizes)
+	t.Run("refuses a record without the last resize", f.droppedResize)
+	t.Run("allows the API server to merge entries", f.realCut)
+	t.Run("refuses forged owners of annotations", f.owners)
+	t.Run("refuses new pods with a forged resize", f.creation)
+	t.Run("allows writes to pods with an entry without a manager", f.nobody)
 }
 
-const refusedStatus = "are changed by the node's kubelet alone"
+const refusedStatus = "only the node's kubelet may change"
 
 func (f *forgery) status(t *testing.T, client kubernetes.Interface, pod *corev1.Pod, body string) error {
 	t.Helper()
@@ -111,40 +111,40 @@ func (f *forgery) sizes(t *testing.T) {
 	)
 	podLevel := refusedStatus
 	if f.version.LessThan(version.MajorMinor(1, 36)) {
-		podLevel = "" // That API server drops it.
+		podLevel = "" // Older API servers drop these fields.
 	}
 	for _, tc := range []struct{ name, before, body, refused string }{
-		{"a resize is called infeasible", "", infeasible, refusedStatus},
-		{"a resize is called in progress", "", inProgress, refusedStatus},
-		{"an infeasible resize is called done", infeasible, cleared, refusedStatus},
-		{"a resize in progress is called done", inProgress, cleared, refusedStatus},
-		{"a container is said to be allocated more", "", `{"containerStatuses":[{"name":"app","allocatedResources":{"cpu":"7"}}]}`, refusedStatus},
-		{"a container is said to have more", "", `{"containerStatuses":[{"name":"app","resources":{"requests":{"cpu":"7"}}}]}`, refusedStatus},
-		{"a sidecar is said to have more", "", `{"initContainerStatuses":[{"name":"side","resources":{"requests":{"cpu":"7"}}}]}`, refusedStatus},
-		{"a container is said to have nothing", "", `{"containerStatuses":null}`, refusedStatus},
-		{"the pod is said to have more", "", `{"resources":{"requests":{"cpu":"7"}}}`, podLevel},
-		{"the pod is said to be allocated more", "", `{"allocatedResources":{"cpu":"7"}}`, podLevel},
-		{"a readiness gate", "", `{"conditions":[{"type":"example.com/gate","status":"True"}]}`, ""},
-		{"a readiness gate while a resize waits", infeasible, `{"conditions":[{"type":"example.com/gate","status":"True"}]}`, ""},
-		{"a pod fails", "", `{"phase":"Failed","message":"its node is gone"}`, ""},
-		{"a pod's address", "", `{"podIP":"10.0.0.7","podIPs":[{"ip":"10.0.0.7"}]}`, ""},
-		{"a container restarts", "", `{"containerStatuses":[{"name":"app","restartCount":1,"resources":{"requests":{"cpu":"1000m"}}}]}`, ""},
+		{"report a resize as infeasible", "", infeasible, refusedStatus},
+		{"report a resize as in progress", "", inProgress, refusedStatus},
+		{"clear an infeasible resize", infeasible, cleared, refusedStatus},
+		{"clear a resize in progress", inProgress, cleared, refusedStatus},
+		{"report more allocated resources of a container", "", `{"containerStatuses":[{"name":"app","allocatedResources":{"cpu":"7"}}]}`, refusedStatus},
+		{"report more resources of a container", "", `{"containerStatuses":[{"name":"app","resources":{"requests":{"cpu":"7"}}}]}`, refusedStatus},
+		{"report more resources of a sidecar", "", `{"initContainerStatuses":[{"name":"side","resources":{"requests":{"cpu":"7"}}}]}`, refusedStatus},
+		{"report no container statuses", "", `{"containerStatuses":null}`, refusedStatus},
+		{"report more resources of the pod", "", `{"resources":{"requests":{"cpu":"7"}}}`, podLevel},
+		{"report more allocated resources of the pod", "", `{"allocatedResources":{"cpu":"7"}}`, podLevel},
+		{"set a readiness gate", "", `{"conditions":[{"type":"example.com/gate","status":"True"}]}`, ""},
+		{"set a readiness gate while a resize is pending", infeasible, `{"conditions":[{"type":"example.com/gate","status":"True"}]}`, ""},
+		{"report a failed pod", "", `{"phase":"Failed","message":"its node is gone"}`, ""},
+		{"report a pod's address", "", `{"podIP":"10.0.0.7","podIPs":[{"ip":"10.0.0.7"}]}`, ""},
+		{"report a restart of a container", "", `{"containerStatuses":[{"name":"app","restartCount":1,"resources":{"requests":{"cpu":"1000m"}}}]}`, ""},
 	} {
 		pod := f.sized(t)
 		if tc.before != "" {
 			expect(t, "before "+tc.name, f.status(t, f.kubelet, pod, tc.before), "")
 		}
 		expect(t, tc.name, f.status(t, f.meddler, pod, tc.body), tc.refused)
-		expect(t, tc.name+", by its node", f.status(t, f.kubelet, pod, tc.body), "")
+		expect(t, tc.name+" as the node's kubelet", f.status(t, f.kubelet, pod, tc.body), "")
 	}
-	expect(t, "who may resize pods writes sizes", f.status(t, f.resizer, f.sized(t), infeasible), "")
+	expect(t, "report sizes as a user who may resize pods", f.status(t, f.resizer, f.sized(t), infeasible), "")
 }
 
-// nobody has an entry without a manager, as of a client without a User-Agent.
+// nobody adds an entry without a manager, as a client without a User-Agent would.
 func (f *forgery) nobody(t *testing.T) {
 	pod := f.sized(t)
 	entry := resizeBy("")
-	entry.Subresource = "" // As of a creator: it owns the requests.
+	entry.Subresource = "" // Like a creator's entry: it owns the requests.
 	body := recording(append(pod.ManagedFields, entry))
 	if err := patchPod(t.Context(), f.server, pod, body, contract.FieldManager); err != nil {
 		t.Fatal(err)
@@ -154,8 +154,8 @@ func (f *forgery) nobody(t *testing.T) {
 		found = found || m.Manager == ""
 	}
 	if !found {
-		t.Fatal("the API server has dropped the entry")
+		t.Fatal("the API server dropped the entry")
 	}
-	expect(t, "the kubelet's status", f.status(t, f.kubelet, pod, `{"phase":"Running","message":"well"}`), "")
-	expect(t, "a label", patchPod(t.Context(), f.meddler, pod, `{"metadata":{"labels":{"a":"b"}}}`, ""), "")
+	expect(t, "patch the status as the kubelet", f.status(t, f.kubelet, pod, `{"phase":"Running","message":"well"}`), "")
+	expect(t, "add a label", patchPod(t.Context(), f.meddler, pod, `{"metadata":{"labels":{"a":"b"}}}`, ""), "")
 }

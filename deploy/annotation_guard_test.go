@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestAnnotationGuard has somebody who may write pods, but not resize them, try
-// everything that could size them.
+// TestAnnotationGuard tries everything that could resize pods, as a user who may write pods
+// but not resize them.
 func TestAnnotationGuard(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
@@ -33,18 +33,18 @@ func TestAnnotationGuard(t *testing.T) {
 	}
 	probe := g.pod(t, "node")
 	tries := 0
-	localcluster.Eventually(t, "the policy to be in force", func() error {
-		tries++ // Where nothing changes, nothing is refused.
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
+		tries++ // The policy refuses only changes.
 		err := patchPod(t.Context(), g.meddler, probe, fmt.Sprintf(`{"metadata":{"annotations":{"workload-resizer.io/probe":"%d"}}}`, tries), "")
 		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+			return fmt.Errorf("not in effect: %w", cmp.Or(err, errors.New("everything is allowed")))
 		}
 		return nil
 	})
-	t.Run("annotations", g.annotations)
-	t.Run("the record of who resized the pod", g.record)
-	t.Run("more writers than the API server tells apart", g.manyWriters)
-	t.Run("the policy's types are right", func(t *testing.T) {
+	t.Run("guards annotations", g.annotations)
+	t.Run("guards the record of who resized the pod", g.record)
+	t.Run("guards merged entries of many writers", g.manyWriters)
+	t.Run("passes type checking", func(t *testing.T) {
 		policy, err := g.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), "workload-resizer-annotation-guard", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -55,8 +55,8 @@ func TestAnnotationGuard(t *testing.T) {
 	})
 }
 
-// refused is what each refusal says.
-const refusedAnnotations, refusedRecord = "workload-resizer.io/skip are changed by workload-resizer alone", "the record of who resized the pod"
+// refusedAnnotations and refusedRecord are parts of the policy's messages.
+const refusedAnnotations, refusedRecord = "only workload-resizer may change annotations workload-resizer.io/…, except workload-resizer.io/skip", "record who resized the pod"
 
 func expect(t *testing.T, what string, err error, refusal string) {
 	t.Helper()
@@ -64,6 +64,6 @@ func expect(t *testing.T, what string, err error, refusal string) {
 	case refusal == "" && err != nil:
 		t.Errorf("%s: %v", what, err)
 	case refusal != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), refusal) || !strings.Contains(err.Error(), "workload-resizer-annotation-guard")):
-		t.Errorf("%s: got %v, want it to be refused because %s", what, err, refusal)
+		t.Errorf("%s: got error %v, want a refusal that contains: %s", what, err, refusal)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// overlays are the base and what is made of it to run in a cluster.
+// overlays are the base, and the overlays of it that run in a cluster.
 var overlays = []string{"base", "overlays/high-availability", "overlays/drop-in"}
 
-// TestApply is about what the API server makes of each way to install. Without
-// components, TestRunning and TestDropIn apply them.
+// TestApply applies each overlay with all components to an API server. TestRunning and
+// TestDropIn apply overlays without components.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
@@ -23,21 +23,21 @@ func TestApply(t *testing.T) {
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "wait", "--for=condition=Established", "--timeout=1m", "crd", "--all")
 	known := components(t)
 	if cluster.Version().LessThan(version.MustParseGeneric("1.36")) {
-		// There are no MutatingAdmissionPolicies.
+		// These versions do not have MutatingAdmissionPolicies.
 		known = slices.DeleteFunc(known, func(c string) bool { return c == "stamp-originals" })
 	}
 	for _, of := range append(overlays, "overlays/outside") {
 		t.Run(of+" with all components", func(t *testing.T) {
 			dir := kustomization(t, of, known...)
-			// Fields that the API server does not know are refused.
+			// Strict validation refuses unknown fields.
 			kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "--validate=strict", "-k", dir)
 			if diff := kubectl(t, "--kubeconfig", cluster.Kubeconfig, "diff", "-k", dir); diff != "" {
-				t.Errorf("what is there differs from what is meant:\n%s", diff)
+				t.Errorf("the objects differ from the manifest:\n%s", diff)
 			}
 			checkRestricted(t, admin, []byte(kubectl(t, "kustomize", dir)))
 		})
 	}
-	t.Run("the authority of cert-manager comes to those who trust it", func(t *testing.T) { checkAuthority(t, cluster, admin) })
+	t.Run("publishes the authority of cert-manager for callers", func(t *testing.T) { checkAuthority(t, cluster, admin) })
 }
 
 func TestApplyRules(t *testing.T) {
@@ -50,10 +50,10 @@ func eachComponentCanBeUsedAlone(t *testing.T) {
 		for _, component := range components(t) {
 			with := []string{component}
 			if component == "cpu-model-label" {
-				with = []string{"bench-node", component} // It changes that one.
+				with = []string{"bench-node", component} // It patches bench-node.
 			}
 			if string(built(t, of, with...)) == plain {
-				t.Errorf("%s with %s is as without", of, component)
+				t.Errorf("%s does not change with %s", of, component)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// arguments are those of the containers that run our image, by what has them.
+// arguments returns the arguments of the containers that run our image, by workload.
 func arguments(t *testing.T, of string, with ...string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -25,19 +25,19 @@ func arguments(t *testing.T, of string, with ...string) map[string][]string {
 }
 
 func TestArgs(t *testing.T) {
-	t.Run("flags are those of the program", flagsAreThoseOfTheProgram)
+	t.Run("the program accepts all flags", theProgramAcceptsAllFlags)
 	t.Run("files in flags are mounted", filesInFlagsAreMounted)
 }
 
-// TestFlagsAreThoseOfTheProgram asks the program itself.
-func flagsAreThoseOfTheProgram(t *testing.T) {
+// theProgramAcceptsAllFlags runs the program itself.
+func theProgramAcceptsAllFlags(t *testing.T) {
 	program, err := localcluster.Binary("workload-resizer")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := func(t *testing.T, args ...string) (string, error) {
 		command := exec.CommandContext(t.Context(), program, args...)
-		// Without the variables that tell a pod where the API server is.
+		// Without the variables that point a pod to the API server.
 		command.Env = []string{"NODE_NAME=n"}
 		out, err := command.CombinedOutput()
 		return string(out), err
@@ -50,14 +50,14 @@ func flagsAreThoseOfTheProgram(t *testing.T) {
 						t.Fatalf("%v: %s", err, out)
 					}
 					if out, err := ask(t, append(args, "--no-such-flag", "--help")...); err == nil || !strings.Contains(out, "unknown flag") {
-						t.Errorf("a flag that there is not: %v, %s", err, out)
+						t.Errorf("unknown flag: got %v, %s", err, out)
 					}
 					if args[0] != "serve" {
 						return
 					}
-					// It gets as far as to look for the cluster, so nothing is wrong with
-					// what the flags say together.
-					if out, err := ask(t, args...); err == nil || !strings.Contains(out, "this process runs in no cluster") {
+					// The program gets as far as looking for the cluster, so the combination
+					// of flags is valid.
+					if out, err := ask(t, args...); err == nil || !strings.Contains(out, "not running in a cluster") {
 						t.Errorf("%v: %s", err, out)
 					}
 				})
@@ -66,7 +66,7 @@ func flagsAreThoseOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestFilesInFlagsAreMounted is about flags with paths of files.
+// A flag names a file if its value is an absolute path.
 func filesInFlagsAreMounted(t *testing.T) {
 	files := 0
 	for name, template := range templates(t, built(t, "base", components(t)...)) {
@@ -78,12 +78,12 @@ func filesInFlagsAreMounted(t *testing.T) {
 			}
 			files++
 			if !mounted(container, template.Spec.Volumes, path) {
-				t.Errorf("%s: %s names %s, where no volume is", name, flag, path)
+				t.Errorf("%s: %s names %s, which is not in a volume", name, flag, path)
 			}
 		}
 	}
 	if files < 5 {
-		t.Errorf("there are %d flags with files", files)
+		t.Errorf("got %d flags with files, want at least 5", files)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 const agentAccount = "workload-resizer-bench-node"
 
-// TestTheNodeAgentsComponents is about what the API server makes of them.
+// TestTheNodeAgentsComponents applies the components of the node agent to an API server.
 func TestTheNodeAgentsComponents(t *testing.T) {
 	t.Parallel()
 	config := localcluster.ForTest(t, "").Config()
@@ -32,7 +32,7 @@ func TestTheNodeAgentsComponents(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := kubernetes.NewForConfigOrDie(config)
-	t.Run("every node gets an agent, of the lowest priority and without rights in its container", func(t *testing.T) {
+	t.Run("runs an unprivileged agent of the lowest priority on every node", func(t *testing.T) {
 		d, err := admin.AppsV1().DaemonSets(Namespace).Get(t.Context(), agentAccount, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestTheNodeAgentsComponents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("the agent may change one label of its own node", func(t *testing.T) { checkPolicy(t, config, admin) })
+	t.Run("allows the agent to change one label of its own node", func(t *testing.T) { checkPolicy(t, config, admin) })
 }
 
 func checkDaemonSet(t *testing.T, admin kubernetes.Interface, d *appsv1.DaemonSet) {
@@ -63,12 +63,12 @@ func checkDaemonSet(t *testing.T, admin kubernetes.Interface, d *appsv1.DaemonSe
 		t.Errorf("args %v", args)
 	}
 	if _, limited := container.Resources.Limits[corev1.ResourceCPU]; limited {
-		t.Error("CPU is limited")
+		t.Error("the container has a CPU limit")
 	}
 }
 
-// boundTo is a client with a token of the agent's that is bound to a pod on the
-// node, as every pod has it; to none if no node is named.
+// boundTo returns a client with a token of the agent's ServiceAccount. The token is bound to a
+// pod on the node, as the token of every pod is, or to none if node is empty.
 func boundTo(t *testing.T, config *rest.Config, admin kubernetes.Interface, node string) kubernetes.Interface {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{}
@@ -101,14 +101,13 @@ func boundTo(t *testing.T, config *rest.Config, admin kubernetes.Interface, node
 
 func checkPolicy(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
 	agent, unbound := boundTo(t, config, admin, "mine"), boundTo(t, config, admin, "")
-	// A policy is in force a moment after it was made: until then, everything is
-	// allowed that RBAC allows.
-	localcluster.Eventually(t, "the policy to be in force", func() error {
+	// A policy takes effect a moment after its creation. Until then, only RBAC applies.
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
 		err := patch(t.Context(), unbound, "other", `{"metadata":{"labels":{"probe":"1"}}}`)
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
 			return nil
 		}
-		return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+		return fmt.Errorf("not in effect: %w", cmp.Or(err, errors.New("everything is allowed")))
 	})
 	for _, tc := range []struct {
 		name, node, patch, refused string
@@ -119,16 +118,16 @@ func checkPolicy(t *testing.T, config *rest.Config, admin kubernetes.Interface) 
 		{"a removed label", "mine", `{"metadata":{"labels":{"keep":null}}}`, "only change the label", agent},
 		{"the label and another", "mine", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x","cloud.google.com/machine-family":"n4"}}}`, "only change the label", agent},
 		{"a taint", "mine", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`, "spec of a node", agent},
-		{"unschedulable", "mine", `{"spec":{"unschedulable":true}}`, "spec of a node", agent},
+		{"a change of unschedulable", "mine", `{"spec":{"unschedulable":true}}`, "spec of a node", agent},
 		{"an annotation", "mine", `{"metadata":{"annotations":{"a":"b"}}}`, "annotations", agent},
 		{"a finalizer", "mine", `{"metadata":{"finalizers":["example.com/a"]}}`, "finalizers", agent},
 		{"another node", "other", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x"}}}`, "its token is bound to", agent},
 		{"a token that is bound to no node", "mine", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x"}}}`, "its token is bound to", unbound},
 	} {
-		t.Run("refused: "+tc.name, func(t *testing.T) {
+		t.Run("refuses "+tc.name, func(t *testing.T) {
 			err := patch(t.Context(), tc.client, tc.node, tc.patch)
 			if err == nil || !strings.Contains(err.Error(), tc.refused) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want a refusal that contains %q", err, tc.refused)
 			}
 		})
 	}
@@ -145,7 +144,7 @@ func checkPolicy(t *testing.T, config *rest.Config, admin kubernetes.Interface) 
 		}
 	}
 	if err := nodelabel.Write(t.Context(), agent.CoreV1().Nodes(), "gone", "AMD-25-1"); !apierrors.IsNotFound(err) {
-		t.Errorf("a node that is not there: %v", err)
+		t.Errorf("missing node: got %v, want NotFound", err)
 	}
 }
 

@@ -29,13 +29,13 @@ func certManagerReplacesTheServersOwnCertificates(t *testing.T) {
 			return o.GetKind() != "Certificate" || o.GetName() != "workload-resizer"
 		})
 		if len(certificates) != 1 {
-			t.Fatalf("%s: there are %d certificates of the server", of, len(certificates))
+			t.Fatalf("%s: got %d certificates of the server, want 1", of, len(certificates))
 		}
 		secret, _, _ := unstructured.NestedString(certificates[0].Object, "spec", "secretName")
 		if volumes := template.Spec.Volumes; len(volumes) != 1 || volumes[0].Secret == nil || volumes[0].Secret.SecretName != secret {
-			t.Errorf("%s: the certificate is kept in Secret %s, and the volumes are %v", of, secret, volumes)
+			t.Errorf("%s: the certificate is in Secret %s, but the volumes are %v", of, secret, volumes)
 		}
-		// What clients ask for when they connect through the cluster.
+		// The name that clients verify when they connect through the cluster.
 		names, _, _ := unstructured.NestedStringSlice(certificates[0].Object, "spec", "dnsNames")
 		if want := client.DefaultService + "." + client.DefaultNamespace + ".svc"; !slices.Contains(names, want) {
 			t.Errorf("%s: the certificate is for %v, want %s", of, names, want)
@@ -43,8 +43,8 @@ func certManagerReplacesTheServersOwnCertificates(t *testing.T) {
 	}
 }
 
-// checkAuthority runs what the component tells people to, with what cert-manager
-// would have made.
+// checkAuthority runs the command in the component's comments, with a Secret as cert-manager
+// would create it.
 func checkAuthority(t *testing.T, cluster *localcluster.Cluster, admin kubernetes.Interface) {
 	const authority = "-----BEGIN CERTIFICATE-----\nMIIB\"\\\n-----END CERTIFICATE-----\n"
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "workload-resizer-authority"}, StringData: map[string]string{"tls.crt": authority}}
@@ -53,7 +53,7 @@ func checkAuthority(t *testing.T, cluster *localcluster.Cluster, admin kubernete
 	}
 	patches := slices.DeleteFunc(commands(t, "components/cert-manager/kustomization.yaml"), func(c string) bool { return !strings.HasPrefix(c, "kubectl patch ") })
 	if len(patches) != 1 {
-		t.Fatalf("the commands are %v", patches)
+		t.Fatalf("got the commands %v, want one", patches)
 	}
 	shell(t, cluster, patches[0])
 	got, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})
@@ -61,7 +61,7 @@ func checkAuthority(t *testing.T, cluster *localcluster.Cluster, admin kubernete
 		t.Fatal(err)
 	}
 	if got.Data["ca.crt"] != authority {
-		t.Errorf("what callers trust is %q", got.Data)
+		t.Errorf("callers trust %q", got.Data)
 	}
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "base")
 	again, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})
@@ -69,6 +69,6 @@ func checkAuthority(t *testing.T, cluster *localcluster.Cluster, admin kubernete
 		t.Fatal(err)
 	}
 	if again.Data["ca.crt"] != authority {
-		t.Errorf("after the base was applied again, what callers trust is %q", again.Data)
+		t.Errorf("after applying the base again, callers trust %q", again.Data)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 const published = "workload-resizer-controller-manager"
 
-// TestDropIn is about the published controller, whose place ours takes.
+// TestDropIn replaces the published controller with workload-resizer.
 func TestDropIn(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "n2d=2")
@@ -29,7 +29,7 @@ func TestDropIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As it has one when it runs.
+	// The controller has this Lease when it runs.
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "bc256639.workload-resizer.io"}}
 	if _, err := admin.CoordinationV1().Leases(Namespace).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestDropIn(t *testing.T) {
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "overlays/drop-in")
 	after := rolledOut(t, admin, published)
 	if after.UID != before.UID {
-		t.Error("the Deployment is another one")
+		t.Error("the Deployment was deleted and created again")
 	}
 	if containers := after.Spec.Template.Spec.Containers; len(containers) != 1 || containers[0].Name != "server" || len(containers[0].Command) > 0 {
 		t.Errorf("the containers are %v", containers)
@@ -60,7 +60,7 @@ func TestDropIn(t *testing.T) {
 	left := kubectl(t, "--kubeconfig", cluster.Kubeconfig, "get", "--no-headers", "-o", "name", "-n", Namespace, "serviceaccounts,services,roles,rolebindings,clusterroles,clusterrolebindings,leases")
 	for _, name := range []string{published, "leader-election", "manager-role", "bc256639"} {
 		if strings.Contains(left, name) {
-			t.Errorf("%s is still there:\n%s", name, left)
+			t.Errorf("%s still exists:\n%s", name, left)
 		}
 	}
 	now, err := admin.CoreV1().ConfigMaps(Namespace).Get(t.Context(), ConfigMap, metav1.GetOptions{})
@@ -68,21 +68,21 @@ func TestDropIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now.ResourceVersion != config.ResourceVersion {
-		t.Errorf("the ConfigMap is %v, was %v", now.Data, config.Data)
+		t.Errorf("the ConfigMap changed: got %v, want %v", now.Data, config.Data)
 	}
 	checkMoves(t, cluster, admin, after)
 }
 
-// checkMoves applies the base beside the Deployment of the overlay, and then deletes
-// that one: both stand for election by the same Lease meanwhile.
+// checkMoves applies the base next to the overlay's Deployment, and then deletes that
+// Deployment. In the meantime, both use the same Lease for leader election.
 func checkMoves(t *testing.T, cluster *localcluster.Cluster, admin kubernetes.Interface, from *appsv1.Deployment) {
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", "base")
 	to := rolledOut(t, admin, "workload-resizer")
 	if a, b := from.Spec.Template.Spec.Containers[0].Args, to.Spec.Template.Spec.Containers[0].Args; !slices.Equal(a, b) {
-		t.Errorf("the arguments are %v in place of the published controller, and %v else", a, b)
+		t.Errorf("the overlay's arguments are %v, the base's are %v", a, b)
 	}
 	if to.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
-		t.Errorf("replicas are replaced by %s", to.Spec.Strategy.Type)
+		t.Errorf("the strategy is %s, want RollingUpdate", to.Spec.Strategy.Type)
 	}
 	kubectl(t, "--kubeconfig", cluster.Kubeconfig, "-n", Namespace, "delete", "deployment", published, "--cascade=foreground")
 	pods, err := admin.CoreV1().Pods(Namespace).List(t.Context(), metav1.ListOptions{})
@@ -91,16 +91,16 @@ func checkMoves(t *testing.T, cluster *localcluster.Cluster, admin kubernetes.In
 	}
 	for _, pod := range pods.Items {
 		if !strings.HasPrefix(pod.Name, "workload-resizer-") || strings.HasPrefix(pod.Name, published) {
-			t.Errorf("the pod %s is still there", pod.Name)
+			t.Errorf("pod %s still exists", pod.Name)
 		}
 	}
 	if len(pods.Items) != int(*to.Spec.Replicas) {
-		t.Errorf("there are %d pods, want %d", len(pods.Items), *to.Spec.Replicas)
+		t.Errorf("got %d pods, want %d", len(pods.Items), *to.Spec.Replicas)
 	}
 	rolledOut(t, admin, "workload-resizer")
 }
 
-// rolledOut waits until a Deployment has all of its pods, and no others.
+// rolledOut waits until a Deployment has all of its current pods, and no old ones.
 func rolledOut(t *testing.T, admin kubernetes.Interface, name string) *appsv1.Deployment {
 	t.Helper()
 	var d *appsv1.Deployment
@@ -111,16 +111,15 @@ func rolledOut(t *testing.T, admin kubernetes.Interface, name string) *appsv1.De
 		}
 		want, is := *d.Spec.Replicas, d.Status
 		if is.ObservedGeneration != d.Generation || is.UpdatedReplicas != want || is.Replicas != want || is.AvailableReplicas != want {
-			return fmt.Errorf("its status is %v", is)
+			return fmt.Errorf("the status is %v", is)
 		}
 		return nil
 	})
 	return d
 }
 
-// checkNeverBoth follows the pods from a first list on until as many of ours are
-// ready as there should be: while one of the published controller may run, there
-// is none of ours.
+// checkNeverBoth follows the pods from a first list on, until the wanted number of our pods is
+// ready. None of our pods may exist while a pod of the published controller may run.
 func checkNeverBoth(t *testing.T, first []corev1.Pod, events watch.Interface, want int32) {
 	t.Helper()
 	there := map[string]*corev1.Pod{}
@@ -128,12 +127,12 @@ func checkNeverBoth(t *testing.T, first []corev1.Pod, events watch.Interface, wa
 		there[first[i].Name] = &first[i]
 	}
 	if len(there) != 1 {
-		t.Fatalf("the published controller has %d pods", len(there))
+		t.Fatalf("the published controller has %d pods, want 1", len(there))
 	}
 	for event := range events.ResultChan() {
 		pod, ok := event.Object.(*corev1.Pod)
 		if !ok {
-			t.Fatalf("the watch ended by %v", event.Object)
+			t.Fatalf("the watch ended with %v", event.Object)
 		}
 		there[pod.Name] = pod
 		if event.Type == watch.Deleted {
@@ -153,7 +152,7 @@ func checkNeverBoth(t *testing.T, first []corev1.Pod, events watch.Interface, wa
 			}
 		}
 		if theirs > 0 && ours > 0 {
-			t.Fatalf("there are %d pods of the published controller and %d of ours at once", theirs, ours)
+			t.Fatalf("%d pods of the published controller and %d of our pods exist at the same time", theirs, ours)
 		}
 		if ready == want {
 			return

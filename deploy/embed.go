@@ -33,47 +33,48 @@ var (
 	sampleWorkloads string
 )
 
-// Names in the manifests that their users need.
+// Names in the manifests.
 const (
-	// Namespace is where the server and its ConfigMap are.
+	// Namespace is the namespace of the server and its ConfigMaps.
 	Namespace = "workload-resizer-system"
-	// ServiceAccount is the account that the server runs under.
+	// ServiceAccount is the server's ServiceAccount.
 	ServiceAccount = "workload-resizer"
-	// ConfigMap holds the ratios.
+	// ConfigMap is the ConfigMap with the ratios.
 	ConfigMap = "workload-resizer-config"
-	// Holds is the ConfigMap that keeps which pods are restored or paused.
+	// Holds is the ConfigMap that stores restores and pauses.
 	Holds = "workload-resizer-holds"
-	// Overrides is the ConfigMap that keeps the ratios set through the API.
+	// Overrides is the ConfigMap that stores the ratios set through the API.
 	Overrides = "workload-resizer-overrides"
-	// Benchmarks is the ConfigMap with the settings of benchmarks, which people make.
+	// Benchmarks is the ConfigMap with the settings of benchmarks, which users create.
 	Benchmarks = "workload-resizer-benchmarks"
-	// BenchmarkRatios is the ConfigMap that keeps the ratios that follow benchmarks.
+	// BenchmarkRatios is the ConfigMap that stores the ratios that follow benchmarks.
 	BenchmarkRatios = "workload-resizer-benchmark-ratios"
-	// SamplesPrefix begins the names of the ConfigMaps that keep measurements of
-	// node types; a number from 0 on follows.
+	// SamplesPrefix is the prefix of the names of the ConfigMaps that store samples. A number
+	// follows it, starting from 0.
 	SamplesPrefix = "workload-resizer-samples-"
-	// SampleNamespace is where the sample workloads are.
+	// SampleNamespace is the namespace of the sample workloads.
 	SampleNamespace = "samples"
 )
 
-// Base is what the server needs in every cluster, wherever it runs, in the order to
-// apply it in: its namespace, its ServiceAccount, what that may do, what users may be
-// allowed to do, how they get there, and the ConfigMaps and the Secret that it writes.
+// Base returns the manifests that the server needs in every cluster, whether it runs inside or
+// outside of it. They are in the order in which to apply them: the namespace, the server's
+// ServiceAccount and permissions, the roles for users, their access to the server, and the
+// ConfigMaps and the Secret that the server writes.
 func Base() [][]byte {
 	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(connect), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(tls)}
 }
 
-// AnnotationGuard is the policy that lets only the server change its annotations of
-// existing pods. It names the server's ServiceAccount, so that a server that runs
-// as somebody else is refused as well.
+// AnnotationGuard returns the policy that allows only the server to change its annotations on
+// existing pods. It names the server's ServiceAccount, so it also refuses a server that runs
+// as another user.
 func AnnotationGuard() []byte { return []byte(annotationGuard) }
 
-// StampOriginals is the policy that writes the originals of pods when they are
-// created. Kubernetes before 1.36 does not know its kind.
+// StampOriginals returns the policy that writes the originals of pods when they are created.
+// It requires Kubernetes 1.36 or later.
 func StampOriginals() []byte { return []byte(stampOriginals) }
 
-// SampleConfig is a ConfigMap with ratios of three node types.
+// SampleConfig returns a ConfigMap with ratios of three node types.
 func SampleConfig() []byte { return []byte(sampleConfig) }
 
-// SampleWorkloads are workloads of every kind in a namespace of their own.
+// SampleWorkloads returns workloads of every kind in their own namespace.
 func SampleWorkloads() []byte { return []byte(sampleWorkloads) }

@@ -11,12 +11,12 @@ import (
 )
 
 func TestEmbed(t *testing.T) {
-	t.Run("base is the overlay for servers outside", baseIsTheOverlayForServersOutside)
-	t.Run("names are those of the manifests", namesAreThoseOfTheManifests)
+	t.Run("Base has the objects of the overlay outside", baseHasTheObjectsOfTheOverlayOutside)
+	t.Run("names match the manifests", namesMatchTheManifests)
 }
 
-// Programs and kustomize must install the same.
-func baseIsTheOverlayForServersOutside(t *testing.T) {
+// Programs and kustomize must install the same objects.
+func baseHasTheObjectsOfTheOverlayOutside(t *testing.T) {
 	sorted := func(manifest []byte) []string {
 		var all []string
 		for _, object := range objects(t, manifest) {
@@ -34,7 +34,7 @@ func baseIsTheOverlayForServersOutside(t *testing.T) {
 	}
 }
 
-func namesAreThoseOfTheManifests(t *testing.T) {
+func namesMatchTheManifests(t *testing.T) {
 	for name, manifest := range map[string]string{
 		Namespace:       namespace,
 		ServiceAccount:  serviceAccount,
@@ -44,7 +44,7 @@ func namesAreThoseOfTheManifests(t *testing.T) {
 		SampleNamespace: sampleWorkloads,
 	} {
 		if !strings.Contains(manifest, "\n  name: "+name+"\n") {
-			t.Errorf("no object is called %s in\n%s", name, manifest)
+			t.Errorf("no object has the name %s in\n%s", name, manifest)
 		}
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// annotations tries each change by each way in.
+// annotations tries to make each change in each way.
 func (g *guarded) annotations(t *testing.T) {
 	ways := []struct {
 		name string
-		// dropped tells that the API server writes no annotations this way.
+		// dropped means that the API server ignores annotations in this write.
 		dropped bool
 		write   func(pod *corev1.Pod, annotations map[string]any) error
 	}{
 		{"a patch", false, func(pod *corev1.Pod, annotations map[string]any) error {
 			return g.annotate(t.Context(), pod, annotations, "")
 		}},
-		{"a patch in the server's name", false, func(pod *corev1.Pod, annotations map[string]any) error {
+		{"a patch with the server's field manager", false, func(pod *corev1.Pod, annotations map[string]any) error {
 			return g.annotate(t.Context(), pod, annotations, contract.FieldManager)
 		}},
 		{"a patch of the status", false, func(pod *corev1.Pod, annotations map[string]any) error {
@@ -50,12 +50,12 @@ func (g *guarded) annotations(t *testing.T) {
 		{"an original is removed", map[string]any{"workload-resizer.io/original-cpu.app": nil}, refusedAnnotations},
 		{"an original is added", map[string]any{"workload-resizer.io/original-memory.app": "1Gi"}, refusedAnnotations},
 		{"the node type is changed", map[string]any{"workload-resizer.io/applied-instance-type": "n2d"}, refusedAnnotations},
-		{"a resize is made to look adopted", map[string]any{"workload-resizer.io/adopted-at": "2026-11-21T01:02:03Z"}, refusedAnnotations},
-		{"the pod opts out as well", map[string]any{"workload-resizer.io/skip": "true", "workload-resizer.io/original-cpu.app": nil}, refusedAnnotations},
+		{"a resize is marked as adopted", map[string]any{"workload-resizer.io/adopted-at": "2026-11-21T01:02:03Z"}, refusedAnnotations},
+		{"an original is removed while the pod opts out", map[string]any{"workload-resizer.io/skip": "true", "workload-resizer.io/original-cpu.app": nil}, refusedAnnotations},
 		{"the pod opts out", map[string]any{"workload-resizer.io/skip": "true"}, ""},
 		{"the pod opts in again", map[string]any{"workload-resizer.io/skip": nil}, ""},
-		{"an annotation of somebody else", map[string]any{"example.com/original-cpu.app": "7"}, ""},
-		{"one of a name that begins alike", map[string]any{"workload-resizer.io.example.com/a": "7"}, ""},
+		{"an annotation of another actor is changed", map[string]any{"example.com/original-cpu.app": "7"}, ""},
+		{"an annotation with a similar prefix is changed", map[string]any{"workload-resizer.io.example.com/a": "7"}, ""},
 	} {
 		for _, way := range ways {
 			pod := g.sized(t)
@@ -71,10 +71,10 @@ func (g *guarded) annotations(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct{ annotation, refused string }{
-		"with an original":           {"workload-resizer.io/original-cpu.app", refusedAnnotations},
-		"that opts out":              {"workload-resizer.io/skip", ""},
-		"with something of its own":  {"example.com/a", ""},
-		"with a node type, as sized": {"workload-resizer.io/applied-instance-type", refusedAnnotations},
+		"with an original":                    {"workload-resizer.io/original-cpu.app", refusedAnnotations},
+		"that opts out":                       {"workload-resizer.io/skip", ""},
+		"with an annotation of another actor": {"example.com/a", ""},
+		"with an applied node type":           {"workload-resizer.io/applied-instance-type", refusedAnnotations},
 	} {
 		pod := g.pod(t, "")
 		binding := &corev1.Binding{

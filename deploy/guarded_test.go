@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// guarded is a cluster with the guard.
+// guarded is a cluster with the annotation guard.
 type guarded struct {
 	admin, server, meddler kubernetes.Interface
 	count                  int
@@ -28,14 +28,14 @@ func as(t *testing.T, config *rest.Config, namespace, account string) kubernetes
 	return by(t, path, err)
 }
 
-// asMeddler makes somebody who may write pods in every way but to resize them.
+// asMeddler creates a user who may write pods in every way except resizing them.
 func asMeddler(t *testing.T, config *rest.Config) kubernetes.Interface {
 	t.Helper()
 	path, err := localcluster.MeddlerKubeconfig(t.Context(), config, metav1.NamespaceDefault, t.TempDir())
 	return by(t, path, err)
 }
 
-// by returns a client of whom a kubeconfig is for.
+// by returns a client for the user of a kubeconfig.
 func by(t *testing.T, kubeconfig string, err error) kubernetes.Interface {
 	t.Helper()
 	if err != nil {
@@ -49,13 +49,14 @@ func by(t *testing.T, kubeconfig string, err error) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(own)
 }
 
-// patchPod patches a pod as the client. manager is the field manager, its own if it is empty.
+// patchPod patches a pod with the client. If manager is empty, the client's default field
+// manager is used.
 func patchPod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, body, manager string, subresources ...string) error {
 	_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(body), metav1.PatchOptions{FieldManager: manager}, subresources...)
 	return err
 }
 
-// pod creates a pod that runs on the node, or waits for one.
+// pod creates a pod that runs on the node, or that is pending if node is empty.
 func (g *guarded) pod(t *testing.T, node string) *corev1.Pod {
 	t.Helper()
 	g.count++
@@ -84,7 +85,7 @@ func (g *guarded) pod(t *testing.T, node string) *corev1.Pod {
 	return pod
 }
 
-// sized is a pod that the server has sized.
+// sized returns a pod that the server resized.
 func (g *guarded) sized(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := g.pod(t, "node")

@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// kustomization makes a kustomization of a base or an overlay with components, and
-// returns its directory.
+// kustomization creates a kustomization of a base or an overlay with components, and returns
+// its directory.
 func kustomization(t *testing.T, of string, components ...string) string {
 	t.Helper()
 	here, err := os.Getwd()
@@ -25,7 +25,7 @@ func kustomization(t *testing.T, of string, components ...string) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	// kustomize wants paths that are relative.
+	// kustomize requires relative paths.
 	relative, err := filepath.Rel(dir, here)
 	if err != nil {
 		t.Fatal(err)
@@ -40,13 +40,13 @@ func kustomization(t *testing.T, of string, components ...string) string {
 	return dir
 }
 
-// built is what kustomize makes of a base or an overlay with components.
+// built returns kustomize's manifest for a base or an overlay with components.
 func built(t *testing.T, of string, components ...string) []byte {
 	t.Helper()
 	return []byte(kubectl(t, "kustomize", kustomization(t, of, components...)))
 }
 
-// components are all that there are, each after those that it changes.
+// components returns all components, each after those that it patches.
 func components(t *testing.T) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("components/*/kustomization.yaml")
@@ -61,7 +61,7 @@ func components(t *testing.T) []string {
 	return names
 }
 
-// kubectl runs kubectl and returns what it says; the test fails if it does.
+// kubectl runs kubectl and returns its output. If kubectl fails, so does the test.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := localcluster.Binary("kubectl")
@@ -75,7 +75,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// commands are those that the comments of a file tell people to run.
+// commands returns the commands in the comments of a file.
 func commands(t *testing.T, file string) []string {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -91,7 +91,7 @@ func commands(t *testing.T, file string) []string {
 	return found
 }
 
-// shell runs a command as people would, with the project's own kubectl.
+// shell runs a command as a user would, with the project's own kubectl.
 func shell(t *testing.T, cluster *localcluster.Cluster, command string) {
 	t.Helper()
 	program, err := localcluster.Binary("kubectl")
@@ -100,14 +100,14 @@ func shell(t *testing.T, cluster *localcluster.Cluster, command string) {
 	}
 	run := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
 	run.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "KUBECONFIG="+cluster.Kubeconfig)
-	// Paths are those from the root of the repository.
+	// Paths are relative to the root of the repository.
 	run.Dir = ".."
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", command, err, out)
 	}
 }
 
-// objects are the objects of a manifest.
+// objects returns the objects of a manifest.
 func objects(t *testing.T, manifest []byte) []*unstructured.Unstructured {
 	t.Helper()
 	var all []*unstructured.Unstructured
@@ -121,17 +121,17 @@ func objects(t *testing.T, manifest []byte) []*unstructured.Unstructured {
 	return all
 }
 
-// single is the one object of a kind.
+// single returns the only object of a kind.
 func single(t *testing.T, manifest []byte, kind string) *unstructured.Unstructured {
 	t.Helper()
 	found := slices.DeleteFunc(objects(t, manifest), func(o *unstructured.Unstructured) bool { return o.GetKind() != kind })
 	if len(found) != 1 {
-		t.Fatalf("there are %d objects of kind %s, want one", len(found), kind)
+		t.Fatalf("got %d objects of kind %s, want 1", len(found), kind)
 	}
 	return found[0]
 }
 
-// only is the one object of a kind, as that kind.
+// only returns the only object of a kind, as a typed object.
 func only[T any](t *testing.T, manifest []byte, kind string) *T {
 	t.Helper()
 	object := new(T)

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the PrometheusRule anew from the rule file")
+var update = flag.Bool("update", false, "update the PrometheusRule from the rule file")
 
 func TestMonitoring(t *testing.T) {
-	t.Run("the PrometheusRule is the rule file", thePrometheusRuleIsTheRuleFile)
+	t.Run("the PrometheusRule matches the rule file", thePrometheusRuleMatchesTheRuleFile)
 }
 
-// The Prometheus operator wants the rules inside of an object, and kustomize cannot
-// put them there.
-func thePrometheusRuleIsTheRuleFile(t *testing.T) {
+// The Prometheus operator needs the rules inside an object, and kustomize cannot put them
+// there.
+func thePrometheusRuleMatchesTheRuleFile(t *testing.T) {
 	const file = "components/monitoring/prometheusrule.yaml"
 	rules, err := os.ReadFile("monitoring/alerts.yaml")
 	if err != nil {
@@ -44,6 +44,6 @@ func thePrometheusRuleIsTheRuleFile(t *testing.T) {
 		return
 	}
 	if string(written) != want.String() {
-		t.Errorf("%s is not monitoring/alerts.yaml: run \"make generate\"", file)
+		t.Errorf("%s differs from monitoring/alerts.yaml: run \"make generate\"", file)
 	}
 }

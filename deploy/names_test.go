@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// defaults are those of the flags of the server, of text.
+// defaults returns the defaults of the server's string flags.
 func defaults(t *testing.T) map[string]string {
 	t.Helper()
 	program, err := localcluster.Binary("workload-resizer")
@@ -31,10 +31,10 @@ func defaults(t *testing.T) map[string]string {
 }
 
 func TestNames(t *testing.T) {
-	t.Run("what flags name is what the manifests have", whatFlagsNameIsWhatTheManifestsHave)
+	t.Run("defaults of flags match the names in the manifests", defaultsOfFlagsMatchTheNamesInTheManifests)
 }
 
-func whatFlagsNameIsWhatTheManifestsHave(t *testing.T) {
+func defaultsOfFlagsMatchTheNamesInTheManifests(t *testing.T) {
 	flags := defaults(t)
 	base := built(t, "base")
 	there := map[string]bool{}
@@ -47,19 +47,19 @@ func whatFlagsNameIsWhatTheManifestsHave(t *testing.T) {
 		"--benchmark-ratios-name": "ConfigMap", "--tls-ca-name": "ConfigMap", "--tls-secret-name": "Secret",
 	} {
 		if name := flags[flag]; !there[kind+" "+namespace+"/"+name] {
-			t.Errorf("%s is %q by default, and there is no such %s in %s", flag, name, kind, namespace)
+			t.Errorf("the default of %s is %q, but the manifests have no such %s in %s", flag, name, kind, namespace)
 		}
 	}
-	// These are made by people and by the server.
+	// Users and the server create these objects.
 	role := only[rbacv1.Role](t, []byte(rbac), "Role")
 	for flag, resource := range map[string]string{"--benchmarks-name": "configmaps", "--lease-name": "leases"} {
 		if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
 			return slices.Contains(rule.Resources, resource) && slices.Contains(rule.ResourceNames, flags[flag])
 		}) {
-			t.Errorf("%s is %q by default, and the Role has no rule for such %s", flag, flags[flag], resource)
+			t.Errorf("the default of %s is %q, but the Role has no rule for such %s", flag, flags[flag], resource)
 		}
 	}
 	if flags["--samples-prefix"] != SamplesPrefix || !bytes.Contains(base, []byte("name: "+SamplesPrefix+"0\n")) {
-		t.Errorf("--samples-prefix is %q", flags["--samples-prefix"])
+		t.Errorf("the default of --samples-prefix is %q, want %q", flags["--samples-prefix"], SamplesPrefix)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// BenchmarkPolicies is what the policies cost: the same requests on one API server
-// without and then with them. Pods are created without being stored, as those of a
-// ReplicaSet; statuses are written.
+// BenchmarkPolicies measures the cost of the policies: it sends the same requests to one API
+// server, first without and then with the policies. It creates pods of a ReplicaSet as a dry
+// run, and patches statuses.
 func BenchmarkPolicies(b *testing.B) {
 	config := localcluster.ForTest(b, "").Config()
 	client := kubernetes.NewForConfigOrDie(config)
@@ -60,17 +60,17 @@ func BenchmarkPolicies(b *testing.B) {
 	if err := localcluster.Apply(b.Context(), config, StampOriginals(), AnnotationGuard()); err != nil {
 		b.Fatal(err)
 	}
-	localcluster.Eventually(b, "both to be in force", func() error {
+	localcluster.Eventually(b, "both policies to be in effect", func() error {
 		made, err := create()
 		if err != nil {
 			return err
 		}
 		if _, ok := contract.CPURequest.In(made.Annotations, "app"); !ok {
-			return errors.New("nothing is stamped")
+			return errors.New("originals are not stamped")
 		}
 		_, err = pods.Patch(b.Context(), bare.Name, types.MergePatchType, []byte(`{"metadata":{"annotations":{"workload-resizer.io/probe":"1"}}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil {
-			return errors.New("nothing is guarded")
+			return errors.New("annotations are not guarded")
 		}
 		return nil
 	})

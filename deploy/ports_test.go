@@ -10,10 +10,10 @@ import (
 )
 
 func TestPorts(t *testing.T) {
-	t.Run("ports are those of the container", portsAreThoseOfTheContainer)
+	t.Run("ports match the container", portsMatchTheContainer)
 }
 
-func portsAreThoseOfTheContainer(t *testing.T) {
+func portsMatchTheContainer(t *testing.T) {
 	manifest := built(t, "base", components(t)...)
 	container := server(t, manifest).Spec.Containers[0]
 	named := map[string]int32{}
@@ -22,16 +22,16 @@ func portsAreThoseOfTheContainer(t *testing.T) {
 	}
 	for _, flag := range []string{"--grpc-bind-address=:7443", "--http-bind-address=:8080"} {
 		if !slices.Contains(container.Args, flag) {
-			t.Errorf("the container listens by %v, want %s", container.Args, flag)
+			t.Errorf("the container's arguments are %v, want %s", container.Args, flag)
 		}
 	}
-	// Clients and monitors look for these names.
+	// Clients and monitors use these names.
 	if named["grpc"] != 7443 || named["http"] != 8080 || len(named) != 2 {
 		t.Errorf("the container's ports are %v", named)
 	}
 	for probe, path := range map[*corev1.Probe]string{container.LivenessProbe: "/livez", container.ReadinessProbe: "/readyz"} {
 		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.StrVal != "http" {
-			t.Errorf("%s is asked by %v", path, probe.HTTPGet)
+			t.Errorf("the probe of %s is %v", path, probe.HTTPGet)
 		}
 	}
 	service := only[corev1.Service](t, manifest, "Service")
@@ -39,7 +39,7 @@ func portsAreThoseOfTheContainer(t *testing.T) {
 	for _, port := range service.Spec.Ports {
 		ports[port.Name] = port.Port
 		if _, has := named[port.TargetPort.StrVal]; !has || port.TargetPort.StrVal != port.Name {
-			t.Errorf("port %s of the Service leads to %s", port.Name, port.TargetPort.String())
+			t.Errorf("port %s of the Service has the target port %s", port.Name, port.TargetPort.String())
 		}
 	}
 	if ports["grpc"] != 443 || ports["http"] != 8080 || len(ports) != 2 {
@@ -48,7 +48,7 @@ func portsAreThoseOfTheContainer(t *testing.T) {
 	for _, rule := range only[networkingv1.NetworkPolicy](t, manifest, "NetworkPolicy").Spec.Ingress {
 		for _, port := range rule.Ports {
 			if _, has := named[port.Port.StrVal]; !has {
-				t.Errorf("the NetworkPolicy lets in to %s", port.Port.String())
+				t.Errorf("the NetworkPolicy allows the unknown port %s", port.Port.String())
 			}
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// recording is a patch that sets managedFields.
+// recording returns a patch that sets managedFields.
 func recording(entries []metav1.ManagedFieldsEntry) string {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"managedFields": entries}})
 	if err != nil {
-		panic(err) // It is made of what was decoded.
+		panic(err) // Decoded objects can be encoded.
 	}
 	return string(body)
 }
@@ -36,7 +36,7 @@ func resizes(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 	return without(pod, func(m metav1.ManagedFieldsEntry) bool { return !isResize(m) })
 }
 
-// resizeBy is an entry of managedFields of who never resized the pod.
+// resizeBy returns a managedFields entry for a manager that never resized the pod.
 func resizeBy(manager string) metav1.ManagedFieldsEntry {
 	now := metav1.Now()
 	return metav1.ManagedFieldsEntry{
@@ -45,7 +45,7 @@ func resizeBy(manager string) metav1.ManagedFieldsEntry {
 	}
 }
 
-// record tries to rewrite who resized the pod.
+// record tries to change the record of who resized the pod.
 func (g *guarded) record(t *testing.T) {
 	emptied := func(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 		entries := pod.DeepCopy().ManagedFields
@@ -63,12 +63,12 @@ func (g *guarded) record(t *testing.T) {
 	}{
 		{"the server's resize is dropped", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry { return without(pod, isResize) }, refusedRecord},
 		{"everything is dropped", func(*corev1.Pod) []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }, refusedRecord},
-		{"the server's resize is of nothing", emptied, refusedRecord},
-		{"a resize is made up", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry { return append(pod.ManagedFields, resizeBy("me")) }, refusedRecord},
-		{"a resize takes the place of the server's", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
+		{"the server's resize is emptied", emptied, refusedRecord},
+		{"a resize is forged", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry { return append(pod.ManagedFields, resizeBy("me")) }, refusedRecord},
+		{"a forged resize replaces the server's", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 			return append(without(pod, isResize), resizeBy("me"))
 		}, refusedRecord},
-		{"what has nothing to do with sizes", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
+		{"an entry that is not about sizes is dropped", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry {
 			return without(pod, func(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "status" })
 		}, ""},
 		{"nothing is changed", func(pod *corev1.Pod) []metav1.ManagedFieldsEntry { return pod.ManagedFields }, ""},
@@ -76,7 +76,7 @@ func (g *guarded) record(t *testing.T) {
 		pod := g.sized(t)
 		expect(t, tc.name, patchPod(t.Context(), g.meddler, pod, recording(tc.entries(pod)), ""), tc.refused)
 		for _, subresource := range []string{"status", "ephemeralcontainers"} {
-			// The API server takes no managedFields this way.
+			// The API server ignores managedFields in these writes.
 			expect(t, tc.name+" through "+subresource, patchPod(t.Context(), g.meddler, pod, recording(tc.entries(pod)), "", subresource), "")
 			if now := g.get(t, pod); !equality.Semantic.DeepEqual(resizes(now), resizes(pod)) {
 				t.Errorf("%s through %s: the record is %v", tc.name, subresource, now.ManagedFields)
@@ -87,13 +87,13 @@ func (g *guarded) record(t *testing.T) {
 	clean := `{"metadata":{"annotations":{"` + contract.CPURequest.Key("app") + `":null},"managedFields":`
 	rest := recording(without(pod, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == contract.FieldManager }))
 	clean += strings.TrimPrefix(strings.TrimSuffix(rest, "}"), `{"metadata":{"managedFields":`) + "}"
-	expect(t, "the server cleans a pod that is restored", patchPod(t.Context(), g.server, pod, clean, contract.FieldManager), "")
+	expect(t, "the server cleans up a restored pod", patchPod(t.Context(), g.server, pod, clean, contract.FieldManager), "")
 	if pod = g.get(t, pod); slices.ContainsFunc(pod.ManagedFields, isResize) {
-		t.Errorf("it is not clean: %v", pod.ManagedFields)
+		t.Errorf("the pod still has a resize: %v", pod.ManagedFields)
 	}
 }
 
-// manyWriters has the API server throw together what it knows longest.
+// manyWriters makes the API server merge the oldest entries.
 func (g *guarded) manyWriters(t *testing.T) {
 	pod := g.sized(t)
 	for i := range 15 {
@@ -102,11 +102,11 @@ func (g *guarded) manyWriters(t *testing.T) {
 	}
 	pod = g.get(t, pod)
 	if !slices.ContainsFunc(pod.ManagedFields, isAncient) || slices.ContainsFunc(pod.ManagedFields, isResize) {
-		t.Fatalf("the API server has kept all it knew: %v", pod.ManagedFields)
+		t.Fatalf("the API server did not merge entries: %v", pod.ManagedFields)
 	}
-	expect(t, "what was thrown together is dropped", patchPod(t.Context(), g.meddler, pod, recording(without(pod, isAncient)), ""), refusedRecord)
+	expect(t, "the merged entry is dropped", patchPod(t.Context(), g.meddler, pod, recording(without(pod, isAncient)), ""), refusedRecord)
 	expect(t, "everything is dropped", patchPod(t.Context(), g.meddler, pod, `{"metadata":{"managedFields":[{}]}}`, ""), refusedRecord)
 	madeUp := append(without(pod, func(m metav1.ManagedFieldsEntry) bool { return !isAncient(m) }), resizeBy("me"))
-	expect(t, "a resize is made up beside it", patchPod(t.Context(), g.meddler, pod, recording(madeUp), ""), refusedRecord)
-	expect(t, "another label", patchPod(t.Context(), g.meddler, pod, `{"metadata":{"labels":{"l0":"2"}}}`, "writer-20"), "")
+	expect(t, "a forged resize is added to the merged entry", patchPod(t.Context(), g.meddler, pod, recording(madeUp), ""), refusedRecord)
+	expect(t, "another label is changed", patchPod(t.Context(), g.meddler, pod, `{"metadata":{"labels":{"l0":"2"}}}`, "writer-20"), "")
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// checkRestricted has the API server take a pod of each template in the namespace,
-// and refuse the same pod with more rights.
+// checkRestricted checks that the API server accepts a pod of each template in the namespace,
+// and refuses the same pod with more privileges.
 func checkRestricted(t *testing.T, admin kubernetes.Interface, manifest []byte) {
 	for name, template := range templates(t, manifest) {
 		create := func(change func(*corev1.PodSpec)) (*corev1.Pod, error) {
@@ -19,7 +19,7 @@ func checkRestricted(t *testing.T, admin kubernetes.Interface, manifest []byte) 
 			change(&pod.Spec)
 			return admin.CoreV1().Pods(Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		}
-		t.Run(name+": taken, with its priority", func(t *testing.T) {
+		t.Run(name+": is accepted with its priority", func(t *testing.T) {
 			pod, err := create(func(*corev1.PodSpec) {})
 			if err != nil {
 				t.Fatal(err)
@@ -32,7 +32,7 @@ func checkRestricted(t *testing.T, admin kubernetes.Interface, manifest []byte) 
 			"with more privileges": func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true) },
 			"as root":              func(s *corev1.PodSpec) { s.SecurityContext.RunAsUser = new(int64(0)) },
 		} {
-			t.Run(name+": refused "+what, func(t *testing.T) {
+			t.Run(name+": is refused "+what, func(t *testing.T) {
 				if _, err := create(change); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "violates PodSecurity") {
 					t.Errorf("got %v", err)
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestRunning is about what controllers, the scheduler and kubelets make of it.
+// TestRunning runs the base and an overlay with real controllers, scheduler and kubelets.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "n2d=2,n4=1")
@@ -25,7 +25,7 @@ func TestRunning(t *testing.T) {
 		of   string
 		pods int
 	}{{"base", 2}, {"overlays/high-availability", 3}} {
-		t.Run(tc.of+": each replica is on a node of its own and behind the Service", func(t *testing.T) {
+		t.Run(tc.of+": each replica has its own node and is behind the Service", func(t *testing.T) {
 			kubectl(t, "--kubeconfig", cluster.Kubeconfig, "apply", "-k", tc.of)
 			rolledOut(t, admin, "workload-resizer")
 			localcluster.Eventually(t, "the pods to be alone on their nodes and behind the Service", func() error {
@@ -36,11 +36,11 @@ func TestRunning(t *testing.T) {
 				return behind(t, admin, tc.pods)
 			})
 		})
-		t.Run(tc.of+": one at a time is evicted", func(t *testing.T) { checkDisruption(t, admin) })
+		t.Run(tc.of+": only one replica at a time is evicted", func(t *testing.T) { checkDisruption(t, admin) })
 	}
 }
 
-// serverPods are the Deployment's pods, and how many each node has.
+// serverPods returns the Deployment's pods, and the number of them on each node.
 func serverPods(t *testing.T, admin kubernetes.Interface) ([]corev1.Pod, map[string]int) {
 	t.Helper()
 	list, err := admin.CoreV1().Pods(Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=server"})
@@ -54,7 +54,7 @@ func serverPods(t *testing.T, admin kubernetes.Interface) ([]corev1.Pod, map[str
 	return list.Items, nodes
 }
 
-// behind says if not that many ready pods are behind the Service, with both ports.
+// behind returns an error unless that many ready pods are behind the Service, with both ports.
 func behind(t *testing.T, admin kubernetes.Interface, want int) error {
 	t.Helper()
 	list, err := admin.DiscoveryV1().EndpointSlices(Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=workload-resizer"})
@@ -80,8 +80,8 @@ func behind(t *testing.T, admin kubernetes.Interface, want int) error {
 	return nil
 }
 
-// checkDisruption evicts pods while no node takes new ones, as when all are drained
-// at once.
+// checkDisruption evicts pods while no node accepts new ones, as if all nodes were drained at
+// once.
 func checkDisruption(t *testing.T, admin kubernetes.Interface) {
 	cordon := func(drained bool) {
 		t.Helper()
@@ -101,12 +101,12 @@ func checkDisruption(t *testing.T, admin kubernetes.Interface) {
 	}
 	pods, _ := serverPods(t, admin)
 	cordon(true)
-	localcluster.Eventually(t, "the first to be evicted", func() error { return evict(pods[0].Name) })
+	localcluster.Eventually(t, "the first pod to be evicted", func() error { return evict(pods[0].Name) })
 	if err := evict(pods[1].Name); !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "disruption budget") {
-		t.Errorf("the second: %v", err)
+		t.Errorf("evicting the second pod: got %v, want the disruption budget to refuse it", err)
 	}
 	cordon(false)
 	rolledOut(t, admin, "workload-resizer")
-	localcluster.Eventually(t, "the second to be evicted", func() error { return evict(pods[1].Name) })
+	localcluster.Eventually(t, "the second pod to be evicted", func() error { return evict(pods[1].Name) })
 	rolledOut(t, admin, "workload-resizer")
 }

@@ -17,7 +17,7 @@ import (
 	store "github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 )
 
-// documents calls do with each document of a manifest.
+// documents calls do for each document of a manifest.
 func documents(t *testing.T, manifest string, do func(document []byte)) {
 	t.Helper()
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(manifest))))
@@ -34,10 +34,10 @@ func documents(t *testing.T, manifest string, do func(document []byte)) {
 }
 
 func TestSamples(t *testing.T) {
-	t.Run("there is a ConfigMap for each shard and the right to write it", thereIsAConfigMapForEachShardAndTheRightToWriteIt)
+	t.Run("each shard has a ConfigMap that the server may write", eachShardHasAConfigMapThatTheServerMayWrite)
 }
 
-func thereIsAConfigMapForEachShardAndTheRightToWriteIt(t *testing.T) {
+func eachShardHasAConfigMapThatTheServerMayWrite(t *testing.T) {
 	var want []string
 	for i := range store.Shards {
 		want = append(want, fmt.Sprintf("%s%d", SamplesPrefix, i))
@@ -49,7 +49,7 @@ func thereIsAConfigMapForEachShardAndTheRightToWriteIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if cm.Namespace != Namespace || len(cm.Data) > 0 {
-			t.Errorf("%s/%s has data or is elsewhere: %v", cm.Namespace, cm.Name, cm.Data)
+			t.Errorf("%s/%s has data or is in another namespace: %v", cm.Namespace, cm.Name, cm.Data)
 		}
 		got = append(got, cm.Name)
 	})

@@ -15,10 +15,10 @@ import (
 )
 
 func TestSelectors(t *testing.T) {
-	t.Run("selectors find the server's pods and no others", selectorsFindTheServersPodsAndNoOthers)
+	t.Run("selectors match only the server's pods", selectorsMatchOnlyTheServersPods)
 }
 
-func selectorsFindTheServersPodsAndNoOthers(t *testing.T) {
+func selectorsMatchOnlyTheServersPods(t *testing.T) {
 	for _, of := range overlays {
 		t.Run(of, func(t *testing.T) {
 			manifest := built(t, of, components(t)...)
@@ -31,11 +31,11 @@ func selectorsFindTheServersPodsAndNoOthers(t *testing.T) {
 				selectors["spread over "+spread.TopologyKey] = spread.LabelSelector
 			}
 			if len(selectors) != 5 {
-				t.Errorf("the selectors are those of %v", slices.Collect(maps.Keys(selectors)))
+				t.Errorf("got selectors of %v, want 5", slices.Collect(maps.Keys(selectors)))
 			}
 			all := templates(t, manifest)
 			if len(all) < 2 {
-				t.Errorf("there are the templates %v", slices.Collect(maps.Keys(all)))
+				t.Errorf("got templates %v, want at least 2", slices.Collect(maps.Keys(all)))
 			}
 			for what, selector := range selectors {
 				parsed, err := metav1.LabelSelectorAsSelector(selector)

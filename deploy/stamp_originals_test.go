@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// limitedNamespace has defaults for what pods do not ask for.
+// limitedNamespace has a LimitRange with default requests and limits.
 const limitedNamespace = `
 apiVersion: v1
 kind: Namespace
@@ -32,8 +32,8 @@ spec:
     - { type: Container, defaultRequest: { cpu: 300m, memory: 64Mi }, default: { memory: 128Mi } }
 `
 
-// otherPolicy changes the requests of pods with the label that it is named by, as
-// webhooks do. One of "a" and "z" comes after ours, whatever the API server's order.
+// otherPolicy changes the requests of pods that have its name as a label, as webhooks do. In
+// any order of the API server, either "a" or "z" runs after our policy.
 const otherPolicy = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -58,14 +58,14 @@ spec: { policyName: NAME }
 
 func other(name string) []byte { return []byte(strings.ReplaceAll(otherPolicy, "NAME", name)) }
 
-// stamped is a pod to be created.
+// stamped describes a pod to create, and its annotations afterward.
 type stamped struct {
 	name string
-	// namespace is "default" if it is empty, and kind, of the controller,
+	// namespace defaults to "default". kind is the kind of the controller and defaults to
 	// "ReplicaSet".
 	namespace, kind string
 	labels          map[string]string
-	// annotations are without the prefix of the contract, as is want.
+	// annotations and want omit the prefix of the contract.
 	annotations      map[string]string
 	init, containers []corev1.Container
 	want             map[string]string
@@ -93,55 +93,55 @@ func sidecar(c corev1.Container) corev1.Container {
 
 var one = map[string]string{"original-cpu.app": "1"}
 
-// longest has 41 characters, and longer one more.
+// longest is the longest name whose keys need no hash: 41 characters.
 var longest = strings.Repeat("n", 41)
 
 var stampedPods = []stamped{
-	{name: "requests and limits",
+	{name: "stamps requests and limits",
 		containers: []corev1.Container{container("app", "1", "2", "1Gi", "2Gi")},
 		want:       map[string]string{"original-cpu.app": "1", "original-cpu-limit.app": "2", "original-memory.app": "1Gi", "original-memory-limit.app": "2Gi"}},
-	{name: "in the canonical form",
+	{name: "stamps the canonical form",
 		containers: []corev1.Container{container("app", "0.5", "1000m", "1.5Gi", "2048Mi")},
 		want:       map[string]string{"original-cpu.app": "500m", "original-cpu-limit.app": "1", "original-memory.app": "1536Mi", "original-memory-limit.app": "2Gi"}},
-	{name: "a request that defaults to its limit",
+	{name: "stamps a request that defaults to its limit",
 		containers: []corev1.Container{container("app", "", "1", "", "1Gi")},
 		want:       map[string]string{"original-cpu.app": "1", "original-cpu-limit.app": "1", "original-memory.app": "1Gi", "original-memory-limit.app": "1Gi"}},
-	{name: "several containers, one without requests",
+	{name: "stamps several containers, one without requests",
 		containers: []corev1.Container{container("app", "1", "", "", ""), container("none", "", "", "", ""), container("log", "", "", "300M", "")},
 		want:       map[string]string{"original-cpu.app": "1", "original-memory.log": "300M"}},
-	{name: "nothing for 0, and no limit without its request",
+	{name: "does not stamp 0, or a limit without its request",
 		containers: []corev1.Container{container("app", "1", "", "", ""), container("zero", "0", "1", "0", "1Gi")},
 		want:       one},
-	{name: "no requests at all",
+	{name: "does not stamp a pod without requests",
 		containers: []corev1.Container{container("app", "", "", "", "")}},
-	{name: "sidecars, and no other init containers",
+	{name: "stamps sidecars, but not other init containers",
 		init:       []corev1.Container{container("init", "2", "", "", ""), sidecar(container("proxy", "100m", "200m", "", ""))},
 		containers: []corev1.Container{container("app", "1", "", "", "")},
 		want:       map[string]string{"original-cpu.app": "1", "original-cpu.proxy": "100m", "original-cpu-limit.proxy": "200m"}},
-	{name: "the longest name whose keys need no hash, and a longer one, which is left to the server",
+	{name: "does not stamp names whose keys need a hash",
 		containers: []corev1.Container{container(longest, "1", "1", "1Gi", "1Gi"), container(longest+"n", "1", "", "", "")},
 		want: map[string]string{"original-cpu." + longest: "1", "original-cpu-limit." + longest: "1",
 			"original-memory." + longest: "1Gi", "original-memory-limit." + longest: "1Gi"}},
-	{name: "what a LimitRange adds", namespace: "limited",
+	{name: "stamps defaults of a LimitRange", namespace: "limited",
 		containers: []corev1.Container{container("app", "1", "", "", "")},
 		want:       map[string]string{"original-cpu.app": "1", "original-memory.app": "64Mi", "original-memory-limit.app": "128Mi"}},
-	{name: "what somebody else changes, first in the alphabet", labels: map[string]string{"a": "yes"},
+	{name: "stamps changes of a policy that is first in the alphabet", labels: map[string]string{"a": "yes"},
 		containers: []corev1.Container{container("app", "1", "", "", "")},
 		want:       map[string]string{"original-cpu.app": "2"}},
-	{name: "what somebody else changes, last in the alphabet", labels: map[string]string{"z": "yes"},
+	{name: "stamps changes of a policy that is last in the alphabet", labels: map[string]string{"z": "yes"},
 		containers: []corev1.Container{container("app", "1", "", "", "")},
 		want:       map[string]string{"original-cpu.app": "2"}},
-	{name: "a template copied from a running pod",
+	{name: "replaces annotations copied from a running pod",
 		annotations: map[string]string{"original-cpu.app": "7", "original-memory.gone": "1Gi", "applied-instance-type": "n4", "applied-at": "2026-11-21T01:02:03Z", "adopted-at": "2026-11-21T01:02:03Z", "skip": "false"},
 		containers:  []corev1.Container{container("app", "1", "", "", "")},
 		want:        map[string]string{"original-cpu.app": "1", "skip": "false"}},
-	{name: "not a pod that opts out", annotations: map[string]string{"skip": "true"},
+	{name: "does not stamp a pod that opts out", annotations: map[string]string{"skip": "true"},
 		containers: []corev1.Container{container("app", "1", "", "", "")}, want: map[string]string{"skip": "true"}},
-	{name: "of a StatefulSet", kind: "StatefulSet", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
-	{name: "of a DaemonSet", kind: "DaemonSet", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
-	{name: "of a Job", kind: "Job", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
-	{name: "not of another controller", kind: "Rollout", containers: []corev1.Container{container("app", "1", "", "", "")}},
-	{name: "not without a controller", kind: "-", containers: []corev1.Container{container("app", "1", "", "", "")}},
+	{name: "stamps pods of a StatefulSet", kind: "StatefulSet", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
+	{name: "stamps pods of a DaemonSet", kind: "DaemonSet", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
+	{name: "stamps pods of a Job", kind: "Job", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
+	{name: "does not stamp pods of another controller", kind: "Rollout", containers: []corev1.Container{container("app", "1", "", "", "")}},
+	{name: "does not stamp pods without a controller", kind: "-", containers: []corev1.Container{container("app", "1", "", "", "")}},
 }
 
 func (s *stamped) pod() *corev1.Pod {
@@ -167,8 +167,8 @@ func (s *stamped) pod() *corev1.Pod {
 	return pod
 }
 
-// TestStampOriginals is about what the API server makes of the policy. Pods are
-// created without being stored, so that nobody misses their owners.
+// TestStampOriginals creates pods on an API server with the policy. It uses dry runs, so the
+// pods' owners do not need to exist.
 func TestStampOriginals(t *testing.T) {
 	t.Parallel()
 	config := localcluster.ForTest(t, "").Config()
@@ -180,14 +180,14 @@ func TestStampOriginals(t *testing.T) {
 		pod := s.pod()
 		return client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	}
-	// A policy is in force a moment after it was made.
+	// A policy takes effect a moment after its creation.
 	app := []corev1.Container{container("app", "1", "", "", "")}
 	for _, s := range []*stamped{
 		{labels: map[string]string{"a": "yes"}, containers: app},
 		{labels: map[string]string{"z": "yes"}, containers: app},
 		{namespace: "limited", containers: []corev1.Container{container("app", "", "", "", "")}},
 	} {
-		localcluster.Eventually(t, "policies, defaults and ServiceAccounts to be in force", func() error {
+		localcluster.Eventually(t, "policies, defaults and ServiceAccounts to be in effect", func() error {
 			pod, err := create(s)
 			if err != nil {
 				return err
@@ -219,12 +219,12 @@ func TestStampOriginals(t *testing.T) {
 }
 
 func TestStampOriginalsRules(t *testing.T) {
-	t.Run("stamp originals is for the default owner kinds", stampOriginalsIsForTheDefaultOwnerKinds)
+	t.Run("the policy stamps pods of the default owner kinds", thePolicyStampsPodsOfTheDefaultOwnerKinds)
 }
 
-// The names in the policy are those of the contract.
-func stampOriginalsIsForTheDefaultOwnerKinds(t *testing.T) {
+// The policy repeats the default of --owner-kinds.
+func thePolicyStampsPodsOfTheDefaultOwnerKinds(t *testing.T) {
 	if kinds := `["` + strings.Join(plan.DefaultOwnerKinds, `", "`) + `"]`; !strings.Contains(stampOriginals, kinds) {
-		t.Errorf("the policy is not for %s", kinds)
+		t.Errorf("the policy does not select the kinds %s", kinds)
 	}
 }

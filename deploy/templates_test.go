@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// templates are the pod templates of a manifest, by KIND/NAME.
+// templates returns the pod templates of a manifest, by KIND/NAME.
 func templates(t *testing.T, manifest []byte) map[string]corev1.PodTemplateSpec {
 	t.Helper()
 	found := map[string]corev1.PodTemplateSpec{}
@@ -30,7 +30,7 @@ func templates(t *testing.T, manifest []byte) map[string]corev1.PodTemplateSpec 
 	return found
 }
 
-// server is the pod template of the Deployment.
+// server returns the pod template of the Deployment.
 func server(t *testing.T, manifest []byte) corev1.PodTemplateSpec {
 	t.Helper()
 	for name, template := range templates(t, manifest) {
@@ -38,6 +38,6 @@ func server(t *testing.T, manifest []byte) corev1.PodTemplateSpec {
 			return template
 		}
 	}
-	t.Fatal("there is no Deployment")
+	t.Fatal("the manifest has no Deployment")
 	return corev1.PodTemplateSpec{}
 }

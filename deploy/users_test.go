@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// roles returns the rights of each role for users.
+// roles returns the permissions of each role for users.
 func roles(t *testing.T) map[string]map[access.Right]bool {
 	t.Helper()
 	all := map[string]map[access.Right]bool{}
@@ -49,10 +49,10 @@ func roles(t *testing.T) map[string]map[access.Right]bool {
 }
 
 func TestUsers(t *testing.T) {
-	t.Run("each role has the rights of the one before and its own and no others", eachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers)
+	t.Run("each role has exactly the permissions of the previous one and its own", eachRoleHasExactlyThePermissionsOfThePreviousOneAndItsOwn)
 }
 
-func eachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
+func eachRoleHasExactlyThePermissionsOfThePreviousOneAndItsOwn(t *testing.T) {
 	all := roles(t)
 	want := map[access.Right]bool{}
 	for _, role := range []string{"workload-resizer-viewer", "workload-resizer-editor", "workload-resizer-admin"} {
@@ -65,19 +65,19 @@ func eachRoleHasTheRightsOfTheOneBeforeAndItsOwnAndNoOthers(t *testing.T) {
 			}
 		}
 		if len(want) == before {
-			t.Errorf("%s has nothing of its own", role)
+			t.Errorf("%s adds no permissions", role)
 		}
 		if !maps.Equal(all[role], want) {
-			t.Errorf("%s has the rights\n%v, want\n%v", role, all[role], want)
+			t.Errorf("%s has the permissions\n%v, want\n%v", role, all[role], want)
 		}
 		delete(all, role)
 	}
 	const agent = "workload-resizer-agent"
 	if want := map[access.Right]bool{{Verb: "create", Resource: "samples"}: true}; !maps.Equal(all[agent], want) {
-		t.Errorf("%s has the rights\n%v, want\n%v", agent, all[agent], want)
+		t.Errorf("%s has the permissions\n%v, want\n%v", agent, all[agent], want)
 	}
 	delete(all, agent)
 	if len(all) > 0 {
-		t.Errorf("there are other roles: %v", all)
+		t.Errorf("unexpected roles: %v", all)
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// factor returns a/b in lowest terms and exactly, reading each float as the shortest decimal that
-// stands for it: 1.3 is 13/10, as its author meant, not the binary number next
-// to it. Where the fraction needs more than 63 bits, its largest bits are kept:
-// a relative error below 10⁻¹⁵ for quotients from a thousandth to a thousand. a
-// and b must be finite and above 0.
+// factor returns a/b exactly and in lowest terms. It reads each float as the shortest decimal
+// that represents it: 1.3 is 13/10, as its author meant, not the nearest binary number. If the
+// fraction needs more than 63 bits, the most significant bits are kept: the relative error is
+// below 10⁻¹⁵ for factors from 0.001 to 1000. Both a and b must be finite and above 0.
 func factor(a, b float64) sizing.Factor {
 	x := new(big.Rat).Quo(decimal(a), decimal(b))
 	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
@@ -23,9 +22,9 @@ func factor(a, b float64) sizing.Factor {
 	return sizing.Factor{Num: max(1, num.Uint64()), Den: max(1, den.Uint64())}
 }
 
-// product multiplies performances as the decimals that stand for them: 1.08 × 1.25
-// is 1.35, not the float next to it. It is 0 or infinite if a performance cannot
-// be as small or large, or one of the two is none.
+// product multiplies two performances as decimals: 1.08 × 1.25 is 1.35, not the float next to
+// it. If the result is out of range, product returns 0 or infinity; if either operand is not a
+// valid performance, it returns 0.
 func product(a, b float64) float64 {
 	if !ValidPerf(a) || !ValidPerf(b) {
 		return 0
@@ -34,16 +33,15 @@ func product(a, b float64) float64 {
 	return p
 }
 
-// decimal reads a float as the shortest decimal that stands for it.
+// decimal returns the shortest decimal that represents a float.
 func decimal(f float64) *big.Rat {
 	x, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
 	if !ok {
-		// Only infinities and NaN have no decimal, and ValidPerf keeps
-		// them out.
+		// Only infinities and NaN have no decimal, and ValidPerf rejects them.
 		panic(fmt.Sprintf("ratios: performance %g is not finite", f))
 	}
 	return x
 }
 
-// ValidPerf tells whether a performance is one that a table can hold.
+// ValidPerf reports whether f is a valid performance: finite and above 0.
 func ValidPerf(f float64) bool { return f > 0 && !math.IsInf(f, 0) }

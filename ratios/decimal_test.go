@@ -9,7 +9,7 @@ import (
 
 func TestDecimal(t *testing.T) {
 	t.Run("factor is exact for decimals", factorIsExactForDecimals)
-	t.Run("factor of any performances fits and is close", factorOfAnyPerformancesFitsAndIsClose)
+	t.Run("factor of any performances fits into 63 bits and is close", factorOfAnyPerformancesFitsInto63BitsAndIsClose)
 }
 
 func factorIsExactForDecimals(t *testing.T) {
@@ -30,7 +30,7 @@ func factorIsExactForDecimals(t *testing.T) {
 	}
 }
 
-func factorOfAnyPerformancesFitsAndIsClose(t *testing.T) {
+func factorOfAnyPerformancesFitsInto63BitsAndIsClose(t *testing.T) {
 	values := []float64{math.SmallestNonzeroFloat64, 1e-300, 1e-9, 0.1, 1.0 / 3, 1, math.Pi, 1e9, 1.2345678901234567e15, 1e300, math.MaxFloat64}
 	for _, a := range values {
 		for _, b := range values {

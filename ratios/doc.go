@@ -1,10 +1,10 @@
-// Package ratios says how fast each node type is.
+// Package ratios holds how fast each node type is.
 //
-// Providers each know a layer: some node types, perhaps a baseline, bounds, and
-// rules for some pods. The Store merges the layers, the first that names
-// something decides, into an immutable Table that everybody reads without locks.
-// A Table has a Profile for all pods, the globals, and one per rule.
+// Each provider supplies a layer: some node types and, optionally, a baseline, bounds, and
+// rules for some pods. The Store merges the layers into an immutable Table, which is read
+// without locks. For each value, the first layer that sets it takes precedence. A Table has one
+// Profile for all pods, the globals, and one for each rule.
 //
-// It must not know what ratios are used for: no plans, no writes, and of a pod
-// no more than a Subject, what rules look at.
+// The package must not know what ratios are used for. It knows no plans and no writes, and it
+// sees a pod only as a Subject: what rules match on.
 package ratios

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// matcher is Criteria made for being asked about every pod: going through a
-// slice is several times as fast as through a map. That of the globals is
-// empty and never asked.
+// matcher is Criteria in a form that is fast to match against every pod: iterating over a slice
+// is several times as fast as over a map. The matcher of the globals is empty and never used.
 type matcher struct {
 	class               string
 	labels, annotations []pair
@@ -23,7 +22,7 @@ func (m *matcher) equal(other *matcher) bool {
 	return m.class == other.class && slices.Equal(m.labels, other.labels) && slices.Equal(m.annotations, other.annotations)
 }
 
-// pairs are sorted, so that the same map always comes to the same.
+// pairs returns the entries of m sorted by key, so that equal maps give equal slices.
 func pairs(m map[string]string) []pair {
 	var all []pair
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -37,7 +36,7 @@ func (m *matcher) matches(s Subject) bool {
 		among(m.labels, s.Label) && among(m.annotations, s.Annotation)
 }
 
-// among tells whether all pairs of want are in have.
+// among reports whether have contains all pairs of want.
 func among(want []pair, have func(key string) (value string, ok bool)) bool {
 	for _, w := range want {
 		if got, ok := have(w.key); !ok || got != w.value {

@@ -11,12 +11,12 @@ import (
 )
 
 func TestMatcher(t *testing.T) {
-	t.Run("the first rule of which all criteria hold decides", theFirstRuleOfWhichAllCriteriaHoldDecides)
-	t.Run("tables match pods alike whatever they say of them", tablesMatchPodsAlikeWhateverTheySayOfThem)
-	t.Run("finding a profile allocates nothing", findingAProfileAllocatesNothing)
+	t.Run("uses the first rule whose criteria all match", usesTheFirstRuleWhoseCriteriaAllMatch)
+	t.Run("compares which pods rules match regardless of their values", comparesWhichPodsRulesMatchRegardlessOfTheirValues)
+	t.Run("finds a profile without allocating", findsAProfileWithoutAllocating)
 }
 
-func theFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
+func usesTheFirstRuleWhoseCriteriaAllMatch(t *testing.T) {
 	table := merge(t, withRules(
 		ratios.Rule{Name: "all", Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
 		ratios.Rule{Name: "label", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
@@ -30,15 +30,15 @@ func theFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 		pod  ratiotest.Subject
 		want string
 	}{
-		{"a pod with nothing has the globals", ratiotest.Subject{}, ""},
-		{"every criterion holds", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "all"},
+		{"a pod without labels, annotations and class gets the globals", ratiotest.Subject{}, ""},
+		{"every criterion matches", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "all"},
 		{"a label is missing", ratiotest.Subject{Labels: production, Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "label"},
 		{"an annotation is missing", ratiotest.Subject{Labels: web, Class: "Performance"}, "label"},
-		{"the class is another", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Balanced"}, "label"},
-		{"the first of two that are the same", ratiotest.Subject{Labels: production}, "label"},
-		{"an annotation comes before a class as the rules are in that order", ratiotest.Subject{Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "annotation"},
-		{"a label is no annotation", ratiotest.Subject{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"env": "production"}}, ""},
-		{"another value", ratiotest.Subject{Labels: map[string]string{"env": "Production"}}, ""},
+		{"the class differs", ratiotest.Subject{Labels: web, Annotations: map[string]string{"a": "b"}, Class: "Balanced"}, "label"},
+		{"the first of two equal rules", ratiotest.Subject{Labels: production}, "label"},
+		{"an annotation before a class, in the order of the rules", ratiotest.Subject{Annotations: map[string]string{"a": "b"}, Class: "Performance"}, "annotation"},
+		{"labels do not match annotations", ratiotest.Subject{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"env": "production"}}, ""},
+		{"a different value", ratiotest.Subject{Labels: map[string]string{"env": "Production"}}, ""},
 		{"an empty value", ratiotest.Subject{Labels: map[string]string{"env": ""}}, ""},
 		{"the class alone", ratiotest.Subject{Class: "Performance"}, "class"},
 	} {
@@ -57,7 +57,7 @@ func theFirstRuleOfWhichAllCriteriaHoldDecides(t *testing.T) {
 	}
 }
 
-func tablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
+func comparesWhichPodsRulesMatchRegardlessOfTheirValues(t *testing.T) {
 	all := func(class, label, annotation string) ratios.Criteria {
 		return ratios.Criteria{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
 	}
@@ -75,31 +75,31 @@ func tablesMatchPodsAlikeWhateverTheySayOfThem(t *testing.T) {
 		want  bool
 	}{
 		{"the same rules", rules(all("c", "l", "n"), all("d", "l", "n")), true},
-		{"of another name and ratio", merge(t, withRules(ratios.Rule{Name: "x", Match: all("c", "l", "n")},
+		{"a different name and ratio", merge(t, withRules(ratios.Rule{Name: "x", Match: all("c", "l", "n")},
 			ratios.Rule{Match: all("d", "l", "n"), Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}})), true},
-		{"in another order", rules(all("d", "l", "n"), all("c", "l", "n")), false},
-		{"another class", rules(all("c", "l", "n"), all("e", "l", "n")), false},
-		{"another label", rules(all("c", "l", "n"), all("d", "x", "n")), false},
-		{"another annotation", rules(all("c", "l", "n"), all("d", "l", "x")), false},
-		{"one more", rules(all("c", "l", "n"), all("d", "l", "n"), all("e", "l", "n")), false},
-		{"one less", rules(all("c", "l", "n")), false},
+		{"a different order", rules(all("d", "l", "n"), all("c", "l", "n")), false},
+		{"a different class", rules(all("c", "l", "n"), all("e", "l", "n")), false},
+		{"a different label", rules(all("c", "l", "n"), all("d", "x", "n")), false},
+		{"a different annotation", rules(all("c", "l", "n"), all("d", "l", "x")), false},
+		{"one rule more", rules(all("c", "l", "n"), all("d", "l", "n"), all("e", "l", "n")), false},
+		{"one rule fewer", rules(all("c", "l", "n")), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if table.MatchesAs(tc.other) != tc.want || tc.other.MatchesAs(table) != tc.want {
-				t.Errorf("want %t", tc.want)
+				t.Errorf("MatchesAs: want %t", tc.want)
 			}
 		})
 	}
 }
 
-func findingAProfileAllocatesNothing(t *testing.T) {
+func findsAProfileWithoutAllocating(t *testing.T) {
 	table, pod := ruled(t, 50), ratios.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
 	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 }
 
-// ruled is a table with n rules that match nothing.
+// ruled returns a table with n rules that match no pod of the tests.
 func ruled(t testing.TB, n int) *ratios.Table {
 	var rules []ratios.Rule
 	for i := range n {

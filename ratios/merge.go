@@ -2,9 +2,8 @@ package ratios
 
 import "errors"
 
-// Merge makes a table of layers, the one that decides first at the front; nil
-// layers are passed over. The rules are those of the first layer that has any.
-// The error says what the layers lack together.
+// Merge merges layers, in order of precedence, into a table. It ignores nil layers. The rules
+// come from the first layer that has any. The error describes what the merged layers lack.
 func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule

@@ -9,15 +9,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Profile is what holds for the pods of one rule, or for all that no rule
-// matches. It never changes once its table is made.
+// Profile is the configuration that applies to the pods of one rule, or to all pods that no
+// rule matches. It never changes after its table is built.
 type Profile struct {
-	// Name is that of the rule; empty for the globals.
+	// Name is the name of the rule; empty for the globals.
 	Name string
 	// Baseline is the node type that the requests of these pods are written
 	// for. It has an entry.
 	Baseline string
-	// Bounds holds for every node type.
+	// Bounds applies to every node type.
 	Bounds Bounds
 
 	match   matcher
@@ -28,14 +28,14 @@ type Profile struct {
 // Entry is one node type of a profile.
 type Entry struct {
 	NodeType string
-	// Ratio is the one in force.
+	// Ratio is the effective ratio.
 	Ratio Ratio
-	// Candidates are the ratios of the rule and of all layers that name the
-	// node type, the one in force first.
+	// Candidates are the ratios from the rule and from all layers that name the
+	// node type. The effective ratio comes first.
 	Candidates []Ratio
-	// CPUFactor is what cpu requests are multiplied by here: baseline / node.
+	// CPUFactor is what cpu requests are multiplied by: baseline / node.
 	CPUFactor sizing.Factor
-	// MemoryFactor is what memory requests are multiplied by here.
+	// MemoryFactor is what memory requests are multiplied by.
 	MemoryFactor sizing.Factor
 }
 
@@ -45,25 +45,25 @@ func (p *Profile) Lookup(nodeType string) (*Entry, bool) {
 	return e, ok
 }
 
-// Knows tells whether the node type has an entry.
+// Knows reports whether the node type has an entry.
 func (p *Profile) Knows(nodeType string) bool {
 	_, ok := p.entries[nodeType]
 	return ok
 }
 
-// NodeTypes lists the node types in alphabetical order. The caller must not
-// change the slice.
+// NodeTypes returns the node types in alphabetical order. The caller must not
+// modify the slice.
 func (p *Profile) NodeTypes() []string { return p.names }
 
-// with returns what a rule makes of the globals p. The error says what the two
-// lack together.
+// with returns the profile that results from applying a rule to the globals p. The error
+// describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds), match: newMatcher(r.Match)}
 	switch {
 	case !q.Bounds.CPU.Valid():
-		return nil, fmt.Errorf("%s: with the globals, the min of cpu is above its max", r.Name)
+		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)
 	case !q.Bounds.Memory.Valid():
-		return nil, fmt.Errorf("%s: with the globals, the min of memory is above its max", r.Name)
+		return nil, fmt.Errorf("%s: combined with the global bounds, the memory min is above the max", r.Name)
 	}
 	if q.Baseline == p.Baseline && len(r.Ratios) == 0 {
 		q.entries, q.names = p.entries, p.names
@@ -86,7 +86,7 @@ func (p *Profile) with(r *Rule) (*Profile, error) {
 	return q, nil
 }
 
-// complete computes what follows from the baseline and the ratios.
+// complete computes the values that derive from the baseline and the ratios.
 func (p *Profile) complete() error {
 	baseline, ok := p.entries[p.Baseline]
 	if !ok {

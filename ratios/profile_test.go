@@ -20,7 +20,7 @@ func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
 	return table
 }
 
-// withRules is a layer with three node types and these rules.
+// withRules returns a layer with three node types and these rules.
 func withRules(rules ...ratios.Rule) *ratios.Layer {
 	l := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
 	l.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
@@ -33,14 +33,14 @@ func ratio(cpu, memory float64) ratios.Ratio {
 }
 
 func TestProfile(t *testing.T) {
-	t.Run("what a rule leaves out the globals say each by itself", whatARuleLeavesOutTheGlobalsSayEachByItself)
-	t.Run("a rule's own ratio comes before those of all layers", aRulesOwnRatioComesBeforeThoseOfAllLayers)
-	t.Run("rules inherit what a layer above says of the globals", rulesInheritWhatALayerAboveSaysOfTheGlobals)
-	t.Run("the first layer with rules decides them all", theFirstLayerWithRulesDecidesThemAll)
-	t.Run("rules that do not fit the merged globals are all named", rulesThatDoNotFitTheMergedGlobalsAreAllNamed)
+	t.Run("fills in each value that a rule leaves out from the globals", fillsInEachValueThatARuleLeavesOutFromTheGlobals)
+	t.Run("a rule's own ratio takes precedence over all layers", aRulesOwnRatioTakesPrecedenceOverAllLayers)
+	t.Run("rules inherit overrides of the globals from a layer above", rulesInheritOverridesOfTheGlobalsFromALayerAbove)
+	t.Run("takes all rules from the first layer with rules", takesAllRulesFromTheFirstLayerWithRules)
+	t.Run("names all rules that do not fit the merged globals", namesAllRulesThatDoNotFitTheMergedGlobals)
 }
 
-func whatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
+func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
 	amount := func(v int64) *int64 { return &v }
 	class := ratios.Criteria{ComputeClass: "c"}
 	globals := ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
@@ -56,9 +56,9 @@ func whatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 		bounds   ratios.Bounds
 		cpu      map[string]sizing.Factor
 	}{
-		{"nothing", ratios.Rule{}, "n2d", globals, unchanged},
+		{"no values", ratios.Rule{}, "n2d", globals, unchanged},
 		{"a baseline", ratios.Rule{Baseline: "c3"}, "c3", globals, factors(sizing.Factor{Num: 13, Den: 10}, sizing.Factor{Num: 26, Den: 25}, one)},
-		{"a node type that the globals have", ratios.Rule{Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}, "n2d", globals,
+		{"a node type of the globals", ratios.Rule{Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}, "n2d", globals,
 			factors(one, sizing.Factor{Num: 1, Den: 2}, sizing.Factor{Num: 10, Den: 13})},
 		{"the baseline's ratio", ratios.Rule{Ratios: map[string]ratios.Ratio{"n2d": ratio(1.3, 1)}}, "n2d", globals,
 			factors(one, sizing.Factor{Num: 26, Den: 25}, one)},
@@ -66,7 +66,7 @@ func whatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 			ratios.Bounds{CPU: sizing.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
 		{"upper ends", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(100)}, Memory: ratios.RangeOverride{Max: amount(1 << 30)}}}, "n2d",
 			ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 100}, Memory: sizing.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
-		{"ends that meet", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(16000)}, Memory: ratios.RangeOverride{Max: amount(64 << 20)}}}, "n2d",
+		{"ends that are equal", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(16000)}, Memory: ratios.RangeOverride{Max: amount(64 << 20)}}}, "n2d",
 			ratios.Bounds{CPU: sizing.Range{Min: 16000, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
 		{"ends that are opened", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(0)}, Memory: ratios.RangeOverride{Min: amount(0)}}}, "n2d",
 			ratios.Bounds{CPU: sizing.Range{Min: 50}}, unchanged},
@@ -94,7 +94,7 @@ func whatARuleLeavesOutTheGlobalsSayEachByItself(t *testing.T) {
 	}
 }
 
-func aRulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
+func aRulesOwnRatioTakesPrecedenceOverAllLayers(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "e2",
 		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
@@ -106,11 +106,11 @@ func aRulesOwnRatioComesBeforeThoseOfAllLayers(t *testing.T) {
 		t.Error(diff)
 	}
 	if !p.Knows("e2") || table.Knows("e2") || p.Knows("m7i") {
-		t.Error("a type of the rule alone is one of its profile alone")
+		t.Error("a node type of the rule must be in the rule's profile only")
 	}
 }
 
-func rulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
+func rulesInheritOverridesOfTheGlobalsFromALayerAbove(t *testing.T) {
 	over := layer("override", "", map[string]float64{"c3": 2})
 	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "n4"}))
 	c3, _ := table.Profile(ratiotest.Subject{Class: "c"}).Lookup("c3")
@@ -119,7 +119,7 @@ func rulesInheritWhatALayerAboveSaysOfTheGlobals(t *testing.T) {
 	}
 }
 
-func theFirstLayerWithRulesDecidesThemAll(t *testing.T) {
+func takesAllRulesFromTheFirstLayerWithRules(t *testing.T) {
 	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Criteria{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Criteria{ComputeClass: "b"}})
 	table := merge(t, withRules(), nil, first, second)
 	if a, b := table.Profile(ratiotest.Subject{Class: "a"}).Name, table.Profile(ratiotest.Subject{Class: "b"}).Name; a != "first" || b != "" {
@@ -127,7 +127,7 @@ func theFirstLayerWithRulesDecidesThemAll(t *testing.T) {
 	}
 }
 
-func rulesThatDoNotFitTheMergedGlobalsAreAllNamed(t *testing.T) {
+func namesAllRulesThatDoNotFitTheMergedGlobals(t *testing.T) {
 	low, high := int64(20000), int64(1<<20)
 	_, err := ratios.Merge([]*ratios.Layer{withRules(
 		ratios.Rule{Name: "overrides[0] (a)", Baseline: "e2"},
@@ -136,8 +136,8 @@ func rulesThatDoNotFitTheMergedGlobalsAreAllNamed(t *testing.T) {
 		ratios.Rule{Name: "computeClasses.y", Baseline: "c3"},
 	)})
 	want := `overrides[0] (a): the baseline node type "e2" has no ratio
-podLabels.env.test: with the globals, the min of cpu is above its max
-computeClasses.x: with the globals, the min of memory is above its max`
+podLabels.env.test: combined with the global bounds, the cpu min is above the max
+computeClasses.x: combined with the global bounds, the memory min is above the max`
 	if err == nil || err.Error() != want {
 		t.Errorf("error\n%v\nwant\n%s", err, want)
 	}

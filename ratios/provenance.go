@@ -1,9 +1,9 @@
 package ratios
 
-// KeepProvenance takes over where values come from that are as they were before:
-// whoever writes a source as a whole has not written each of them. It is for the
-// provider of the layer, which nobody else knows yet; before may be nil. Nothing is
-// as before in a layer that is relative to another node type.
+// KeepProvenance copies the provenance of unchanged values from the previous layer: an author
+// who rewrites a whole source has not changed every value in it. Only the provider of the layer
+// may call it, before it reports the layer. The previous layer may be nil. If it is relative to
+// a different node type, no value counts as unchanged.
 func (l *Layer) KeepProvenance(before *Layer) {
 	if before == nil || l.RelativeTo != before.RelativeTo {
 		return

@@ -8,10 +8,10 @@ import (
 )
 
 func TestProvenance(t *testing.T) {
-	t.Run("what is as it was comes from where it came", whatIsAsItWasComesFromWhereItCame)
+	t.Run("unchanged values keep their provenance", unchangedValuesKeepTheirProvenance)
 }
 
-func whatIsAsItWasComesFromWhereItCame(t *testing.T) {
+func unchangedValuesKeepTheirProvenance(t *testing.T) {
 	from := func(author string) Provenance { return Provenance{Source: "file", Author: author} }
 	ratio := func(cpu, memory float64, author string) Ratio {
 		return Ratio{CPUPerf: cpu, MemoryPerf: memory, Provenance: from(author)}
@@ -40,6 +40,6 @@ func whatIsAsItWasComesFromWhereItCame(t *testing.T) {
 	got = layer()
 	got.KeepProvenance(nil)
 	if diff := cmp.Diff(layer(), got); diff != "" {
-		t.Errorf("with nothing before: %s", diff)
+		t.Errorf("without a previous layer: %s", diff)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Ratio is the performance of one node type. Only quotients of two ratios have
-// a meaning, so the unit is free as long as all node types share it.
+// Ratio is the performance of one node type. Only the factor between two ratios has a meaning,
+// so any unit works if all node types use the same one.
 type Ratio struct {
 	// CPUPerf is finite and above 0.
 	CPUPerf float64
@@ -15,8 +15,8 @@ type Ratio struct {
 	MemoryPerf float64
 	// Provenance is where the ratio comes from.
 	Provenance Provenance
-	// ExpireTime is when its source stops saying so by itself; zero if it does
-	// not.
+	// ExpireTime is when the source drops the ratio; zero if the ratio does not
+	// expire.
 	ExpireTime time.Time
 }
 
@@ -27,14 +27,13 @@ type Provenance struct {
 	// UpdateTime is when the value was last written at its source; zero if
 	// the source does not know.
 	UpdateTime time.Time
-	// Author wrote it, as the source knows it; empty if it does not.
+	// Author is who wrote the value; empty if the source does not know.
 	Author string
-	// Reason is why, in the words of the author; empty if the source does not
-	// know.
+	// Reason is why, in the author's words; empty if the source does not know.
 	Reason string
 }
 
-// Bounds limits requests per container, whatever the ratio.
+// Bounds limits the requests of each container, regardless of the ratio.
 type Bounds struct {
 	// CPU is in millicores.
 	CPU sizing.Range
@@ -42,23 +41,30 @@ type Bounds struct {
 	Memory sizing.Range
 }
 
-// Layer is what one provider knows. Nobody changes a layer once it is reported.
+// Layer is what one provider supplies. It must not change after it is reported.
 type Layer struct {
 	// Baseline is the node type that requests are written for; empty if the
-	// provider does not say.
+	// provider sets none.
 	Baseline string
 	// Ratios by node type.
 	Ratios map[string]Ratio
-	// RelativeTo is the node type whose performances those of Ratios are multiples
-	// of; empty if they are in the unit of all layers. While no layer that is not
-	// relative names it, Ratios do not count. A relative MemoryPerf of 0 is as the
-	// next layer has it that names the node type (or, of one CPU model of a type, the
-	// type) and is not relative, else as that of RelativeTo. CPU models of a node type
-	// do not count where a layer before names the type. Nothing but its Ratios counts in a relative layer, and of these
-	// not RelativeTo nor the baseline: other layers decide of them.
+	// RelativeTo makes the layer relative: the performances in Ratios are
+	// multiples of this node type's. Empty means that they are in the unit that
+	// all layers share.
+	//
+	// A relative layer supplies only Ratios, under these rules:
+	//   - They are ignored while no layer that is not relative names RelativeTo.
+	//   - The ratios of RelativeTo and of the baseline are ignored: other layers
+	//     set them.
+	//   - The ratio of a CPU model is ignored if a layer of higher precedence
+	//     names the node type.
+	//   - A MemoryPerf of 0 stands for the value in the next layer that is not
+	//     relative and names the node type; for a CPU model that none names, the
+	//     next layer that names the model's node type. Without such a layer, it
+	//     stands for the value of RelativeTo.
 	RelativeTo string
-	// Bounds is nil if the provider does not say.
+	// Bounds is nil if the provider sets none.
 	Bounds *Bounds
-	// Rules are for some pods only; the first that matches a pod decides.
+	// Rules apply to some pods only. The first rule that matches a pod is used.
 	Rules []Rule
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// isRelative tells whether the performances of the layer are multiples of those of
-// a node type.
+// isRelative reports whether the performances in the layer are multiples of a node type's.
 func (l *Layer) isRelative() bool { return l != nil && l.RelativeTo != "" }
 
-// absolute returns the layers with the ratios of relative ones in the unit of the
-// others. These decide of the node type that a layer is relative to, and of the
-// baseline: a relative layer says nothing of them.
+// absolute returns the layers with the ratios of relative layers converted to the unit of the
+// others. Only layers that are not relative set the baseline and the ratio of the node type
+// that a layer is relative to.
 func absolute(layers []*Layer) []*Layer {
 	if !slices.ContainsFunc(layers, (*Layer).isRelative) {
 		return layers
@@ -36,13 +35,12 @@ func absolute(layers []*Layer) []*Layer {
 	return all
 }
 
-// times returns the relative layer in the unit of the fixed ones, of which those
-// before the given place come before it; nil if none of them names what it is
-// relative to.
+// times converts the relative layer at index place to the unit of the fixed layers. It returns
+// nil if no fixed layer names the node type that the layer is relative to.
 //
-// A CPU model of a node type is asked for before the type. Where a layer that comes
-// before names the type, the machines with that model are as it says, too; and
-// their memory is as that of the type, unless the model is named.
+// A lookup tries a CPU model before its node type. If a layer above names the node type, that
+// ratio must also apply to machines with the model, so the model's ratio is dropped. The memory
+// performance of a model is that of its node type unless a layer names the model.
 func (l *Layer) times(fixed []*Layer, place int, baseline string) *Layer {
 	above, below := fixed[:place], fixed[place:]
 	unit, ok := lookup(fixed, l.RelativeTo)
@@ -75,7 +73,7 @@ func (l *Layer) times(fixed []*Layer, place int, baseline string) *Layer {
 	return &Layer{Ratios: ratios}
 }
 
-// lookup returns what the first layer that names the node type says of it.
+// lookup returns the ratio from the first layer that names the node type.
 func lookup(layers []*Layer, nodeType string) (Ratio, bool) {
 	for _, l := range layers {
 		if l == nil {

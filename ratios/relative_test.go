@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// relative is a layer of the source "benchmark" whose memory performances are left
-// to others.
+// relative returns a layer of the source "benchmark" that leaves memory performances to
+// other layers.
 func relative(to string, cpu map[string]float64) *ratios.Layer {
 	l := layer("benchmark", "", cpu)
 	l.RelativeTo = to
@@ -24,7 +24,7 @@ func relative(to string, cpu map[string]float64) *ratios.Layer {
 	return l
 }
 
-// of is a layer of cpu and memory performances.
+// of returns a layer of cpu and memory performances.
 func of(source string, perf map[string][2]float64) *ratios.Layer {
 	l := &ratios.Layer{Ratios: map[string]ratios.Ratio{}}
 	for name, p := range perf {
@@ -34,16 +34,16 @@ func of(source string, perf map[string][2]float64) *ratios.Layer {
 }
 
 func TestRelative(t *testing.T) {
-	t.Run("relative ratios are multiples of what other layers say", relativeRatiosAreMultiplesOfWhatOtherLayersSay)
+	t.Run("relative ratios are multiples of ratios in other layers", relativeRatiosAreMultiplesOfRatiosInOtherLayers)
 	t.Run("only ratios count in a relative layer", onlyRatiosCountInARelativeLayer)
-	t.Run("a rule with another baseline compares with relative ratios", aRuleWithAnotherBaselineComparesWithRelativeRatios)
-	t.Run("the revision follows what relative ratios come to", theRevisionFollowsWhatRelativeRatiosComeTo)
-	t.Run("relative ratios without a source", relativeRatiosWithoutASource)
-	t.Run("what if with relative ratios", whatIfWithRelativeRatios)
-	t.Run("nothing is as before relative to another", nothingIsAsBeforeRelativeToAnother)
+	t.Run("a rule with another baseline is compared with relative ratios", aRuleWithAnotherBaselineIsComparedWithRelativeRatios)
+	t.Run("the revision follows the resolved values of relative ratios", theRevisionFollowsTheResolvedValuesOfRelativeRatios)
+	t.Run("looks up relative ratios without one source", looksUpRelativeRatiosWithoutOneSource)
+	t.Run("resolves relative ratios in what-if tables", resolvesRelativeRatiosInWhatIfTables)
+	t.Run("no value is unchanged when the layer is relative to another node type", noValueIsUnchangedWhenTheLayerIsRelativeToAnotherNodeType)
 }
 
-func relativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
+func relativeRatiosAreMultiplesOfRatiosInOtherLayers(t *testing.T) {
 	config := func() *ratios.Layer {
 		l := of("configmap", map[string][2]float64{"n2d": {1.25, 1.5}, "n4": {1.6, 1.2}})
 		l.Baseline = "n2d"
@@ -54,42 +54,42 @@ func relativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		layers []*ratios.Layer
-		want   map[string][]string // Sources and performances, the one in force first.
+		want   map[string][]string // Sources and performances, the effective ratio first.
 	}{
-		{"it decides where it comes first; memory is as the next layer has it",
+		{"it is effective if its layer is first; memory comes from the next layer",
 			[]*ratios.Layer{relative("n2d", map[string]float64{"n4": 1.08}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"benchmark 1.35 1.2", "configmap 1.6 1.2"}}},
-		{"it is a candidate where it comes last; memory that nobody after it has is as that of the baseline",
+		{"it is a candidate if its layer is last; memory that no later layer has comes from the baseline",
 			[]*ratios.Layer{config(), relative("n2d", map[string]float64{"n4": 1.08, "c3": 0.8})},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2", "benchmark 1.35 1.5"}, "c3": {"benchmark 1 1.5"}}},
-		{"memory that it says itself is a multiple, too",
+		{"memory that it sets is a multiple, too",
 			[]*ratios.Layer{memory, config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"benchmark 1.35 3", "configmap 1.6 1.2"}}},
-		{"the first layer that names the node type says what it is a multiple of",
+		{"the multiplicand comes from the first layer that names the node type",
 			[]*ratios.Layer{of("override", map[string][2]float64{"n2d": {2, 1}}), relative("n2d", map[string]float64{"n4": 1.08}), config()},
 			map[string][]string{"n2d": {"override 2 1", "configmap 1.25 1.5"}, "n4": {"benchmark 2.16 1.2", "configmap 1.6 1.2"}}},
-		{"also one that comes after it",
+		{"the multiplicand may come from a later layer",
 			[]*ratios.Layer{relative("n2d", map[string]float64{"n4": 1.08}), of("file", map[string][2]float64{"n2d": {2, 1}}), config()},
 			map[string][]string{"n2d": {"file 2 1", "configmap 1.25 1.5"}, "n4": {"benchmark 2.16 1.2", "configmap 1.6 1.2"}}},
-		{"it does not count while nobody names that",
+		{"it is ignored while no layer names the multiplicand",
 			[]*ratios.Layer{relative("t2d", map[string]float64{"n4": 1.08, "t2d": 1}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2"}}},
-		{"nor while only another relative layer does",
+		{"it is ignored while only another relative layer names the multiplicand",
 			[]*ratios.Layer{relative("t2d", map[string]float64{"n4": 1.08}), relative("n2d", map[string]float64{"t2d": 1.4}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2"}, "t2d": {"benchmark 1.75 1.5"}}},
-		{"it says nothing of what it is a multiple of",
+		{"its ratio of the multiplicand is ignored",
 			[]*ratios.Layer{relative("n2d", map[string]float64{"n2d": 3, "n4": 1.08}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"benchmark 1.35 1.2", "configmap 1.6 1.2"}}},
-		{"nor of a baseline that became another",
+		{"its ratio of a changed baseline is ignored",
 			[]*ratios.Layer{relative("n4", map[string]float64{"n2d": 3, "c3": 0.5}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2"}, "c3": {"benchmark 0.8 1.2"}}},
-		{"memory of a CPU model is as that of its node type",
+		{"the memory of a CPU model comes from its node type",
 			[]*ratios.Layer{relative("n2d", map[string]float64{"n4@X": 1.2, "c3@X": 0.8}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2"}, "n4@X": {"benchmark 1.5 1.2"}, "c3@X": {"benchmark 1 1.5"}}},
-		{"a CPU model does not pass by the layer before that names the node type",
+		{"a CPU model does not bypass an earlier layer that names the node type",
 			[]*ratios.Layer{of("override", map[string][2]float64{"n4": {2, 1}}), relative("n2d", map[string]float64{"n4@X": 1.2, "c3@X": 0.8}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"override 2 1", "configmap 1.6 1.2"}, "c3@X": {"benchmark 1 1.5"}}},
-		{"what no table can hold does not count",
+		{"a performance that is not valid is ignored",
 			[]*ratios.Layer{relative("n2d", map[string]float64{"n4": math.MaxFloat64, "c3": 0, "t2d": math.NaN()}), config()},
 			map[string][]string{"n2d": {"configmap 1.25 1.5"}, "n4": {"configmap 1.6 1.2"}}},
 	} {
@@ -98,7 +98,7 @@ func relativeRatiosAreMultiplesOfWhatOtherLayersSay(t *testing.T) {
 			for _, name := range table.NodeTypes() {
 				entry, _ := table.Lookup(name)
 				if entry.Ratio != entry.Candidates[0] {
-					t.Errorf("%s: %+v is in force, before %+v", name, entry.Ratio, entry.Candidates)
+					t.Errorf("%s: the effective ratio is %+v, the candidates are %+v", name, entry.Ratio, entry.Candidates)
 				}
 				for _, c := range entry.Candidates {
 					got[name] = append(got[name], fmt.Sprint(c.Provenance.Source, " ", c.CPUPerf, " ", c.MemoryPerf))
@@ -120,14 +120,14 @@ func onlyRatiosCountInARelativeLayer(t *testing.T) {
 		t.Errorf("%+v with %d profiles", table, len(table.Profiles()))
 	}
 	if _, err := ratios.Merge([]*ratios.Layer{measured}); err == nil {
-		t.Error("a relative layer alone made a table")
+		t.Error("a single relative layer must not make a table")
 	}
 	if config.Ratios["n4"].CPUPerf != 1.25 || measured.Ratios["n4"].CPUPerf != 1.08 {
-		t.Error("a layer that was reported changed")
+		t.Error("a reported layer changed")
 	}
 }
 
-func aRuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
+func aRuleWithAnotherBaselineIsComparedWithRelativeRatios(t *testing.T) {
 	measured := relative("n2d", map[string]float64{"n4": 1.08, "t2d": 1.46})
 	table := merge(t, measured, withRules(
 		ratios.Rule{Name: "baseline", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"},
@@ -147,20 +147,20 @@ func aRuleWithAnotherBaselineComparesWithRelativeRatios(t *testing.T) {
 	}
 }
 
-func theRevisionFollowsWhatRelativeRatiosComeTo(t *testing.T) {
+func theRevisionFollowsTheResolvedValuesOfRelativeRatios(t *testing.T) {
 	absolute := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.08})
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	doubled := layer("configmap", "n2d", map[string]float64{"n2d": 2, "n4": 1.25})
 	measured := relative("n2d", map[string]float64{"n4": 1.08})
 	if a, b := merge(t, measured, config).Revision, merge(t, absolute).Revision; a != b {
-		t.Errorf("the same sizes have the revisions %s and %s", a, b)
+		t.Errorf("revisions %s and %s of equal sizes", a, b)
 	}
 	if a, b := merge(t, measured, config).Revision, merge(t, measured, doubled).Revision; a == b {
-		t.Error("a baseline in another unit has the same revision")
+		t.Error("the revision did not change when the baseline's unit changed")
 	}
 }
 
-func relativeRatiosWithoutASource(t *testing.T) {
+func looksUpRelativeRatiosWithoutOneSource(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("override", ratios.Update{Layer: of("override", map[string][2]float64{"n2d": {2, 1}, "n4": {3, 7}})}),
 		ratiotest.NewMemory("benchmark", ratios.Update{Layer: relative("n2d", map[string]float64{"n4": 1.08, "c3": 0.5})}),
@@ -169,12 +169,12 @@ func relativeRatiosWithoutASource(t *testing.T) {
 	await(t, s, s.Watch(), ready(s))
 	for _, tc := range []struct {
 		name, without, nodeType string
-		cpu, memory             float64 // 0 is nothing.
+		cpu, memory             float64 // 0 means that nothing is found.
 	}{
-		{"what it is a multiple of is without the source, too", "override", "n4", 1.08, 1},
-		{"another source keeps it as it is", "configmap", "c3", 1, 1},
-		{"without itself", "benchmark", "c3", 0, 0},
-		{"the source before it decides", "configmap", "n4", 3, 7},
+		{"the multiplicand is also looked up without the source", "override", "n4", 1.08, 1},
+		{"removing another source leaves it unchanged", "configmap", "c3", 1, 1},
+		{"without its own source", "benchmark", "c3", 0, 0},
+		{"the source before it takes precedence", "configmap", "n4", 3, 7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := s.LookupWithout(tc.without, tc.nodeType); got.CPUPerf != tc.cpu || got.MemoryPerf != tc.memory || ok != (tc.cpu != 0) {
@@ -186,11 +186,11 @@ func relativeRatiosWithoutASource(t *testing.T) {
 		ratiotest.NewMemory("benchmark", ratios.Update{Layer: relative("n2d", map[string]float64{"n4": 1.08})}))
 	await(t, alone, alone.Watch(), ready(alone))
 	if got, ok := alone.LookupWithout("configmap", "n4"); ok {
-		t.Errorf("without what it is a multiple of it still says %+v", got)
+		t.Errorf("without the multiplicand, the lookup returned %+v", got)
 	}
 }
 
-func whatIfWithRelativeRatios(t *testing.T) {
+func resolvesRelativeRatiosInWhatIfTables(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("benchmark", ratios.Update{Layer: relative("n2d", map[string]float64{"n4": 1.08})}),
 		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})}),
@@ -201,10 +201,10 @@ func whatIfWithRelativeRatios(t *testing.T) {
 		layer        *ratios.Layer
 		want         float64
 	}{
-		{"another ratio of its own", "benchmark", relative("n2d", map[string]float64{"n4": 1.2}), 1.2},
-		{"none of its own", "benchmark", nil, 1.25},
-		{"its baseline in another unit", "", layer("", "", map[string]float64{"n2d": 2}), 2.16},
-		{"one before all", "", layer("", "", map[string]float64{"n4": 4}), 4},
+		{"a different relative ratio", "benchmark", relative("n2d", map[string]float64{"n4": 1.2}), 1.2},
+		{"no relative ratio", "benchmark", nil, 1.25},
+		{"the baseline in another unit", "", layer("", "", map[string]float64{"n2d": 2}), 2.16},
+		{"a source before all others", "", layer("", "", map[string]float64{"n4": 4}), 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			table, err := s.WhatIf(tc.source, tc.layer)
@@ -218,14 +218,14 @@ func whatIfWithRelativeRatios(t *testing.T) {
 	}
 }
 
-func nothingIsAsBeforeRelativeToAnother(t *testing.T) {
+func noValueIsUnchangedWhenTheLayerIsRelativeToAnotherNodeType(t *testing.T) {
 	before := relative("n2d", map[string]float64{"n4": 1.08})
 	for to, want := range map[string]string{"n2d": "benchmark", "c3": "new"} {
 		now := layer("new", "", map[string]float64{"n4": 1.08})
 		now.RelativeTo = to
 		now.Ratios["n4"] = ratios.Ratio{CPUPerf: 1.08, Provenance: ratios.Provenance{Source: "new"}}
 		if now.KeepProvenance(before); now.Ratios["n4"].Provenance.Source != want {
-			t.Errorf("relative to %s: %+v, want it of %s", to, now.Ratios["n4"], want)
+			t.Errorf("relative to %s: %+v, want source %s", to, now.Ratios["n4"], want)
 		}
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// revision digests what sizes depend on; names of rules, provenance and
-// candidates do not count.
+// revision hashes everything that sizes depend on. Rule names, provenance and candidates are
+// not part of it.
 func revision(profiles []*Profile) string {
 	h := sha256.New()
 	write := func(fields ...string) {
 		for _, f := range fields {
-			// Quoting keeps fields apart, whatever they contain. A
-			// hash never returns an error.
+			// Quoting separates fields unambiguously. A hash never
+			// returns an error.
 			_, _ = io.WriteString(h, strconv.Quote(f))
 		}
 	}
 	for _, p := range profiles {
-		// The numbers keep lists apart from what follows them.
+		// The lengths separate lists from what follows them.
 		write(p.match.class)
 		for _, list := range [][]pair{p.match.labels, p.match.annotations} {
 			write(strconv.Itoa(len(list)))

@@ -33,6 +33,6 @@ func theRevisionFollowsTheRules(t *testing.T) {
 		seen[r] = i
 	}
 	if revision(ratios.Rule{Name: "x", Match: a}) != revision(ratios.Rule{Name: "y", Match: a}) {
-		t.Error("another name made another revision")
+		t.Error("the revision changed with the rule's name")
 	}
 }

@@ -2,22 +2,21 @@ package ratios
 
 import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
-// Rule is what a layer says about some pods only. What it leaves out, the
-// globals say.
+// Rule is configuration for some pods only. Values that it does not set come from the globals.
 type Rule struct {
-	// Name tells people which rule it is: its path in its source.
+	// Name identifies the rule to users: its path in its source.
 	Name string
-	// Match tells which pods the rule is for.
+	// Match selects the pods that the rule applies to.
 	Match Criteria
-	// Baseline is empty if that of the globals holds.
+	// Baseline is empty if the global baseline applies.
 	Baseline string
-	// Ratios by node type override those of the globals and add to them.
+	// Ratios by node type replace or extend the global ratios.
 	Ratios map[string]Ratio
-	// Bounds override those of the globals, each end by itself.
+	// Bounds override the global bounds, each end separately.
 	Bounds BoundsOverride
 }
 
-// BoundsOverride replaces ends of Bounds.
+// BoundsOverride replaces individual ends of Bounds.
 type BoundsOverride struct {
 	// CPU is in millicores.
 	CPU RangeOverride
@@ -25,15 +24,15 @@ type BoundsOverride struct {
 	Memory RangeOverride
 }
 
-// RangeOverride replaces the ends of a range that are not nil; 0 opens an end.
+// RangeOverride replaces the ends of a range that are not nil. An end of 0 is unbounded.
 type RangeOverride struct{ Min, Max *int64 }
 
-// Over returns what the override makes of the bounds b.
+// Over returns the bounds b with the override applied.
 func (o BoundsOverride) Over(b Bounds) Bounds {
 	return Bounds{CPU: o.CPU.over(b.CPU), Memory: o.Memory.over(b.Memory)}
 }
 
-// over returns what the override makes of the range r.
+// over returns the range r with the override applied.
 func (o RangeOverride) over(r sizing.Range) sizing.Range {
 	if o.Min != nil {
 		r.Min = *o.Min
@@ -44,24 +43,23 @@ func (o RangeOverride) over(r sizing.Range) sizing.Range {
 	return r
 }
 
-// Criteria tell pods apart. All of them must hold; one that is empty
-// always does.
+// Criteria select pods. A pod must meet all of them; an empty criterion is always met.
 type Criteria struct {
-	// ComputeClass is the class that the pod asks for.
+	// ComputeClass is the class that the pod requests.
 	ComputeClass string
-	// Labels must all be on the pod, with these values.
+	// Labels that the pod must have, with their values.
 	Labels map[string]string
-	// Annotations must all be on the pod, with these values.
+	// Annotations that the pod must have, with their values.
 	Annotations map[string]string
 }
 
-// Subject is what rules look at in a pod.
+// Subject is the part of a pod that rules match on.
 type Subject interface {
 	// Label returns the value of a label, and whether the pod has it.
 	Label(key string) (value string, ok bool)
-	// Annotation is Label for annotations.
+	// Annotation returns the value of an annotation, and whether the pod has it.
 	Annotation(key string) (value string, ok bool)
-	// ComputeClass is the value of cloud.google.com/compute-class in the pod's
-	// node selector; empty if there is none.
+	// ComputeClass returns the value of cloud.google.com/compute-class in the
+	// pod's node selector; empty if there is none.
 	ComputeClass() string
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 )
 
-// Store merges the layers of its providers into a Table. All methods may be
-// called at any time from any goroutine.
+// Store merges the layers of its providers into a Table. All methods are safe for concurrent
+// use.
 type Store struct {
 	providers []Provider
 	now       func() time.Time
@@ -22,8 +22,8 @@ type Store struct {
 
 	mu      sync.Mutex
 	sources []source
-	// problem is why the layers could not be merged last time, nil if they
-	// could, or while one is missing.
+	// problem is the error of the last merge; nil if it succeeded, or while a
+	// layer is missing.
 	problem error
 	changes broadcast.Broadcast
 }
@@ -35,8 +35,7 @@ type source struct {
 	lastGood time.Time
 }
 
-// NewStore returns a store of these providers, the one that decides first at
-// the front. It is empty until Run.
+// NewStore returns a store of these providers, in order of precedence. It is empty until Run.
 func NewStore(providers ...Provider) *Store {
 	return &Store{providers: providers, now: time.Now, sources: make([]source, len(providers))}
 }
@@ -63,7 +62,7 @@ func (s *Store) Run(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// take takes over what provider i reports.
+// take records an update from provider i.
 func (s *Store) take(ctx context.Context, i int, u Update) {
 	logger := klog.FromContext(ctx).WithValues("source", s.providers[i].Name())
 	s.mu.Lock()
@@ -76,16 +75,16 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 	case u.Err == nil:
 		src.layer, src.lastGood = u.Layer, s.now()
 	case src.layer == nil:
-		logger.Error(u.Err, "Ratio source cannot be used, waiting for it")
+		logger.Error(u.Err, "Ratio source unavailable, waiting for it")
 	default:
-		logger.Error(u.Err, "Ratio source cannot be used, its last good state stays in force")
+		logger.Error(u.Err, "Ratio source unavailable, its last good state stays in effect")
 	}
 	s.rebuild(ctx)
 	s.changes.Notify()
 }
 
-// rebuild merges the layers anew. Until every source was good once there is no
-// table: a lower layer alone could be about to be overruled.
+// rebuild merges the layers again. There is no table until every source has been good once:
+// otherwise, a lower layer could take effect although a missing one overrides it.
 func (s *Store) rebuild(ctx context.Context) {
 	layers := make([]*Layer, len(s.sources))
 	for i := range s.sources {
@@ -105,43 +104,42 @@ func (s *Store) rebuild(ctx context.Context) {
 	}
 }
 
-// Table returns the table in force, nil while there is none.
+// Table returns the current table; nil while there is none.
 func (s *Store) Table() *Table { return s.table.Load() }
 
-// Ready returns the table in force, or why there is none.
+// Ready returns the current table, or an error that explains why there is none.
 func (s *Store) Ready() (*Table, error) {
 	if t := s.table.Load(); t != nil {
 		return t, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// It may have come just now; under the lock, table and problems belong
-	// together.
+	// A table may have been stored since. Under the lock, the table and the
+	// problems are consistent.
 	if t := s.table.Load(); t != nil {
 		return t, nil
 	}
 	return nil, s.problems()
 }
 
-// Watch returns a channel that receives after every change of the table or of
-// a source's state; changes that come faster than they are received are one.
+// Watch returns a channel that receives a value after every change of the table or of a
+// source's state. Changes that arrive faster than they are received are combined.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
 
 // SourceStatus is the state of one source.
 type SourceStatus struct {
 	Name string
-	// Err is what is wrong; nil if the source's present state is in the
+	// Err is what is wrong with the source; nil if its current state is in the
 	// table.
 	Err error
-	// LastGood is when the state that is in the table was taken over; zero
-	// if there was none.
+	// LastGood is when the store accepted the state that is in the table; zero
+	// if there has been none.
 	LastGood time.Time
 }
 
 var errNotReported = errors.New("not read yet")
 
-// Sources returns the state of every source, the one that decides first at the
-// front.
+// Sources returns the state of every source, in order of precedence.
 func (s *Store) Sources() []SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +158,8 @@ func (s *Store) statuses() []SourceStatus {
 	return status
 }
 
-// Problem says what is wrong with the ratios, all of it in one error; nil if
-// nothing is. While there is no table, there always is a problem.
+// Problem returns everything that is wrong with the ratios as one error; nil if nothing is
+// wrong. While there is no table, the error is never nil.
 func (s *Store) Problem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ func run(t *testing.T, providers ...ratios.Provider) *ratios.Store {
 	return s
 }
 
-// await waits until the store is as wanted.
+// await waits until the condition holds.
 func await(t *testing.T, s *ratios.Store, changes <-chan struct{}, wanted func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -49,7 +49,7 @@ func await(t *testing.T, s *ratios.Store, changes <-chan struct{}, wanted func()
 		select {
 		case <-changes:
 		case <-deadline:
-			t.Fatalf("store did not become as wanted: %+v", s.Sources())
+			t.Fatalf("timed out: %+v", s.Sources())
 		}
 	}
 }
@@ -57,18 +57,18 @@ func await(t *testing.T, s *ratios.Store, changes <-chan struct{}, wanted func()
 func ready(s *ratios.Store) func() bool { return func() bool { return s.Table() != nil } }
 
 func TestStore(t *testing.T) {
-	t.Run("the first layer that names a type decides and the others stay candidates", theFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates)
-	t.Run("there is no table until every provider reported", thereIsNoTableUntilEveryProviderReported)
-	t.Run("there is no table until every source was good once", thereIsNoTableUntilEverySourceWasGoodOnce)
-	t.Run("a bad source keeps the last good table and says so", aBadSourceKeepsTheLastGoodTableAndSaysSo)
-	t.Run("a store is ready with a table or says why not", aStoreIsReadyWithATableOrSaysWhyNot)
-	t.Run("what the log tells of sources", whatTheLogTellsOfSources)
-	t.Run("layers that lack a baseline together are a problem", layersThatLackABaselineTogetherAreAProblem)
-	t.Run("the revision follows what sizes depend on", theRevisionFollowsWhatSizesDependOn)
-	t.Run("a provider that fails ends the store", aProviderThatFailsEndsTheStore)
+	t.Run("the first layer that names a type takes precedence and the others stay candidates", theFirstLayerThatNamesATypeTakesPrecedenceAndTheOthersStayCandidates)
+	t.Run("has no table until every provider has reported", hasNoTableUntilEveryProviderHasReported)
+	t.Run("has no table until every source has been good once", hasNoTableUntilEverySourceHasBeenGoodOnce)
+	t.Run("keeps the last good table when a source is bad and reports the error", keepsTheLastGoodTableWhenASourceIsBadAndReportsTheError)
+	t.Run("is ready with a table or returns why not", isReadyWithATableOrReturnsWhyNot)
+	t.Run("logs the state of sources", logsTheStateOfSources)
+	t.Run("reports merged layers without a baseline as a problem", reportsMergedLayersWithoutABaselineAsAProblem)
+	t.Run("the revision follows everything that sizes depend on", theRevisionFollowsEverythingThatSizesDependOn)
+	t.Run("ends when a provider fails", endsWhenAProviderFails)
 }
 
-func theFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) {
+func theFirstLayerThatNamesATypeTakesPrecedenceAndTheOthersStayCandidates(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	base := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
 	base.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50}}
@@ -97,11 +97,11 @@ func theFirstLayerThatNamesATypeDecidesAndTheOthersStayCandidates(t *testing.T) 
 		t.Error(diff)
 	}
 	if table.Knows("e2") {
-		t.Error("knows a type that no layer names")
+		t.Error("the table knows a node type that no layer names")
 	}
 }
 
-func thereIsNoTableUntilEveryProviderReported(t *testing.T) {
+func hasNoTableUntilEveryProviderHasReported(t *testing.T) {
 	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})})
 	s := ratios.NewStore(silent{}, base)
 	changes := s.Watch()
@@ -110,14 +110,14 @@ func thereIsNoTableUntilEveryProviderReported(t *testing.T) {
 	go func() { _ = s.Run(ctx) }()
 	await(t, s, changes, func() bool { return s.Sources()[1].Err == nil })
 	if s.Table() != nil {
-		t.Error("a table without the layer that decides first")
+		t.Error("there is a table without the layer of highest precedence")
 	}
 	if err := s.Problem(); err == nil || !strings.Contains(err.Error(), "ratio source silent: not read yet") {
 		t.Errorf("problem %v", err)
 	}
 }
 
-func thereIsNoTableUntilEverySourceWasGoodOnce(t *testing.T) {
+func hasNoTableUntilEverySourceHasBeenGoodOnce(t *testing.T) {
 	over := ratiotest.NewMemory("override", ratios.Update{Err: errors.New("cannot be read")})
 	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 2})})
 	s := run(t, over, base)
@@ -126,7 +126,7 @@ func thereIsNoTableUntilEverySourceWasGoodOnce(t *testing.T) {
 		return s.Sources()[1].Err == nil && s.Problem().Error() == "ratio source override: cannot be read"
 	})
 	if s.Table() != nil {
-		t.Error("a table without the layer that decides first")
+		t.Error("there is a table without the layer of highest precedence")
 	}
 	over.Set(ratios.Update{Layer: layer("override", "", map[string]float64{"n4": 3})})
 	await(t, s, changes, ready(s))
@@ -145,13 +145,13 @@ func (silent) Run(ctx context.Context, _ func(ratios.Update)) error {
 	return nil
 }
 
-func aBadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
+func keepsTheLastGoodTableWhenASourceIsBadAndReportsTheError(t *testing.T) {
 	m := ratiotest.NewMemory("configmap", ratios.Update{Err: errors.New("does not exist")})
 	s := run(t, m)
 	changes := s.Watch()
 	await(t, s, changes, func() bool { return strings.Contains(s.Problem().Error(), "does not exist") })
 	if s.Table() != nil {
-		t.Fatal("a table from nothing")
+		t.Fatal("there is a table without a layer")
 	}
 
 	good := layer("configmap", "n2d", map[string]float64{"n2d": 1})
@@ -165,7 +165,7 @@ func aBadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
 	m.Set(ratios.Update{Err: errors.New("min 2 > max 1")})
 	await(t, s, changes, func() bool { return s.Problem() != nil })
 	if got := s.Table(); got.Revision != table.Revision {
-		t.Errorf("the table became %+v", got)
+		t.Errorf("the table changed to %+v", got)
 	}
 	status := s.Sources()[0]
 	if status.Name != "configmap" || status.Err == nil || status.LastGood.IsZero() {
@@ -179,10 +179,10 @@ func aBadSourceKeepsTheLastGoodTableAndSaysSo(t *testing.T) {
 	}
 }
 
-func aStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
+func isReadyWithATableOrReturnsWhyNot(t *testing.T) {
 	s := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "n2d", map[string]float64{"n2d": 1})}))
 	if table, err := s.Ready(); table != nil || err == nil || err.Error() != "ratio source configmap: not read yet" {
-		t.Errorf("before it runs: %v, %v", table, err)
+		t.Errorf("before Run: %v, %v", table, err)
 	}
 	changes := s.Watch()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -194,7 +194,7 @@ func aStoreIsReadyWithATableOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func whatTheLogTellsOfSources(t *testing.T) {
+func logsTheStateOfSources(t *testing.T) {
 	logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	defer cancel()
@@ -215,15 +215,15 @@ func whatTheLogTellsOfSources(t *testing.T) {
 		name string
 		set  func()
 		is   func() bool
-		want []string // Nothing if nothing is logged.
+		want []string // Empty if nothing is logged.
 	}{
-		{"it was never good", func() {}, isBad, []string{"waiting for it", "cannot be read"}},
-		{"it is good", func() { m.Set(ruled("configmap")) }, ready(s), []string{"New ratios", `nodeTypes=["n2d"]`, "rules=2"}},
-		{"nothing is new but where it is from", func() { m.Set(ruled("elsewhere")) }, func() bool {
+		{"the source has never been good", func() {}, isBad, []string{"waiting for it", "cannot be read"}},
+		{"the source is good", func() { m.Set(ruled("configmap")) }, ready(s), []string{"New ratios", `nodeTypes=["n2d"]`, "rules=2"}},
+		{"only the provenance changed", func() { m.Set(ruled("elsewhere")) }, func() bool {
 			n2d, _ := s.Table().Lookup("n2d")
 			return n2d.Ratio.Provenance.Source == "elsewhere"
 		}, nil},
-		{"it was good", func() { m.Set(bad) }, isBad, []string{"its last good state stays in force", "cannot be read"}},
+		{"the source was good before", func() { m.Set(bad) }, isBad, []string{"its last good state stays in effect", "cannot be read"}},
 	} {
 		step.set()
 		await(t, s, changes, step.is)
@@ -241,14 +241,14 @@ func whatTheLogTellsOfSources(t *testing.T) {
 	}
 }
 
-func layersThatLackABaselineTogetherAreAProblem(t *testing.T) {
+func reportsMergedLayersWithoutABaselineAsAProblem(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		baseline string
 		want     string
 	}{
-		{"none is named", "", "no source names a baseline node type"},
-		{"it has no ratio", "e2", `the baseline node type "e2" has no ratio`},
+		{"no baseline is named", "", "no source names a baseline node type"},
+		{"the baseline has no ratio", "e2", `the baseline node type "e2" has no ratio`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: layer("memory", tc.baseline, map[string]float64{"n4": 1})}))
@@ -261,7 +261,7 @@ func layersThatLackABaselineTogetherAreAProblem(t *testing.T) {
 	}
 }
 
-func theRevisionFollowsWhatSizesDependOn(t *testing.T) {
+func theRevisionFollowsEverythingThatSizesDependOn(t *testing.T) {
 	m := ratiotest.NewMemory("memory", ratios.Update{Layer: layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})})
 	s := run(t, m)
 	changes := s.Watch()
@@ -272,7 +272,7 @@ func theRevisionFollowsWhatSizesDependOn(t *testing.T) {
 	m.Set(ratios.Update{Layer: renamed})
 	await(t, s, changes, func() bool { n4, _ := s.Table().Lookup("n4"); return n4.Ratio.Provenance.Source == "elsewhere" })
 	if s.Table().Revision != first.Revision {
-		t.Error("another provenance made another revision")
+		t.Error("the revision changed with the provenance")
 	}
 	bounded := layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	bounded.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 1}}
@@ -286,13 +286,13 @@ func theRevisionFollowsWhatSizesDependOn(t *testing.T) {
 		m.Set(ratios.Update{Layer: next})
 		await(t, s, changes, func() bool { return s.Table().Revision != before })
 		if seen[s.Table().Revision] {
-			t.Errorf("%+v has a revision that other content had", next)
+			t.Errorf("%+v has the revision of different content", next)
 		}
 		seen[s.Table().Revision] = true
 	}
 }
 
-func aProviderThatFailsEndsTheStore(t *testing.T) {
+func endsWhenAProviderFails(t *testing.T) {
 	s := ratios.NewStore(failing{}, silent{})
 	if err := s.Run(context.Background()); err == nil || err.Error() != "ratio source failing: no way" {
 		t.Errorf("got %v", err)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// WhatIf returns the table that there would be if the source said this instead
-// of what it says now; the source "" decides before all others. A nil layer says
-// nothing. The error says what the layers would lack together.
+// WhatIf returns the table that would result if this layer replaced the source's current one.
+// The source "" takes precedence over all others. A nil layer is empty. The error describes
+// what the merged layers would lack.
 func (s *Store) WhatIf(source string, layer *Layer) (*Table, error) {
 	layers, err := s.layersWith(source, layer)
 	if err != nil {
@@ -15,13 +15,13 @@ func (s *Store) WhatIf(source string, layer *Layer) (*Table, error) {
 	}
 	t, err := Merge(layers)
 	if err != nil {
-		return nil, errors.Join(errors.New("these ratios cannot be"), err)
+		return nil, errors.Join(errors.New("these ratios are not valid"), err)
 	}
 	return t, nil
 }
 
-// layersWith returns the layers with that of the source replaced. Nobody changes
-// a layer, so they can be merged without the lock, which sources report under.
+// layersWith returns the layers with the source's layer replaced. Layers never change, so the
+// caller can merge them without the lock, which sources need to report.
 func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,9 +46,9 @@ func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
 	return layers, nil
 }
 
-// LookupWithout returns what the sources other than this one say of a node type,
-// the first that names it, as if the source did not say anything; false if none
-// does. It needs no table: what is left without a source may lack a baseline.
+// LookupWithout returns the ratio that a node type would have if the source were empty, from
+// the first other source that names the node type; false if none does. It needs no table: the
+// remaining sources may lack a baseline.
 func (s *Store) LookupWithout(source, nodeType string) (Ratio, bool) {
 	s.mu.Lock()
 	layers := make([]*Layer, len(s.sources))

@@ -10,10 +10,10 @@ import (
 )
 
 func TestOtherSources(t *testing.T) {
-	t.Run("what the other sources say", whatTheOtherSourcesSay)
+	t.Run("looks up a ratio in the other sources", looksUpARatioInTheOtherSources)
 }
 
-func whatTheOtherSourcesSay(t *testing.T) {
+func looksUpARatioInTheOtherSources(t *testing.T) {
 	s := run(t,
 		ratiotest.NewMemory("override", ratios.Update{Layer: layer("override", "n2d", map[string]float64{"n2d": 1, "n4": 2, "c3": 3})}),
 		ratiotest.NewMemory("configmap", ratios.Update{Layer: layer("configmap", "", map[string]float64{"n4": 1.25})}),
@@ -22,14 +22,14 @@ func whatTheOtherSourcesSay(t *testing.T) {
 	await(t, s, s.Watch(), ready(s))
 	for _, tc := range []struct {
 		name, without, nodeType string
-		want                    float64 // 0 is nothing.
+		want                    float64 // 0 means that nothing is found.
 	}{
-		{"the first of the others decides", "override", "n4", 1.25},
-		{"one before it decides, too", "configmap", "n4", 2},
-		{"the last counts", "override", "e2", 0.5},
-		{"what only this source names is nothing, be it the baseline", "override", "n2d", 0},
-		{"what nobody names is nothing", "override", "c4", 0},
-		{"a source that is not used leaves them all", "another", "n4", 2},
+		{"the first of the other sources takes precedence", "override", "n4", 1.25},
+		{"a source before it takes precedence, too", "configmap", "n4", 2},
+		{"the last source is used if no other names the type", "override", "e2", 0.5},
+		{"finds nothing that only this source names, even the baseline", "override", "n2d", 0},
+		{"finds nothing that no source names", "override", "c4", 0},
+		{"a source that is not used excludes none", "another", "n4", 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := s.LookupWithout(tc.without, tc.nodeType); got.CPUPerf != tc.want || ok != (tc.want != 0) {
@@ -38,7 +38,7 @@ func whatTheOtherSourcesSay(t *testing.T) {
 		})
 	}
 	if got, ok := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{})).LookupWithout("override", "n4"); ok {
-		t.Errorf("a source that was not read says %+v", got)
+		t.Errorf("a source that was not read returned %+v", got)
 	}
 }
 
@@ -51,13 +51,13 @@ func TestWhatIf(t *testing.T) {
 	for _, tc := range []struct {
 		name, source string
 		layer        *ratios.Layer
-		want         float64 // 0 is an error.
+		want         float64 // 0 means an error.
 		wantErr      string
 	}{
-		{"a source that says something else", "override", layer("override", "", map[string]float64{"n4": 3}), 3, ""},
-		{"a source that says nothing leaves the others", "override", nil, 1.25, ""},
-		{"the source without a name decides before all", "", layer("", "", map[string]float64{"n4": 4}), 4, ""},
-		{"layers that lack a baseline are no table", "configmap", nil, 0, "no source names a baseline"},
+		{"a source with a different layer", "override", layer("override", "", map[string]float64{"n4": 3}), 3, ""},
+		{"an empty source leaves the others", "override", nil, 1.25, ""},
+		{"the unnamed source takes precedence over all", "", layer("", "", map[string]float64{"n4": 4}), 4, ""},
+		{"layers without a baseline are an error", "configmap", nil, 0, "no source names a baseline"},
 		{"a source that is not used is an error", "file", nil, 0, "ratio source file is not used"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestWhatIf(t *testing.T) {
 		})
 	}
 	if entry, _ := s.Table().Lookup("n4"); entry.Ratio.CPUPerf != 2 {
-		t.Errorf("in force: %+v", entry.Ratio)
+		t.Errorf("effective ratio: %+v", entry.Ratio)
 	}
 	broken := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{Err: errors.New("broken")}))
 	if _, err := broken.WhatIf("file", nil); err == nil || !strings.Contains(err.Error(), "not read yet") {

@@ -37,7 +37,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
 
-// These are kinds that a cluster is taught.
+// Custom resource kinds that the tests install.
 var (
 	rollouts     = customKind{"rollouts", "Rollout", "argoproj.io", "v1alpha1"}
 	prometheuses = customKind{"prometheuses", "Prometheus", "monitoring.coreos.com", "v1"}
@@ -71,8 +71,8 @@ func (k customKind) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: k.group, Version: k.version, Resource: k.plural}
 }
 
-// above is a cluster with a reconciler that knows what is above controllers, as far as
-// its user may read that.
+// above is a cluster with a reconciler that follows the owners of controllers, as far as
+// its user may read them.
 type above struct {
 	*apiServer
 	config *rest.Config
@@ -80,14 +80,14 @@ type above struct {
 	r      *Reconciler
 }
 
-// reader is the user that reads what is above controllers.
+// reader is the user that reads the owners of controllers.
 const reader = "reader"
 
 func TestAboveCluster(t *testing.T) {
-	t.Run("what is above controllers", whatIsAboveControllers)
+	t.Run("follows the owners of controllers", followsTheOwnersOfControllers)
 }
 
-func whatIsAboveControllers(t *testing.T) {
+func followsTheOwnersOfControllers(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	config := cluster.Config()
@@ -107,14 +107,14 @@ func whatIsAboveControllers(t *testing.T) {
 		rbacv1.PolicyRule{Verbs: []string{"list", "watch"}, APIGroups: []string{rollouts.group, apps.group}, Resources: []string{"rollouts", "apps"}})
 	s.start(t, "replicasets.apps", "deployments.apps", "statefulsets.apps", "rollouts.argoproj.io", "prometheuses.monitoring.coreos.com", "apps.example.com")
 
-	t.Run("holds of a Rollout are for its pods", s.holdsOfARollout)
-	t.Run("autoscalers on a Rollout are for its pods", s.autoscalersOnARollout)
-	t.Run("a Deployment is what it was by its name", s.deployment)
-	t.Run("a kind that may not be read is told of, and then read", s.rightThatIsMissing)
-	t.Run("an object that gets an owner has its pods looked at again", s.ownerThatComes)
-	t.Run("a kind that is installed later is read then", s.kindThatComes)
+	t.Run("applies holds of a Rollout to its pods", s.holdsOfARollout)
+	t.Run("applies autoscalers of a Rollout to its pods", s.autoscalersOfARollout)
+	t.Run("finds a Deployment above its ReplicaSet", s.deployment)
+	t.Run("reports a kind that it may not read, and reads it once permitted", s.missingPermission)
+	t.Run("plans pods again when their controller gets an owner", s.laterOwner)
+	t.Run("reads a kind that is installed later", s.laterKind)
 	s.uninstall(t, apps)
-	t.Run("also when it was there before", s.kindThatComes)
+	t.Run("reads a kind that is uninstalled and installed again", s.laterKind)
 }
 
 // start runs the reconciler.
@@ -150,7 +150,7 @@ func (s *above) start(t *testing.T, resources ...string) {
 	localcluster.Eventually(t, "the reconciler", s.r.Ready)
 }
 
-// allow gives the reader rights, besides those that it has.
+// allow grants the reader additional permissions.
 func (s *above) allow(t *testing.T, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	meta := metav1.ObjectMeta{GenerateName: reader + "-"}
@@ -166,8 +166,8 @@ func (s *above) allow(t *testing.T, rules ...rbacv1.PolicyRule) {
 	}
 }
 
-// custom creates an object of a kind that the cluster was taught, and returns how others
-// name it as their controller.
+// custom creates an object of a custom kind, and returns an owner reference to it as a
+// controller.
 func (s *above) custom(t *testing.T, k customKind, ns, name string, content map[string]any, by ...metav1.OwnerReference) []metav1.OwnerReference {
 	t.Helper()
 	o := &unstructured.Unstructured{Object: content}
@@ -178,7 +178,7 @@ func (s *above) custom(t *testing.T, k customKind, ns, name string, content map[
 	o.SetKind(k.kind)
 	o.SetName(name)
 	o.SetOwnerReferences(by)
-	localcluster.Eventually(t, "the API server to take a "+k.kind, func() error {
+	localcluster.Eventually(t, "the API server to accept a "+k.kind, func() error {
 		created, err := s.dynamic.Resource(k.resource()).Namespace(ns).Create(t.Context(), o, metav1.CreateOptions{})
 		if err == nil {
 			o = created
@@ -196,7 +196,7 @@ func templateOf(name string) (*metav1.LabelSelector, corev1.PodTemplateSpec) {
 	}}
 }
 
-// replicaSet creates one, and returns the pod that its controller makes.
+// replicaSet creates a ReplicaSet, and returns the pod that its controller creates.
 func (s *above) replicaSet(t *testing.T, ns, name string, by []metav1.OwnerReference) types.NamespacedName {
 	t.Helper()
 	one := int32(1)
@@ -209,7 +209,7 @@ func (s *above) replicaSet(t *testing.T, ns, name string, by []metav1.OwnerRefer
 	return s.podOf(t, ns, name)
 }
 
-// podOf returns the pod of an app once it is there.
+// podOf returns the pod of an app once it exists.
 func (s *above) podOf(t *testing.T, ns, app string) types.NamespacedName {
 	t.Helper()
 	var name types.NamespacedName
@@ -224,16 +224,17 @@ func (s *above) podOf(t *testing.T, ns, app string) types.NamespacedName {
 	return name
 }
 
-// awaitCPU waits until the pod asks for so much, and was sized or was not.
+// awaitCPU waits until the pod requests this much cpu. A cpu of 1 means that the pod is
+// not sized.
 func (s *above) awaitCPU(t *testing.T, name types.NamespacedName, cpu string) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("%s to ask for %s", name.Name, cpu), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("%s to request %s", name.Name, cpu), func() error {
 		p, err := s.client.CoreV1().Pods(name.Namespace).Get(t.Context(), name.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != cpu || pod.From(p).Sized() != (cpu != "1") {
-			return fmt.Errorf("it asks for %s, %v", got, p.Annotations)
+			return fmt.Errorf("it requests %s, %v", got, p.Annotations)
 		}
 		return nil
 	})
@@ -242,19 +243,19 @@ func (s *above) awaitCPU(t *testing.T, name types.NamespacedName, cpu string) {
 // awaitReason waits until the plan of a pod has the reason.
 func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options query.PreviewOptions, want string) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("the plan of %s to say %s", pod.Name, want), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("the plan of %s to have %s", pod.Name, want), func() error {
 		p, err := s.r.Preview(t.Context(), pod, options)
 		if err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(p.Reasons, func(r plan.Reason) bool { return strings.Contains(string(r.Code)+": "+r.Message, want) }) {
-			return fmt.Errorf("it says %v", p.Reasons)
+			return fmt.Errorf("it has %v", p.Reasons)
 		}
 		return nil
 	})
 }
 
-// hold holds a workload.
+// hold puts a hold on a workload.
 func (s *above) hold(t *testing.T, kind hold.Kind, ns string, w safety.Workload) hold.Scope {
 	t.Helper()
 	scope := hold.Scope{Namespace: ns, Workload: w}
@@ -275,38 +276,38 @@ func (s *above) holdsOfARollout(t *testing.T) {
 	ns, web := s.namespace(t), safety.Workload{Kind: "Rollout", Name: "web"}
 	paused := s.hold(t, hold.Pause, ns, web)
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil))
-	beside := s.replicaSet(t, ns, "cart-1", s.custom(t, rollouts, ns, "cart", nil))
-	s.awaitCPU(t, beside, "800m")
-	s.awaitReason(t, pod, query.PreviewOptions{}, "Paused: Rollout "+ns+"/web is paused")
+	other := s.replicaSet(t, ns, "cart-1", s.custom(t, rollouts, ns, "cart", nil))
+	s.awaitCPU(t, other, "800m")
+	s.awaitReason(t, pod, query.PreviewOptions{}, "Paused: the pause of Rollout "+ns+"/web began at ")
 	s.awaitCPU(t, pod, "1")
 	s.release(t, paused)
 	s.awaitCPU(t, pod, "800m")
 
 	if got, want := s.r.Workloads(pod), []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, web}; !slices.Equal(got, want) {
-		t.Errorf("made by %v, want %v", got, want)
+		t.Errorf("workloads %v, want %v", got, want)
 	}
 	if n, err := s.r.CountOf(ns, web); n != 1 || err != nil {
-		t.Errorf("%d pods are counted, %v", n, err)
+		t.Errorf("%d pods counted, %v", n, err)
 	}
 	if n, _, err := s.r.PreviewAll(t.Context(), query.Selection{Namespace: ns, Workload: web}, query.PreviewOptions{}); n != 1 || err != nil {
-		t.Errorf("%d pods are selected, %v", n, err)
+		t.Errorf("%d pods selected, %v", n, err)
 	}
-	localcluster.Eventually(t, "what was done to the pod to be seen", func() error {
+	localcluster.Eventually(t, "the resize of the pod to be listed", func() error {
 		resize, err := s.r.ResizeOfPod(pod)
 		if err == nil && resize.Workload != web {
-			t.Errorf("resized: %v", resize.Workload)
+			t.Errorf("workload of the resize: %v", resize.Workload)
 		}
 		return err
 	})
 
 	restored := s.hold(t, hold.Restore, ns, web)
 	s.awaitCPU(t, pod, "1")
-	s.awaitCPU(t, beside, "800m")
+	s.awaitCPU(t, other, "800m")
 	s.release(t, restored)
 	s.awaitCPU(t, pod, "800m")
 }
 
-func (s *above) autoscalersOnARollout(t *testing.T) {
+func (s *above) autoscalersOfARollout(t *testing.T) {
 	ns := s.namespace(t)
 	target := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "name": "web"}
 	if err := localcluster.Apply(t.Context(), s.config, fmt.Appendf(nil, `
@@ -338,12 +339,12 @@ func (s *above) deployment(t *testing.T) {
 	pod := s.podOf(t, ns, "web")
 	s.awaitCPU(t, pod, "800m")
 	if chain := s.r.Workloads(pod); len(chain) != 2 || chain[1] != (safety.Workload{Kind: "Deployment", Name: "web"}) {
-		t.Errorf("made by %v", chain)
+		t.Errorf("workloads %v", chain)
 	}
 }
 
-// rightThatIsMissing has a Stack above a Prometheus above a StatefulSet.
-func (s *above) rightThatIsMissing(t *testing.T) {
+// missingPermission has a Stack that owns a Prometheus that owns a StatefulSet.
+func (s *above) missingPermission(t *testing.T) {
 	ns, one := s.namespace(t), int32(1)
 	main, all := safety.Workload{Kind: "Prometheus", Name: "main"}, safety.Workload{Kind: "Stack", Name: "all"}
 	by := s.custom(t, prometheuses, ns, main.Name, nil, s.custom(t, stacks, ns, all.Name, nil)...)
@@ -357,22 +358,22 @@ func (s *above) rightThatIsMissing(t *testing.T) {
 	s.awaitCPU(t, pod, "800m")
 	db := safety.Workload{Kind: "StatefulSet", Name: "db"}
 	if got, want := s.r.Workloads(pod), []safety.Workload{db, main}; !slices.Equal(got, want) {
-		t.Errorf("made by %v, want %v", got, want)
+		t.Errorf("workloads %v, want %v", got, want)
 	}
-	const want = `prometheuses.monitoring.coreos.com cannot be read, so holds and autoscalers on what controls them do not count: prometheuses.monitoring.coreos.com is forbidden: User "reader" cannot list resource`
+	const want = `prometheuses.monitoring.coreos.com cannot be read, so holds and autoscalers on their owners are ignored: prometheuses.monitoring.coreos.com is forbidden: User "reader" cannot list resource`
 	if err := s.r.UnknownOwners(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("told: %v", err)
+		t.Errorf("unknown owners: %v", err)
 	}
 	s.readable(t, `workload_resizer_workload_kind_readable{kind="prometheuses.monitoring.coreos.com"} 0`)
 
-	// The Stack becomes known after the pod, of which nothing else changes.
+	// The Stack becomes known after the pod. Nothing else about the pod changes.
 	s.hold(t, hold.Restore, ns, all)
 	s.allow(t, rbacv1.PolicyRule{Verbs: []string{"list", "watch"}, APIGroups: []string{prometheuses.group}, Resources: []string{"prometheuses"}})
 	s.awaitCPU(t, pod, "1")
 	if got, want := s.r.Workloads(pod), []safety.Workload{db, main, all}; !slices.Equal(got, want) {
-		t.Errorf("made by %v, want %v", got, want)
+		t.Errorf("workloads %v, want %v", got, want)
 	}
-	localcluster.Eventually(t, "nothing to be wrong", s.r.UnknownOwners)
+	localcluster.Eventually(t, "all owners to be known", s.r.UnknownOwners)
 	s.readable(t, `workload_resizer_workload_kind_readable{kind="prometheuses.monitoring.coreos.com"} 1`)
 }
 
@@ -384,7 +385,7 @@ func (s *above) readable(t *testing.T, want string) {
 	}
 }
 
-func (s *above) ownerThatComes(t *testing.T) {
+func (s *above) laterOwner(t *testing.T) {
 	ns := s.namespace(t)
 	pod := s.replicaSet(t, ns, "web-1", nil)
 	s.awaitCPU(t, pod, "800m")
@@ -401,7 +402,7 @@ func (s *above) ownerThatComes(t *testing.T) {
 	s.awaitCPU(t, pod, "1")
 }
 
-// uninstall takes a kind out of the cluster, and its objects with it.
+// uninstall removes a kind and its objects from the cluster.
 func (s *above) uninstall(t *testing.T, k customKind) {
 	t.Helper()
 	definitions := s.dynamic.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
@@ -410,14 +411,14 @@ func (s *above) uninstall(t *testing.T, k customKind) {
 	}
 	localcluster.Eventually(t, k.plural+" to be gone", func() error {
 		if _, err := s.dynamic.Resource(k.resource()).List(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the API server says %w", err)
+			return fmt.Errorf("the API server returns %w", err)
 		}
 		return nil
 	})
 }
 
-// kindThatComes has a Stack above an App above a Rollout.
-func (s *above) kindThatComes(t *testing.T) {
+// laterKind has a Stack that owns an App that owns a Rollout.
+func (s *above) laterKind(t *testing.T) {
 	ns := s.namespace(t)
 	if err := localcluster.Apply(t.Context(), s.config, apps.definition()); err != nil {
 		t.Fatal(err)
@@ -427,7 +428,7 @@ func (s *above) kindThatComes(t *testing.T) {
 	s.hold(t, hold.Restore, ns, safety.Workload{Kind: "Stack", Name: "all"})
 	localcluster.Eventually(t, "the App to be known", func() error {
 		if chain := s.r.Workloads(pod); len(chain) != 4 {
-			return fmt.Errorf("made by %v", chain)
+			return fmt.Errorf("workloads %v", chain)
 		}
 		return nil
 	})

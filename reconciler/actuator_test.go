@@ -26,8 +26,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// The real API server decides what a patch does and which it refuses; only the
-// statuses of pods and nodes are written here, for want of kubelets.
+// A real API server applies or refuses each patch. The tests write only the statuses of
+// pods and nodes, because there are no kubelets.
 
 type apiServer struct {
 	cluster  *localcluster.Cluster
@@ -51,41 +51,41 @@ func TestActuator(t *testing.T) {
 	})}
 	s.node(t, "node")
 
-	t.Run("writes originals, sizes and what was applied", s.resizes)
-	t.Run("does not write originals that are there", s.keepsOriginals)
-	t.Run("records in one write where nothing is to be resized", s.records)
-	t.Run("stops at the first write that fails, and the rest follows later", s.goesOn)
-	t.Run("stops before any write, and the rest follows later", s.stops)
-	t.Run("never touches another pod of that name", s.sparesNamesakes)
-	t.Run("never overwrites what somebody else did since", s.sparesOthers)
-	t.Run("a pod that is gone is no failure", s.sparesGone)
-	t.Run("tells a node that cannot resize from a refusal", s.unsupported)
-	t.Run("passes on why the server refused", s.refused)
-	t.Run("restores without a trace", s.restores)
-	t.Run("restores what it never had to resize", s.restoresRecords)
-	t.Run("restores although the kubelet writes as well", s.restoresBesideTheKubelet)
-	t.Run("does not clean a pod that has changed", s.sparesWhatChanged)
-	t.Run("puts back what the node refuses", s.putsBack)
-	t.Run("sees who else resized the pod", s.seesOthers)
-	t.Run("leaves or adopts what others resized first", s.resizedFirst)
-	t.Run("adopts only what others resized", s.adoptsParts)
-	t.Run("restores what it can, and keeps the record of the rest", s.restoresParts)
-	t.Run("restores what it can without an original", s.restoresWithoutAnOriginal)
-	if !s.version.LessThan(version.MustParseGeneric("1.36")) { // From there on, policies mutate.
-		t.Run("restores nothing that an admission plugin changes", s.restoresHeld)
+	t.Run("writes the originals, the sizes and what was applied", s.resizes)
+	t.Run("does not overwrite originals", s.keepsOriginals)
+	t.Run("records a pod that needs no resize in one write", s.records)
+	t.Run("stops at the first failed write, and completes the rest later", s.completesFailedPlans)
+	t.Run("can be stopped before each write, and completes the rest later", s.stops)
+	t.Run("never writes another pod of the same name", s.ignoresPodsOfTheSameName)
+	t.Run("never overwrites another actor's later change", s.keepsLaterChanges)
+	t.Run("reports a deleted pod as outdated, not as refused", s.reportsDeletedPodsAsOutdated)
+	t.Run("returns ResizeUnsupported for a node that cannot resize", s.unsupported)
+	t.Run("returns the reason for a refusal", s.refused)
+	t.Run("removes all traces in a restore", s.restores)
+	t.Run("restores a pod that was only recorded", s.restoresRecords)
+	t.Run("restores despite concurrent writes of the kubelet", s.restoresDespiteTheKubelet)
+	t.Run("does not clean a pod that has changed", s.doesNotCleanChangedPods)
+	t.Run("reverts what the node refuses", s.reverts)
+	t.Run("detects resizes by another actor", s.detectsOtherActors)
+	t.Run("skips or adopts a pod that another actor resized first", s.resizedFirst)
+	t.Run("adopts only the containers that another actor resized", s.adoptsParts)
+	t.Run("restores the parts that it can, and keeps the record of the rest", s.restoresParts)
+	t.Run("restores the rest of a pod that lacks an original", s.restoresWithoutAnOriginal)
+	if !s.version.LessThan(version.MustParseGeneric("1.36")) { // Earlier versions have no mutating policies.
+		t.Run("keeps the originals of a pod whose restore an admission plugin changes", s.restoresHeld)
 	}
-	t.Run("restores what the published controller sized, wherever it is stopped", s.restoresThePublished)
-	t.Run("adopts only what they set", s.adoptsOnlyWhatTheySet)
-	t.Run("shares fields with who applies them", s.sharesFields)
-	t.Run("believes no made-up author", s.distrusts)
-	t.Run("takes over from the published controller", s.takesOver)
-	t.Run("takes over what the published controller only annotated", s.takesOverUnresized)
-	t.Run("does not believe annotations of who never sized the pod", s.disbelieves)
-	t.Run("container names of 63 characters", s.longNames)
-	t.Run("sidecars", s.sidecars)
-	t.Run("the loop", s.loop) // It changes its node, so nothing else may run there.
+	t.Run("restores a pod of the published controller, even if stopped before any write", s.restoresThePublished)
+	t.Run("adopts only the amounts that another actor set", s.adoptsOnlyWhatTheySet)
+	t.Run("shares fields with actors that apply them", s.sharesFields)
+	t.Run("does not trust forged authors", s.distrusts)
+	t.Run("resizes a pod of the published controller from its originals", s.continuesThePublished)
+	t.Run("resizes a pod that the published controller only annotated", s.continuesTheUnresized)
+	t.Run("does not trust annotations of actors that never sized the pod", s.disbelieves)
+	t.Run("supports container names of 63 characters", s.longNames)
+	t.Run("resizes sidecars if enabled", s.sidecars)
+	t.Run("the loop keeps pods at their desired size", s.loop) // It changes its node, so no other test may use that node.
 	t.Run("the loop follows the CPU models of nodes", s.models)
-	t.Run("the loop goes on while events hang", s.hangingEvents)
+	t.Run("the loop continues while events hang", s.hangingEvents)
 }
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {
@@ -163,7 +163,7 @@ func (s *apiServer) get(t *testing.T, p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// plan plans the pod for the node type; who owns it does not matter here.
+// plan plans the pod for the node type, with an arbitrary owner.
 func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *plan.Plan {
 	t.Helper()
 	owned := p
@@ -185,7 +185,7 @@ func (s *apiServer) carryOut(t *testing.T, p *corev1.Pod, nodeType string) *core
 	}
 	p = s.get(t, p)
 	if p.ResourceVersion != resourceVersion {
-		t.Errorf("returned resource version %s, the pod has %s", resourceVersion, p.ResourceVersion)
+		t.Errorf("resource version %s returned, the pod has %s", resourceVersion, p.ResourceVersion)
 	}
 	return p
 }
@@ -222,15 +222,15 @@ func (s *apiServer) resizes(t *testing.T) {
 	}), "n4")
 	check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 	if p.Status.QOSClass != corev1.PodQOSGuaranteed {
-		t.Errorf("the pod is %s now", p.Status.QOSClass)
+		t.Errorf("the QoS class is %s", p.Status.QOSClass)
 	}
 	for _, m := range p.ManagedFields {
 		if strings.Contains(string(m.FieldsV1.GetRawBytes()), "original-cpu") && m.Manager != contract.FieldManager {
-			t.Errorf("our annotations belong to %s", m.Manager)
+			t.Errorf("the field manager of our annotations is %s", m.Manager)
 		}
 	}
 	if again := s.plan(t, p, "n4"); again.Pending() {
-		t.Errorf("still to do: %+v", again)
+		t.Errorf("still pending: %+v", again)
 	}
 }
 
@@ -242,8 +242,8 @@ func (s *apiServer) keepsOriginals(t *testing.T) {
 	check(t, p, podtest.Guaranteed, applied("n2d")...)
 }
 
-// onBig are the sizes that a guaranteed pod of 1 cpu and 1Gi has on big: before
-// 1.34 its memory limit cannot shrink, and its memory with it.
+// onBig returns the size of a Guaranteed pod of 1 cpu and 1Gi on big: before Kubernetes
+// 1.34 its memory limit cannot shrink, and neither can its memory request.
 func (s *apiServer) onBig() podtest.Amounts {
 	if s.keepsMemoryLimits() {
 		return podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}
@@ -262,7 +262,7 @@ func (s *apiServer) records(t *testing.T) {
 	}
 }
 
-func (s *apiServer) goesOn(t *testing.T) {
+func (s *apiServer) completesFailedPlans(t *testing.T) {
 	planned, p := s.planOfUnsupported(t)
 	if _, err := s.actuator.CarryOut(t.Context(), planned); err == nil {
 		t.Fatal("resized on a node without support")
@@ -275,8 +275,8 @@ func (s *apiServer) goesOn(t *testing.T) {
 	check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 }
 
-// planOfUnsupported returns a plan that does not know yet that the pod's node
-// cannot resize.
+// planOfUnsupported returns a plan from before it is known that the pod's node cannot
+// resize.
 func (s *apiServer) planOfUnsupported(t *testing.T) (*plan.Plan, *corev1.Pod) {
 	t.Helper()
 	p := s.pod(t, podtest.Guaranteed)
@@ -287,7 +287,7 @@ func (s *apiServer) planOfUnsupported(t *testing.T) (*plan.Plan, *corev1.Pod) {
 	return planned, p
 }
 
-func (s *apiServer) sparesNamesakes(t *testing.T) {
+func (s *apiServer) ignoresPodsOfTheSameName(t *testing.T) {
 	old := s.pod(t, podtest.Guaranteed)
 	zero := int64(0)
 	if err := s.client.CoreV1().Pods(old.Namespace).Delete(t.Context(), old.Name, metav1.DeleteOptions{GracePeriodSeconds: &zero}); err != nil {
@@ -295,13 +295,13 @@ func (s *apiServer) sparesNamesakes(t *testing.T) {
 	}
 	namesake := s.podIn(t, old.Namespace, podtest.Guaranteed)
 	for name, p := range map[string]*plan.Plan{
-		"to resize":                  s.plan(t, old, "n4"),
-		"to record":                  s.plan(t, old, "n2d"),
-		"whose originals are there":  s.plan(t, withAnnotations(old, recordedOriginals...), "n4"),
-		"to say what was applied to": s.plan(t, withAnnotations(old, recordedOriginals...), "n2d"),
+		"all writes of a resize":       s.plan(t, old, "n4"),
+		"a record":                     s.plan(t, old, "n2d"),
+		"a resize without originals":   s.plan(t, withAnnotations(old, recordedOriginals...), "n4"),
+		"only the applied annotations": s.plan(t, withAnnotations(old, recordedOriginals...), "n2d"),
 	} {
 		if _, err := s.actuator.CarryOut(t.Context(), p); err == nil || !actuate.Outdated(err) {
-			t.Errorf("a pod %s: %v, want an error that says it is outdated", name, err)
+			t.Errorf("%s: %v, want an outdated error", name, err)
 		}
 	}
 	check(t, s.get(t, namesake), podtest.Guaranteed)
@@ -313,7 +313,7 @@ func withAnnotations(p *corev1.Pod, pairs ...string) *corev1.Pod {
 	return p
 }
 
-func (s *apiServer) sparesOthers(t *testing.T) {
+func (s *apiServer) keepsLaterChanges(t *testing.T) {
 	for name, recorded := range map[string][]string{"before the originals": nil, "before the resize": recordedOriginals} {
 		t.Run(name, func(t *testing.T) {
 			p := s.pod(t, podtest.Guaranteed, podtest.Annotated(recorded...))
@@ -324,14 +324,14 @@ func (s *apiServer) sparesOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := s.actuator.CarryOut(t.Context(), planned); err == nil || !actuate.Outdated(err) {
-				t.Errorf("got %v, want an error that says the plan is outdated", err)
+				t.Errorf("got %v, want an outdated error", err)
 			}
 			check(t, s.get(t, p), podtest.Amounts{"900m", "900m", "1Gi", "1Gi"}, recorded...)
 		})
 	}
 }
 
-func (s *apiServer) sparesGone(t *testing.T) {
+func (s *apiServer) reportsDeletedPodsAsOutdated(t *testing.T) {
 	p := s.pod(t, podtest.Guaranteed)
 	planned, recorded := s.plan(t, p, "n4"), s.plan(t, withAnnotations(p, recordedOriginals...), "n4")
 	zero := int64(0)
@@ -342,7 +342,7 @@ func (s *apiServer) sparesGone(t *testing.T) {
 		_, err := s.actuator.CarryOut(t.Context(), planned)
 		var refused *actuate.RefusedError
 		if err == nil || !actuate.Outdated(err) || errors.As(err, &refused) {
-			t.Errorf("got %v, want an error that says the plan is outdated", err)
+			t.Errorf("got %v, want an outdated error", err)
 		}
 	}
 }
@@ -357,10 +357,10 @@ func (s *apiServer) unsupported(t *testing.T) {
 }
 
 func (s *apiServer) refused(t *testing.T) {
-	t.Run("beyond the node", func(t *testing.T) {
+	t.Run("NodeCapacity beyond the node's capacity", func(t *testing.T) {
 		_, err := s.actuator.CarryOut(t.Context(), s.plan(t, s.pod(t, podtest.Amounts{"7", "", "", ""}), "slow"))
 		if s.version.LessThan(version.MustParseGeneric("1.36")) {
-			// Older servers leave that to the kubelet, and so to our own check.
+			// Earlier API servers leave this check to the kubelet, and so to our own check.
 			if err != nil {
 				t.Errorf("refused: %v", err)
 			}
@@ -368,10 +368,10 @@ func (s *apiServer) refused(t *testing.T) {
 		}
 		var refused *actuate.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != contract.NodeCapacity || !strings.HasPrefix(err.Error(), "resize: ") {
-			t.Errorf("got %v, want a refusal for want of room", err)
+			t.Errorf("got %v, want a refusal because of the node's capacity", err)
 		}
 	})
-	t.Run("beyond the quota", func(t *testing.T) {
+	t.Run("QuotaExceeded beyond the quota", func(t *testing.T) {
 		ns := s.namespace(t)
 		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "cpu"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"requests.cpu": resource.MustParse("1100m")}}}
 		if _, err := s.client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
@@ -384,13 +384,13 @@ func (s *apiServer) refused(t *testing.T) {
 			}
 			return err
 		})
-		// Not before: what the controller has not seen yet when it counts, it counts
-		// only minutes later. A pod that comes is counted when it is admitted.
+		// Create the pod only now. A new pod counts when it is admitted. An existing pod
+		// that the controller misses in its first count is counted only minutes later.
 		p := s.podIn(t, ns, podtest.Amounts{"1", "", "", ""})
 		_, err := s.actuator.CarryOut(t.Context(), s.plan(t, p, "slow"))
 		var refused *actuate.RefusedError
 		if !errors.As(err, &refused) || refused.Reason != contract.QuotaExceeded {
-			t.Errorf("got %v, want a refusal by quota", err)
+			t.Errorf("got %v, want a refusal because of the quota", err)
 		}
 	})
 }

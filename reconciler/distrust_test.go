@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// applyPod has somebody who may not resize apply the pod as it is, which the API server
-// lets him: he owns all of its sizes then, too.
+// applyPod lets an actor that may not resize apply the pod unchanged. The API server allows
+// that, and the actor then owns all sizes of the pod, too.
 func (s *apiServer) applyPod(t *testing.T, p *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	type container struct {
@@ -47,9 +47,9 @@ func (s *apiServer) applyAs(t *testing.T, p *corev1.Pod, manager string, object 
 	return p
 }
 
-// distrusts tries what a record of field managers may make one believe.
+// distrusts tries misleading records of field managers.
 func (s *apiServer) distrusts(t *testing.T) {
-	t.Run("who applies a pod as it is does not become its author", func(t *testing.T) {
+	t.Run("applying a pod unchanged does not make an actor its author", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "slow")
 		for range 3 {
 			p = s.applyPod(t, p)
@@ -62,7 +62,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 		s.do(t, s.planAs(t, p, "n4", restoring))
 		s.wantSizes(t, "restored", p, "app 1/2 1Gi/2Gi")
 	})
-	t.Run("a predecessor that found stamped originals is one", func(t *testing.T) {
+	t.Run("a predecessor is recognized even if the originals were stamped", func(t *testing.T) {
 		for _, stamped := range []bool{false, true} {
 			keys := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
 			var p *corev1.Pod
@@ -73,7 +73,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			}
 			p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "", "512Mi", ""})
 			p = s.annotateAs(t, p, "published", "applied-instance-type", "big-2", "applied-at", "2026-11-21T01:02:02Z")
-			planned := s.planAs(t, p, "big") // cpu: 500m; memory: as it is.
+			planned := s.planAs(t, p, "big") // cpu: 500m; memory: unchanged.
 			s.do(t, planned)
 			p = s.get(t, p)
 			next := s.planAs(t, p, "n2d")
@@ -85,7 +85,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			}
 		}
 	})
-	t.Run("who agrees with a restored size has not set it", func(t *testing.T) {
+	t.Run("applying a restored size does not set it", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		s.do(t, s.planAs(t, p, "n4", restoring))
 		p = s.apply(t, s.get(t, p), "1")
@@ -93,7 +93,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			t.Errorf("%v %v", planned.Decision, planned.Reasons)
 		}
 	})
-	t.Run("a pod that was restored after they gave it back is sized again", func(t *testing.T) {
+	t.Run("a pod whose originals another actor set is resized after a restore", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "requests", "cpu", "1")
 		p = s.set(t, p, "app", "limits", "cpu", "2")
@@ -104,7 +104,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			t.Errorf("restored: %v %v; resumed: %v %v", planned.Reasons, p.Annotations, next.Decision, next.Reasons)
 		}
 	})
-	t.Run("a record that was reset, and given to whom nobody knows, proves nothing", func(t *testing.T) {
+	t.Run("a record that was reset proves nothing", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.JSONPatchType, []byte(`[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`), metav1.PatchOptions{FieldManager: "cleaner"})
 		if err != nil {
@@ -115,7 +115,7 @@ func (s *apiServer) distrusts(t *testing.T) {
 			t.Errorf("%v because of %v: %s", planned.Decision, planned.Reasons, planned.Describe())
 		}
 		if planned := s.planAs(t, p, "n4", restoring); planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.InvalidAnnotation {
-			t.Errorf("restored: %v because of %v", planned.Decision, planned.Reasons)
+			t.Errorf("restore: %v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
 	t.Run("a limit that a LimitRange adds to a resize is not the author's", func(t *testing.T) {
@@ -137,15 +137,16 @@ func (s *apiServer) distrusts(t *testing.T) {
 		planned := s.planAs(t, p, "n4")
 		c := &planned.Containers[0]
 		if c.Original.CPU.Limit != 0 {
-			t.Errorf("the LimitRange's limit is taken for the author's: %d", c.Original.CPU.Limit)
+			t.Errorf("the LimitRange's limit is treated as the author's: %d", c.Original.CPU.Limit)
 		}
 		if r := s.planAs(t, p, "n4", restoring); cleans(r) {
-			t.Errorf("restored in spite of it: %v", r.Reasons)
+			t.Errorf("the restore removes the record: %v", r.Reasons)
 		}
 	})
 }
 
-// carryOutTry sizes the pod without knowing of LimitRanges, alternating types.
+// carryOutTry resizes the pod for alternating node types, without knowledge of
+// LimitRanges.
 func (s *apiServer) carryOutTry(t *testing.T, p *corev1.Pod) *corev1.Pod {
 	p = s.get(t, p)
 	for _, nodeType := range []string{"n4", "big", "n4"} {

@@ -1,8 +1,8 @@
-// Package reconciler owns pods: it decides what a pod should have on its node
-// and writes it.
+// Package reconciler owns pods: it decides which size a pod should have on its node,
+// and writes that size.
 //
-// It puts the parts together: cluster knows the pods and what is around them, plan decides,
-// actuate writes, loop has the one do what the other says, and query answers questions.
+// It connects the parts: cluster watches the pods and their surroundings, plan decides,
+// actuate writes, loop executes plans with actuate, and query answers questions.
 //
-// It must not know how it is asked: no gRPC, no protobuf, no flags.
+// It must not know how it is called: no gRPC, no protobuf, no flags.
 package reconciler

@@ -25,8 +25,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// hangingEvents runs a reconciler whose events are never answered, with more of them
-// waiting than there is room for, and waits for its pods to be resized all the same.
+// hangingEvents runs a reconciler whose requests for events never return, with more
+// events than fit into the queue, and checks that its pods are resized anyway.
 func (s *apiServer) hangingEvents(t *testing.T) {
 	n := s.node(t, "hanging-events")
 	released := make(chan struct{})
@@ -42,7 +42,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 			return nil, errors.New("the connection is cut")
 		})
 	})
-	// Even one client for everything does not let them hold anything up.
+	// Events block nothing, even with a single client for everything.
 	client := kubernetes.NewForConfigOrDie(config)
 	events := loop.NewEvents(client)
 	defer func() {
@@ -60,7 +60,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The recorder keeps a thousand.
+	// The recorder queues 1000 events.
 	const flood = 3000
 	for i := range flood {
 		events.Pod(types.NamespacedName{Namespace: "default", Name: "flood"}, "", plan.Reason{Code: contract.ResizeFailed, Message: fmt.Sprint(i)})
@@ -96,7 +96,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 		})
 	}
 	if got := hanging.Load(); got != 1 {
-		t.Errorf("%d events are under way, want the one that hangs", got)
+		t.Errorf("%d events in progress, want the one that hangs", got)
 	}
 	cancel()
 	for range 2 {

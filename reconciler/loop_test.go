@@ -22,8 +22,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// loop runs a reconciler against the API server, with pods whose controller is
-// their node: any real object will do.
+// loop runs a reconciler against the API server. The controller of its pods is their
+// node, because any existing object will do.
 func (s *apiServer) loop(t *testing.T) {
 	n := s.node(t, "loop")
 	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
@@ -58,43 +58,43 @@ func (s *apiServer) loop(t *testing.T) {
 			return nil
 		})
 	}
-	said := func(reason contract.Reason, times float64) {
+	reported := func(reason contract.Reason, times float64) {
 		t.Helper()
-		localcluster.Eventually(t, fmt.Sprintf("%s to be said %v times", reason, times), func() error {
+		localcluster.Eventually(t, fmt.Sprintf("%s to be reported %v times", reason, times), func() error {
 			if got := outcomes(t, registry, reason); got != times {
-				return fmt.Errorf("it was said %v times", got)
+				return fmt.Errorf("it was reported %v times", got)
 			}
 			return nil
 		})
 	}
 	sized("800m")
-	said(contract.Resized, 1)
+	reported(contract.Resized, 1)
 	if err := r.Ready(); err != nil {
 		t.Error(err)
 	}
 
-	// Somebody else resizes it: it is put back, and each time that is said.
+	// Another actor resizes the pod: the loop overrides it and reports that each time.
 	for times := range 2 {
 		theirs := p.DeepCopy()
 		theirs.Spec.Containers[0].Resources = podtest.Amounts{"900m", "900m", "1Gi", "1Gi"}.Requirements()
 		if _, err := s.client.CoreV1().Pods(p.Namespace).UpdateResize(t.Context(), p.Name, theirs, metav1.UpdateOptions{FieldManager: "they"}); err != nil {
 			t.Fatal(err)
 		}
-		said(contract.Resized, float64(times)+2)
+		reported(contract.Resized, float64(times)+2)
 		sized("800m")
 	}
-	// Somebody removes our annotations: what the pod has now is no original.
+	// Another actor removes our annotations: the current size is not the original.
 	if _, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	said(contract.InvalidAnnotation, 1)
+	reported(contract.InvalidAnnotation, 1)
 	check(t, s.get(t, p), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 	if _, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType,
 		withAnnotationsPatch(t, applied("n4")), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 
-	// The node turns out to be of another type, and goes away.
+	// The node's type changes, first to the baseline, then to an unknown type.
 	if _, err := s.client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType,
 		fmt.Appendf(nil, `{"metadata":{"labels":{%q:"n2d"}}}`, nodetype.LabelGCPMachineFamily), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func (s *apiServer) loop(t *testing.T) {
 		fmt.Appendf(nil, `{"metadata":{"labels":{%q:"x9"}}}`, nodetype.LabelGCPMachineFamily), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	said(contract.UnknownNodeType, 1)
+	reported(contract.UnknownNodeType, 1)
 	resized := outcomes(t, registry, contract.Resized)
 
 	cancel()

@@ -21,8 +21,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// models gives a node CPU models, one after another, and waits for its pod to have
-// the sizes of each.
+// models changes the CPU model of a node several times, and waits for its pod to have the
+// size for each.
 func (s *apiServer) models(t *testing.T) {
 	n := s.node(t, "models")
 	perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
@@ -51,14 +51,14 @@ func (s *apiServer) models(t *testing.T) {
 	for _, step := range []struct{ name, labels, nodeType, cpu string }{
 		{"no model is known", `{}`, "n4", "800m"},
 		{"the node agent writes one", `{"` + nodetype.LabelOwnCPUModel + `":"Intel-6-79"}`, "n4@Intel-6-79", "2"},
-		{"it is another", `{"` + nodetype.LabelOwnCPUModel + `":"Intel-6-143"}`, "n4", "800m"},
+		{"the model changes", `{"` + nodetype.LabelOwnCPUModel + `":"Intel-6-143"}`, "n4", "800m"},
 		{"Node Feature Discovery writes one", `{"` + nodetype.LabelOwnCPUModel + `":null,"` + nodetype.LabelCPUVendor + `":"AMD","` + nodetype.LabelCPUFamily + `":"25","` + nodetype.LabelCPUModel + `":"1"}`, "n4@AMD-25-1", "500m"},
 		{"only its vendor changes", `{"` + nodetype.LabelCPUVendor + `":"Hygon"}`, "n4", "800m"},
 	} {
 		if _, err := s.client.CoreV1().Nodes().Patch(t.Context(), n.Name, types.MergePatchType, []byte(`{"metadata":{"labels":`+step.labels+`}}`), metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		localcluster.Eventually(t, "the sizes when "+step.name, func() error {
+		localcluster.Eventually(t, "the size when "+step.name, func() error {
 			p = s.get(t, p)
 			if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != step.cpu || p.Annotations[contract.AppliedInstanceType] != step.nodeType {
 				return fmt.Errorf("it has %s, %v; want %s for %s", got, p.Annotations, step.cpu, step.nodeType)

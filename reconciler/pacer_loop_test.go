@@ -26,12 +26,12 @@ import (
 )
 
 func TestPacerLoop(t *testing.T) {
-	t.Run("pods that a policy refuses do not hold up the others", podsThatAPolicyRefusesDoNotHoldUpTheOthers)
+	t.Run("pods whose resize a policy forbids do not delay other pods", forbiddenPodsDoNotDelayOthers)
 }
 
-// Half of the pods are on a node whose ratio changes most, and a policy of the cluster
-// refuses to have them resized.
-func podsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
+// Half of the pods are on the node whose ratio changes most, and a policy of the cluster
+// forbids to resize them.
+func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const each, rate = 20, 2
 	config := localcluster.ForTest(t, "").Config()
@@ -71,7 +71,7 @@ func podsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 			}
 		}
 		if left > 0 {
-			return fmt.Errorf("%d %s pods have not", left, name)
+			return fmt.Errorf("%d %s pods are not", left, name)
 		}
 		return nil
 	}
@@ -98,12 +98,12 @@ func podsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 	began := time.Now()
 	source.Set(perf(2, 4))
 	localcluster.Eventually(t, "the good pods to be sized", func() error { return sized("good", "50m") })
-	// By themselves they take 10 s. Were the turns of the others lost, and they always
-	// first, it would be minutes.
+	// Alone, the good pods take 10 s. They would take minutes if the frozen pods always
+	// came first and their turns were lost.
 	took, alone := time.Since(began), time.Second*each/rate
-	t.Logf("%v, where they take %v alone", took, alone)
+	t.Logf("the good pods took %v, alone they take %v", took, alone)
 	if took < alone-time.Second/rate || took > 2*alone {
-		t.Errorf("they take %v, alone %v", took, alone)
+		t.Errorf("the good pods took %v, alone they take %v", took, alone)
 	}
 	if err := sized("frozen", "80m"); err != nil {
 		t.Error(err)
@@ -116,8 +116,8 @@ func podsThatAPolicyRefusesDoNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-// freeze has a policy of the cluster refuse every resize in a namespace, and waits
-// until it does.
+// freeze creates a policy that forbids every resize in a namespace, and waits until it is
+// in effect.
 func (s *apiServer) freeze(t *testing.T, namespace string) {
 	t.Helper()
 	admission := s.client.AdmissionregistrationV1()
@@ -144,11 +144,11 @@ func (s *apiServer) freeze(t *testing.T, namespace string) {
 	if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "the policy to be in force", func() error {
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
 		_, err := s.client.CoreV1().Pods(namespace).Patch(t.Context(), "pod-0", types.StrategicMergePatchType,
 			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"79m"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
 		if err == nil {
-			return fmt.Errorf("it is not")
+			return fmt.Errorf("it is not in effect")
 		}
 		return nil
 	})

@@ -15,13 +15,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// alone is a pod on a node where nothing stands in the way.
+// alone returns a snapshot of a pod on a node where nothing prevents a resize.
 func alone(t testing.TB, p *corev1.Pod, n *corev1.Node) *plan.Snapshot {
 	t.Helper()
 	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
 }
 
-// reasonsOf are why a plan is as it is.
+// reasonsOf returns the reason codes of a plan.
 func reasonsOf(p *plan.Plan) []contract.Reason {
 	var codes []contract.Reason
 	for _, r := range p.Reasons {
@@ -30,12 +30,12 @@ func reasonsOf(p *plan.Plan) []contract.Reason {
 	return codes
 }
 
-// cleans reports whether a plan removes what tells of us.
+// cleans reports whether a plan removes our annotations.
 func cleans(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Writes(time.Now()), func(w plan.Write) bool { return w.Step == plan.StepClean })
 }
 
-// outcomes is how often a reason was told.
+// outcomes returns how often a reason was reported; any reason if it is empty.
 func outcomes(t testing.TB, from prometheus.Gatherer, reason contract.Reason) float64 {
 	t.Helper()
 	families, err := from.Gather()

@@ -19,51 +19,52 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 )
 
-// Config is what a Reconciler is made of. All fields must be set, where no other
-// default is named.
+// Config configures a Reconciler. All fields must be set unless their comment names a
+// default.
 type Config struct {
 	// Client watches the cluster.
 	Client kubernetes.Interface
-	// Dynamic watches what may not exist in the cluster.
+	// Dynamic watches kinds that may not exist in the cluster.
 	Dynamic dynamic.Interface
-	// WorkloadKinds are followed from the controllers of pods upwards, and Metadata
-	// watches them; with none, it may be nil, and only what names tell is known.
+	// WorkloadKinds are the kinds of owners to follow, from the controllers of pods
+	// upward. Metadata watches them. With no kinds, Metadata may be nil, and owners are
+	// only derived from names.
 	WorkloadKinds []schema.GroupResource
 	Metadata      metadata.Interface
 	// Writer writes pods; it has the configuration of actuate.ClientConfig.
 	Writer kubernetes.Interface
-	// Asker asks the API server for previews; it has that configuration too.
+	// Asker asks the API server for previews; it has that configuration, too.
 	Asker kubernetes.Interface
-	// QPS is how many requests per second Writer makes on average, and as many
-	// Asker; 0 is no limit. Burst is how many each makes in one go.
+	// QPS is the average number of requests per second of Writer and of Asker, for
+	// each of them; 0 means no limit. Burst is the maximum burst of each.
 	QPS   float32
 	Burst int
-	// Leader tells whether this process writes; nil if there is no other.
+	// Leader reports whether this process writes; nil if it is the only one.
 	Leader loop.Leader
-	// Ratios is where the table is.
+	// Ratios provides the table of ratios.
 	Ratios *ratios.Store
-	// Holds are the pods to be restored or let be.
+	// Holds provides the restores and pauses.
 	Holds loop.Holds
-	// Planner decides. What the API server's version allows is added by Run.
+	// Planner decides. Run adds the restrictions of the API server's version.
 	Planner plan.Planner
-	// Events tells people.
+	// Events records events on pods.
 	Events *loop.Events
-	// Traces tells of each pod that is written to or spoken of; nil traces
-	// nothing.
+	// Traces receives a trace of each pod that the loop writes or reports on; nil
+	// disables tracing.
 	Traces trace.TracerProvider
-	// Metrics are registered here.
+	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
-	// Workers is how many pods are worked on at once.
+	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods that have been sized before are sized anew
-	// per second; 0 is no limit.
+	// RealignRate is how many pods per second are resized again after an earlier
+	// resize; 0 means no limit.
 	RealignRate float64
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 }
 
-// Reconciler keeps the pods of a cluster as their plans say, and answers what people ask of
-// them. It puts the parts together, and does nothing by itself.
+// Reconciler keeps the pods of a cluster at the size of their plans, and answers queries
+// about them. It connects the parts and has no logic of its own.
 type Reconciler struct {
 	*query.Queries
 	*loop.Loop
@@ -93,8 +94,8 @@ func New(config Config) (*Reconciler, error) {
 	}, nil
 }
 
-// Run reads the cluster, and reconciles until ctx is done; it ends when the writes that have
-// begun have.
+// Run reads the cluster and reconciles until ctx is done. It returns when all writes in
+// progress have ended.
 func (r *Reconciler) Run(ctx context.Context) error {
 	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -106,13 +107,13 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns an error that says what is missing while plans cannot be made.
+// Ready returns an error that names what is missing while pods cannot be planned.
 func (r *Reconciler) Ready() error { return r.Cluster.Ready() }
 
-// Filled returns a channel that is closed once all pods were read: the reconciler can
-// work from then on, given ratios.
+// Filled returns a channel that is closed once all pods are read. From then on, the
+// reconciler can work if it has ratios.
 func (r *Reconciler) Filled() <-chan struct{} { return r.Cluster.Filled() }
 
-// UnknownOwners says which kinds of workloads cannot be read, a line for each; nil if all
-// can. Pods are planned all the same, by what else is known.
+// UnknownOwners returns an error that lists the kinds of workloads that cannot be read, one
+// per line; nil if all can be read. Pods are planned anyway, without these owners.
 func (r *Reconciler) UnknownOwners() error { return r.Cluster.Owners().Problem() }

@@ -40,7 +40,7 @@ type replicas struct {
 	sizes  *sizeHistory
 }
 
-// replica is one of them. What it writes is counted, and it can be cut off.
+// replica is one reconciler. It counts its writes, and its connection can be cut.
 type replica struct {
 	*Reconciler
 	elector  *leader.Elector
@@ -52,13 +52,13 @@ type replica struct {
 
 	cut  atomic.Bool
 	rate throttle
-	// podWrites and told are how many writes to pods, and events, have begun; before
-	// limit there were so many.
+	// podWrites and told count the writes to pods and to events that have begun; before
+	// is their sum when limit was called.
 	podWrites, told atomic.Int64
 	before          int64
 }
 
-// performance has n4 this much faster than the baseline.
+// performance returns ratios in which n4 has this cpu ratio to the baseline.
 func performance(n4 float64) ratios.Update {
 	return ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
 }
@@ -77,7 +77,7 @@ func (s *replicas) strangeNode(t *testing.T) *corev1.Node {
 	return n
 }
 
-// create creates a pod of 100m whose controller is its node.
+// create creates a pod that requests 100m and whose controller is its node.
 func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 	t.Helper()
 	controller, no := true, false
@@ -97,7 +97,7 @@ func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 	})
 }
 
-// start starts a replica, without a limit on its writes.
+// start starts a replica without a rate limit.
 func (s *replicas) start(t *testing.T, identity string) *replica {
 	t.Helper()
 	c := &replica{registry: prometheus.NewRegistry()}
@@ -143,7 +143,7 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	return c
 }
 
-// wrap counts writes, and cuts the replica off.
+// wrap counts writes, and fails all requests while the connection is cut.
 func (c *replica) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		if c.cut.Load() {
@@ -161,24 +161,24 @@ func (c *replica) wrap(next http.RoundTripper) http.RoundTripper {
 
 func (c *replica) writes() int64 { return c.podWrites.Load() + c.told.Load() }
 
-// limit has it write so many times a second.
+// limit limits the replica to this many writes per second.
 func (c *replica) limit(qps float32) {
 	c.before = c.writes()
 	c.rate.set(qps)
 }
 
-// awaitWrites waits until it has written so often since limit.
+// awaitWrites waits until the replica has made n writes since limit was called.
 func (c *replica) awaitWrites(t *testing.T, n int64) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%d writes", n), func() error {
 		if got := c.writes() - c.before; got < n {
-			return fmt.Errorf("there are %d", got)
+			return fmt.Errorf("there were %d", got)
 		}
 		return nil
 	})
 }
 
-// lease is the Lease as it is now.
+// lease returns the spec of the Lease.
 func (s *replicas) lease(t *testing.T) coordinationv1.LeaseSpec {
 	t.Helper()
 	lease, err := s.client.CoordinationV1().Leases("default").Get(t.Context(), "workload-resizer", metav1.GetOptions{})
@@ -193,30 +193,30 @@ func (c *replica) awaitLead(t *testing.T) {
 	localcluster.Eventually(t, "a replica to lead", func() error {
 		if !c.Leads() {
 			l, _ := c.elector.Leader()
-			return fmt.Errorf("%q does", l.Identity)
+			return fmt.Errorf("%q leads", l.Identity)
 		}
 		return nil
 	})
 }
 
-// silent checks that it has neither written nor told anything.
+// silent checks that the replica has neither written nor reported anything.
 func (c *replica) silent(t *testing.T) {
 	t.Helper()
 	if n := c.writes(); n > 0 {
-		t.Errorf("a follower has written %d times", n)
+		t.Errorf("a follower wrote %d times", n)
 	}
 	if n := outcomes(t, c.registry, ""); n > 0 {
-		t.Errorf("a follower has told of %v outcomes", n)
+		t.Errorf("a follower reported %v outcomes", n)
 	}
 }
 
-// stop ends it as SIGTERM does, and returns when it has ended.
+// stop ends the replica as SIGTERM does, and returns when it has ended.
 func (c *replica) stop() {
 	c.cancel()
 	c.ended.Wait()
 }
 
-// sized counts the pods that ask for so much cpu.
+// sized counts the pods that request this much cpu.
 func (s *replicas) sized(cpu string) int {
 	s.sizes.mu.Lock()
 	defer s.sizes.mu.Unlock()
@@ -233,7 +233,7 @@ func (s *replicas) awaitSizes(t *testing.T, cpu string) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods to have "+cpu, func() error {
 		if n := s.sized(cpu); n != replicaPods {
-			return fmt.Errorf("%d of %d have", n, replicaPods)
+			return fmt.Errorf("%d of %d have it", n, replicaPods)
 		}
 		return nil
 	})

@@ -48,9 +48,9 @@ func TestReplicas(t *testing.T) {
 	a := s.start(t, "a")
 	a.awaitLead(t)
 	b := s.start(t, "b")
-	t.Run("one writes, the other only knows", func(t *testing.T) {
+	t.Run("both replicas plan, and only the leader writes", func(t *testing.T) {
 		s.awaitSizes(t, "80m")
-		localcluster.Eventually(t, "both to know the same", func() error {
+		localcluster.Eventually(t, "both to have the same status", func() error {
 			ours, theirs := a.Status(), b.Status()
 			want := []loop.PodCount{{Decision: plan.Align, Reason: contract.AlreadyAligned, Pods: replicaPods}, {Decision: plan.Skip, Reason: contract.UnknownNodeType, Pods: 1}}
 			if !slices.Equal(ours.Pods, want) || !slices.Equal(theirs.Pods, want) {
@@ -61,32 +61,32 @@ func TestReplicas(t *testing.T) {
 		b.silent(t)
 		for reason, want := range map[contract.Reason]float64{contract.Resized: replicaPods, contract.UnknownNodeType: 1} {
 			if told := outcomes(t, a.registry, reason); told != want {
-				t.Errorf("the leader has told %v times of %s, want %v", told, reason, want)
+				t.Errorf("the leader reported %v outcomes of %s, want %v", told, reason, want)
 			}
 		}
 	})
 
-	t.Run("a leader that ends hands over at once, in the middle of its work", func(t *testing.T) {
+	t.Run("a leader that shuts down gives up its Lease at once, in the middle of its work", func(t *testing.T) {
 		a.limit(5)
 		s.source.Set(performance(2))
 		a.awaitWrites(t, 3)
-		// What waits for its turn would wait for ever.
+		// Writes that wait for their turn would wait forever.
 		turns := newGate()
 		a.rate.use(turns)
 		turns.awaitWaiting(t, replicaWorkers)
 		a.stop()
 		if holder := *s.lease(t).HolderIdentity; holder == "a" {
-			t.Error("the Lease was not given up")
+			t.Error("the Lease was not released")
 		}
 		b.awaitLead(t)
 		s.awaitSizes(t, "50m")
 	})
 
-	t.Run("a leader that dies is followed when the time of its Lease is over", func(t *testing.T) {
+	t.Run("a leader that dies is replaced when its Lease expires", func(t *testing.T) {
 		c := s.start(t, "c")
 		localcluster.Eventually(t, "c to know the pods", func() error {
 			if got := c.Status().Pods; len(got) != 2 || got[0].Pods != replicaPods {
-				return fmt.Errorf("it knows %v", got)
+				return fmt.Errorf("its status is %v", got)
 			}
 			return nil
 		})
@@ -99,28 +99,28 @@ func TestReplicas(t *testing.T) {
 		c.awaitLead(t)
 		followed := s.lease(t)
 		if *died.HolderIdentity != "b" || *died.LeaseDurationSeconds != int32(leaseDuration.Seconds()) || *followed.HolderIdentity != "c" {
-			t.Errorf("the Lease was %v, and is %v", died, followed)
+			t.Errorf("the Lease was %v and is now %v", died, followed)
 		}
-		// By whole seconds, as client-go sees it.
+		// In whole seconds, as client-go sees the time.
 		waited := followed.AcquireTime.Sub(died.RenewTime.Truncate(time.Second))
 		if waited < leaseDuration {
-			t.Errorf("c leads %v after b said that it does", waited)
+			t.Errorf("c leads %v after b last renewed the Lease", waited)
 		}
-		t.Logf("c leads %v after b said that it does", waited)
+		t.Logf("c leads %v after b last renewed the Lease", waited)
 		s.awaitSizes(t, "80m")
 
-		b.cut.Store(false) // It was only cut off: it goes on as a follower.
+		b.cut.Store(false) // It was only disconnected: it continues as a follower.
 		before := b.podWrites.Load()
 		s.source.Set(performance(2))
 		s.awaitSizes(t, "50m")
 		if wrote := b.podWrites.Load() - before; b.Leads() || wrote != 0 {
-			t.Errorf("b leads: %v, and has written %d times", b.Leads(), wrote)
+			t.Errorf("b leads: %v, and wrote %d times", b.Leads(), wrote)
 		}
 		c.stop()
 		b.awaitLead(t)
 	})
 
-	t.Run("a pause stops what waits for its turn, and what it has stopped goes on later", func(t *testing.T) {
+	t.Run("a pause stops writes that wait for their turn, and they continue after it", func(t *testing.T) {
 		b.limit(10)
 		s.source.Set(performance(1.25))
 		b.awaitWrites(t, 8)
@@ -137,14 +137,14 @@ func TestReplicas(t *testing.T) {
 				return err
 			}
 			if h, _ := holds.Of("default", "pod-0", ""); h.Kind != hold.Pause {
-				return fmt.Errorf("there is %v", h)
+				return fmt.Errorf("the hold is %v", h)
 			}
 			return nil
 		})
 		close(turns.opened)
 		localcluster.Eventually(t, "all pods to be paused", func() error {
 			if got := b.Status(); len(got.Pods) != 1 || got.Pods[0].Reason != contract.Paused || got.Queue > 0 {
-				return fmt.Errorf("there are %v", got)
+				return fmt.Errorf("the status is %v", got)
 			}
 			return nil
 		})
@@ -152,7 +152,7 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("%d writes began after the pause", late)
 		}
 		if left := s.sized("50m"); left == 0 || left == replicaPods {
-			t.Fatalf("the pause came too early or too late: %d pods are left", left)
+			t.Fatalf("the pause came too early or too late: %d pods not resized", left)
 		}
 		if _, err := b.holds.Release(t.Context(), hold.Ending{Scope: hold.Scope{}}); err != nil {
 			t.Fatal(err)

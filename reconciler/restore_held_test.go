@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// mostCPU holds the cpu of pods of a label to 900m when they are resized.
+// mostCPU limits the cpu request of pods with a label to 900m when they are resized.
 const mostCPU = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -38,7 +38,7 @@ metadata: { name: most-cpu }
 spec: { policyName: most-cpu }
 `
 
-// restoresHeld: an admission plugin has a restore give other sizes than the originals.
+// restoresHeld: an admission plugin changes a restore to sizes other than the originals.
 func (s *apiServer) restoresHeld(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"most-cpu": "900m"} }
 	p := s.carryOut(t, s.pod(t, podtest.Amounts{"1", "", "1Gi", ""}, labelled), "n4")
@@ -46,7 +46,7 @@ func (s *apiServer) restoresHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	probe := s.pod(t, podtest.Amounts{"100m", "", "1Gi", ""}, labelled)
-	localcluster.Eventually(t, "the policy to be in force", func() error {
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
 		got, err := s.client.CoreV1().Pods(probe.Namespace).Patch(t.Context(), probe.Name, types.StrategicMergePatchType,
 			[]byte(`{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"2"}}}]}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, contract.ResizeSubresource)
 		if err == nil && got.Spec.Containers[0].Resources.Requests.Cpu().String() != "900m" {
@@ -55,7 +55,7 @@ func (s *apiServer) restoresHeld(t *testing.T) {
 		return err
 	})
 	if _, err := s.actuator.CarryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
-		t.Error("the restore says that it is done")
+		t.Error("the restore returned no error")
 	}
 	p = s.get(t, p)
 	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "1" {

@@ -16,10 +16,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// others are whoever else resizes pods here.
+// others is the field manager of other actors that resize pods.
 const others = "they"
 
-// set has others set one amount of a container, e.g. "requests", "cpu".
+// set sets one amount of a container, e.g. "requests", "cpu", as another actor.
 func (s *apiServer) set(t *testing.T, p *corev1.Pod, container, list, resource, to string) *corev1.Pod {
 	t.Helper()
 	body := fmt.Sprintf(`{"spec":{"containers":[{"name":%q,"resources":{%q:{%q:%q}}}]}}`, container, list, resource, to)
@@ -30,7 +30,8 @@ func (s *apiServer) set(t *testing.T, p *corev1.Pod, container, list, resource, 
 	return p
 }
 
-// apply has others apply the cpu request of app, and take it from whoever has it.
+// apply applies the cpu request of app as another actor, which takes its ownership from
+// any other manager.
 func (s *apiServer) apply(t *testing.T, p *corev1.Pod, to string) *corev1.Pod {
 	t.Helper()
 	force := true
@@ -51,8 +52,8 @@ func (s *apiServer) wantSizes(t *testing.T, when string, p *corev1.Pod, want str
 	return p
 }
 
-// restoresParts: of a pod of which somebody else resized a part, a restore gives back the
-// rest, names the part and keeps every original, and nothing compounds afterwards.
+// restoresParts: if another actor resized a part of a pod, a restore reverts the rest,
+// names the part and keeps every original. Nothing compounds afterward.
 func (s *apiServer) restoresParts(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
@@ -84,7 +85,7 @@ func (s *apiServer) restoresParts(t *testing.T) {
 			}
 			s.do(t, s.planAs(t, p, "n4"))
 			p = s.wantSizes(t, "resumed", p, tc.resumed)
-			// They give it back, and nothing is left.
+			// The other actor sets the original again, and no annotation remains.
 			p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], map[string]string{"memory": "1Gi", "cpu": "1"}[tc.set[2]])
 			if tc.set[1] == "limits" {
 				p = s.set(t, p, tc.set[0], tc.set[1], tc.set[2], "2")
@@ -101,7 +102,7 @@ func (s *apiServer) restoresParts(t *testing.T) {
 	}
 }
 
-// restoresWithoutAnOriginal: one of the originals got lost.
+// restoresWithoutAnOriginal: one of the originals is missing.
 func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
 	p := s.carryOut(t, s.pod(t, podtest.Burstable, podtest.WithSecond(podtest.Burstable)), "n4")
 	body := []byte(`{"metadata":{"annotations":{"workload-resizer.io/original-cpu.app":null}}}`)
@@ -119,7 +120,7 @@ func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
 	if len(p.Annotations) != len(recorded) {
 		t.Errorf("annotations %v, before %v", p.Annotations, recorded)
 	}
-	// It is neither taken for restored nor scaled again.
+	// The amount is neither treated as restored nor scaled again.
 	if again := s.planAs(t, p, "n4", restoring); again.Decision != plan.Skip || again.Reasons[0].Code != contract.InvalidAnnotation {
 		t.Errorf("planned again: %v because of %v", again.Decision, again.Reasons)
 	}
@@ -127,7 +128,7 @@ func (s *apiServer) restoresWithoutAnOriginal(t *testing.T) {
 	s.wantSizes(t, "resumed", p, "app 800m/1600m 1Gi/2Gi, second 800m/1600m 1Gi/2Gi")
 }
 
-// restoresThePublished: a restore of what the published controller sized is stopped after
+// restoresThePublished: a restore of a pod of the published controller is stopped before
 // each of its writes.
 func (s *apiServer) restoresThePublished(t *testing.T) {
 	for writes := range 3 {
@@ -142,15 +143,15 @@ func (s *apiServer) restoresThePublished(t *testing.T) {
 			return nil
 		}
 		if _, err := a.CarryOut(t.Context(), s.planAs(t, p, "n4", restoring)); err == nil {
-			t.Fatalf("done after %d writes", writes)
+			t.Fatalf("the restore is complete after %d writes", writes)
 		}
 		s.do(t, s.planAs(t, s.get(t, p), "n4", restoring))
 		check(t, s.get(t, p), podtest.Guaranteed)
 	}
 }
 
-// adoptsOnlyWhatTheySet: what only we resized keeps its original, whatever they did
-// beside it, and whenever.
+// adoptsOnlyWhatTheySet: an amount that only we resized keeps its original, regardless of
+// what another actor sets next to it, and when.
 func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 	adopt := func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.AdoptExternal }
 	original := func(t *testing.T, p *corev1.Pod, which contract.Original, container, want string) {
@@ -178,14 +179,14 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		original(t, p, contract.MemoryRequest, "app", "1Gi")
 		original(t, p, contract.MemoryLimit, "app", "3Gi")
 	})
-	t.Run("and knows it again when they set something else", func(t *testing.T) {
+	t.Run("and recognizes an adopted amount when the actor sets another one", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "requests", "cpu", "600m")
 		s.do(t, s.planAs(t, p, "n4", adopt))
-		p = s.set(t, s.get(t, p), "app", "requests", "memory", "1536Mi") // Their entry has a new time.
+		p = s.set(t, s.get(t, p), "app", "requests", "memory", "1536Mi") // Their managed fields have a new time.
 		leave := s.planAs(t, p, "n4")
 		if leave.Decision != plan.Skip || leave.Reasons[0].Message != "container app: memory stays as they set it (1536Mi/2Gi, originally 1Gi/2Gi)" {
-			t.Errorf("left: %v because of %v", leave.Decision, leave.Reasons)
+			t.Errorf("with leave: %v because of %v", leave.Decision, leave.Reasons)
 		}
 		s.do(t, s.planAs(t, p, "n4", adopt))
 		p = s.get(t, p)
@@ -194,10 +195,10 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		p = s.wantSizes(t, "on another ratio", p, "app 938m/2500m 1536Mi/2Gi")
 		for key := range p.Annotations {
 			if strings.HasPrefix(key, contract.AdoptedPrefix+"cpu") {
-				t.Errorf("the adopted cpu is not theirs any more, and %s is there", key)
+				t.Errorf("the cpu is no longer adopted, but %s exists", key)
 			}
 		}
-		// They set the same as once: that is not what was adopted.
+		// The actor sets the same value again: that is no longer the adopted one.
 		p = s.set(t, p, "app", "requests", "cpu", "600m")
 		if left := s.planAs(t, p, "slow"); left.Decision != plan.Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (600m/2500m, originally 750m/2)" {
 			t.Errorf("set again: %v because of %v", left.Decision, left.Reasons)
@@ -205,20 +206,20 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 	})
 }
 
-// sharesFields: who applies what a field has shares it.
+// sharesFields: an actor that applies the current value of a field shares its ownership.
 func (s *apiServer) sharesFields(t *testing.T) {
-	t.Run("the value that we set: it is ours", func(t *testing.T) {
+	t.Run("the value that we set remains ours", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.apply(t, p, "800m")
 		s.do(t, s.planAs(t, p, "slow"))
 		s.wantSizes(t, "on another ratio", p, "app 1250m/2500m 1Gi/2Gi")
 	})
-	t.Run("the value that it was created with: it is the author's", func(t *testing.T) {
+	t.Run("the value that the pod was created with remains the author's", func(t *testing.T) {
 		p := s.apply(t, s.pod(t, podtest.Burstable), "1")
 		p = s.carryOut(t, p, "n4")
 		s.wantSizes(t, "sized", p, "app 800m/1600m 1Gi/2Gi")
 	})
-	t.Run("another value: it is theirs", func(t *testing.T) {
+	t.Run("another value becomes the actor's", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.apply(t, p, "700m")
 		if left := s.planAs(t, p, "n4"); left.Decision != plan.Skip || left.Reasons[0].Message != "container app: cpu stays as they set it (700m/1600m, originally 1/2)" {

@@ -22,8 +22,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// planAs plans a pod of the API server as it is, with changes to the planner and
-// to the snapshot.
+// planAs plans a pod in its current state, with changes to the planner and to the
+// snapshot.
 func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes ...func(*plan.Planner, *plan.Snapshot)) *plan.Plan {
 	t.Helper()
 	owned := p
@@ -41,26 +41,26 @@ func restoring(_ *plan.Planner, s *plan.Snapshot) { s.Restore = true }
 func (s *apiServer) do(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	if !p.Pending() {
-		t.Fatalf("nothing to do: %v, %v", p.Decision, p.Reasons)
+		t.Fatalf("nothing pending: %v, %v", p.Decision, p.Reasons)
 	}
 	if _, err := s.actuator.CarryOut(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// nextSecond waits for it: times of managedFields are whole seconds.
+// nextSecond waits for the next second: times in managedFields are whole seconds.
 func (s *apiServer) nextSecond(t *testing.T) {
 	t.Helper()
 	written := time.Now().Truncate(time.Second)
 	localcluster.Eventually(t, "the next second", func() error {
 		if !time.Now().Truncate(time.Second).After(written) {
-			return errors.New("it is still the same")
+			return errors.New("it is still the same second")
 		}
 		return nil
 	})
 }
 
-// resizeAs resizes the pod as another manager of its fields.
+// resizeAs resizes the pod as another field manager.
 func (s *apiServer) resizeAs(t *testing.T, p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
 	t.Helper()
 	s.nextSecond(t)
@@ -85,7 +85,7 @@ func (s *apiServer) restores(t *testing.T) {
 	check(t, p, podtest.Guaranteed)
 	for _, m := range p.ManagedFields {
 		if m.Manager == contract.FieldManager {
-			t.Errorf("a trace of us: %v", m)
+			t.Errorf("our managed fields remain: %v", m)
 		}
 	}
 	if len(p.ManagedFields) < len(created.ManagedFields) {
@@ -95,14 +95,14 @@ func (s *apiServer) restores(t *testing.T) {
 	if again.Pending() || again.Reasons[0].Code != contract.Restored {
 		t.Errorf("restored: %v because of %v", again.Decision, again.Reasons)
 	}
-	// Told otherwise, it is sized as if it never had been.
+	// After the restore ends, the pod is resized as if for the first time.
 	p = s.carryOut(t, p, "big")
 	delete(p.Annotations, "theirs")
 	check(t, p, s.onBig(), applied("big")...)
 }
 
-// A pod that has changed since it was found to have its originals is not cleaned.
-func (s *apiServer) sparesWhatChanged(t *testing.T) {
+// A pod that has changed since it was seen with its originals is not cleaned.
+func (s *apiServer) doesNotCleanChangedPods(t *testing.T) {
 	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n2d")
 	planned := s.planAs(t, p, "n2d", restoring)
 	s.carryOut(t, p, "n4")
@@ -116,9 +116,9 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// restoresBesideTheKubelet: the kubelet says something of the pod between the two
-// writes of a restore.
-func (s *apiServer) restoresBesideTheKubelet(t *testing.T) {
+// restoresDespiteTheKubelet: the kubelet updates the pod's status between the two writes
+// of a restore.
+func (s *apiServer) restoresDespiteTheKubelet(t *testing.T) {
 	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 	writes := 0
 	config := s.cluster.Config()
@@ -142,7 +142,7 @@ func (s *apiServer) restoresBesideTheKubelet(t *testing.T) {
 	}
 	check(t, s.get(t, p), podtest.Guaranteed)
 	if writes != 3 {
-		t.Errorf("%d writes, want the resize, a clean that came late, and another", writes)
+		t.Errorf("%d writes, want the resize, an outdated clean, and another clean", writes)
 	}
 }
 
@@ -152,25 +152,25 @@ func (s *apiServer) restoresRecords(t *testing.T) {
 	check(t, s.get(t, p), podtest.Guaranteed)
 }
 
-// condition sets what a kubelet would say of a resize.
+// condition returns a condition that a kubelet sets for a resize.
 func condition(kind corev1.PodConditionType, reason, message string) corev1.PodCondition {
 	return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(time.Now().Add(time.Second))}
 }
 
-func (s *apiServer) putsBack(t *testing.T) {
+func (s *apiServer) reverts(t *testing.T) {
 	type refusedResize struct {
 		name      string
 		condition corev1.PodCondition
 		want      podtest.Amounts
 	}
-	cases := []refusedResize{{"an infeasible resize as a whole", condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "static"), podtest.Guaranteed}}
+	cases := []refusedResize{{"an infeasible resize completely", condition(corev1.PodResizePending, corev1.PodReasonInfeasible, "static"), podtest.Guaranteed}}
 	if !s.keepsMemoryLimits() {
-		// Elsewhere no memory limit ever shrinks below what is used.
-		cases = append(cases, refusedResize{"of a failing one the memory that blocks", condition(corev1.PodResizeInProgress, corev1.PodReasonError, "below usage"), podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}})
+		// On earlier versions no memory limit shrinks, so none gets below the usage.
+		cases = append(cases, refusedResize{"only the memory that blocks a failing resize", condition(corev1.PodResizeInProgress, corev1.PodReasonError, "below usage"), podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}})
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "big") // The statuses still say what it had.
+			p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "big") // The container statuses still have the previous size.
 			p.Status.Conditions = append(p.Status.Conditions, tc.condition)
 			p = s.status(t, p)
 			planned := s.planAs(t, p, "big")
@@ -185,16 +185,16 @@ func (s *apiServer) putsBack(t *testing.T) {
 			p = s.status(t, p)
 			remember := func(_ *plan.Planner, s *plan.Snapshot) { s.Refused = refused }
 			if again := s.planAs(t, p, "big", remember); again.Decision != plan.Skip || again.Reasons[0] != refused.Reason {
-				t.Errorf("put back, %v because of %v", again.Decision, again.Reasons)
+				t.Errorf("after the revert: %v because of %v", again.Decision, again.Reasons)
 			}
 			if other := s.planAs(t, p, "slow", remember); other.Decision != plan.Resize {
-				t.Errorf("on another ratio, %v because of %v", other.Decision, other.Reasons)
+				t.Errorf("on another ratio: %v because of %v", other.Decision, other.Reasons)
 			}
 		})
 	}
 }
 
-func (s *apiServer) seesOthers(t *testing.T) {
+func (s *apiServer) detectsOtherActors(t *testing.T) {
 	theirs := podtest.Amounts{"640m", "640m", "1Gi", "1Gi"}
 	p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 	p = s.resizeAs(t, p, "they", theirs)
@@ -204,7 +204,7 @@ func (s *apiServer) seesOthers(t *testing.T) {
 		t.Fatalf("%v because of %v", left.Decision, left.Reasons)
 	}
 	if overridden := s.planAs(t, p, "n4", func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.OverrideExternal }); overridden.Decision != plan.Resize || overridden.Containers[0].Desired.CPU.Request != 800 {
-		t.Errorf("to be overridden: %v because of %v", overridden.Decision, overridden.Reasons)
+		t.Errorf("with override: %v because of %v", overridden.Decision, overridden.Reasons)
 	}
 	adopt := func(p *plan.Planner, _ *plan.Snapshot) { p.External = plan.AdoptExternal }
 	s.do(t, s.planAs(t, p, "n4", adopt))
@@ -217,18 +217,18 @@ func (s *apiServer) seesOthers(t *testing.T) {
 	check(t, again, theirs, "adopted-cpu.app", "640m", "adopted-cpu-limit.app", "640m", "original-cpu.app", "800m", "original-cpu-limit.app", "800m", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 		"applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
 	if again := s.planAs(t, p, "n4", adopt); again.Pending() {
-		t.Errorf("adopted, %v because of %v", again.Decision, again.Reasons)
+		t.Errorf("adopted: %v because of %v", again.Decision, again.Reasons)
 	}
 	if later := s.planAs(t, p, "big", adopt); later.Containers[0].Desired.CPU.Request != 400 {
 		t.Errorf("on a new ratio: %v", later.Containers[0].Desired)
 	}
 	p = s.resizeAs(t, p, "they", podtest.Guaranteed)
 	if restored := s.planAs(t, p, "n4", restoring); restored.Pending() || restored.Reasons[0].Code != contract.ExternallyResized {
-		t.Errorf("a restore would change what others set, or forget the originals: %v because of %v", restored.Decision, restored.Reasons)
+		t.Errorf("a restore would change the other actor's size, or lose the originals: %v because of %v", restored.Decision, restored.Reasons)
 	}
 }
 
-// resizedFirst is a pod that somebody else resized before it was ever sized.
+// resizedFirst: another actor resizes a pod before our first resize.
 func (s *apiServer) resizedFirst(t *testing.T) {
 	p := s.resizeAs(t, s.pod(t, podtest.Guaranteed), "they", podtest.Amounts{"640m", "640m", "1Gi", "1Gi"})
 	as := func(e plan.External) func(*plan.Planner, *plan.Snapshot) {
@@ -249,8 +249,8 @@ func (s *apiServer) resizedFirst(t *testing.T) {
 	}
 }
 
-// adoptsParts: of a pod of which another container was resized, that container is
-// adopted and the others have the originals that they were created with.
+// adoptsParts: if another actor resized one container, that container is adopted, and the
+// originals of the other containers are the sizes that they were created with.
 func (s *apiServer) adoptsParts(t *testing.T) {
 	p := s.pod(t, podtest.Guaranteed, func(p *corev1.Pod) {
 		second := p.Spec.Containers[0]
@@ -267,17 +267,17 @@ func (s *apiServer) adoptsParts(t *testing.T) {
 		}
 	}
 	if again := s.planAs(t, p, "n4", adopt); again.Pending() {
-		t.Errorf("still to do: %v because of %v: %s", again.Decision, again.Reasons, again.Describe())
+		t.Errorf("still pending: %v because of %v: %s", again.Decision, again.Reasons, again.Describe())
 	}
 }
 
-// takesOver follows a pod of the published controller through ratio changes.
-func (s *apiServer) takesOver(t *testing.T) {
+// continuesThePublished resizes a pod of the published controller for several ratios.
+func (s *apiServer) continuesThePublished(t *testing.T) {
 	p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi")
 	p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 	p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
 	if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Align || planned.Pending() {
-		t.Errorf("as it was: %v because of %v", planned.Decision, planned.Reasons)
+		t.Errorf("unchanged: %v because of %v", planned.Decision, planned.Reasons)
 	}
 	s.nextSecond(t)
 	for nodeType, want := range map[string]string{"slow": "1250m", "big": "500m", "n2d": "1"} {
@@ -289,20 +289,20 @@ func (s *apiServer) takesOver(t *testing.T) {
 	s.do(t, s.planAs(t, p, "n2d", restoring))
 }
 
-// takesOverUnresized takes over a pod for which the published controller found nothing to
-// resize, as on the baseline, and which it only annotated.
-func (s *apiServer) takesOverUnresized(t *testing.T) {
+// continuesTheUnresized resizes a pod that the published controller only annotated,
+// because there was nothing to resize, as on the baseline.
+func (s *apiServer) continuesTheUnresized(t *testing.T) {
 	p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "published", "original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n2d", "applied-at", "2026-11-20T01:02:03Z")
 	p = s.carryOut(t, p, "n4")
 	if planned := s.planAs(t, p, "big"); planned.Containers[0].Desired.CPU.Request != 500 {
 		t.Errorf("on another node type: %v because of %v", planned.Decision, planned.Reasons)
 	}
 	if planned := s.planAs(t, p, "n4", restoring); !cleans(planned) || planned.Containers[0].Desired.CPU.Request != 1000 {
-		t.Errorf("to be restored: %v because of %v", planned.Decision, planned.Reasons)
+		t.Errorf("restore: %v because of %v", planned.Decision, planned.Reasons)
 	}
 }
 
-// annotateAs writes annotations as somebody who may not resize would.
+// annotateAs writes annotations as an actor that may not resize.
 func (s *apiServer) annotateAs(t *testing.T, p *corev1.Pod, manager string, pairs ...string) *corev1.Pod {
 	t.Helper()
 	annotations := map[string]string{}
@@ -322,7 +322,7 @@ func (s *apiServer) annotateAs(t *testing.T, p *corev1.Pod, manager string, pair
 
 func (s *apiServer) disbelieves(t *testing.T) {
 	forged := []string{"original-cpu.app", "6", "original-cpu-limit.app", "6", "applied-instance-type", "n4"}
-	t.Run("before the first resize: the spec counts", func(t *testing.T) {
+	t.Run("uses the spec before the first resize", func(t *testing.T) {
 		planned := s.planAs(t, s.annotateAs(t, s.pod(t, podtest.Guaranteed), "kubectl-edit", forged...), "n4")
 		if got := reasonsOf(planned); !slices.Equal(got, []contract.Reason{contract.AnnotationIgnored}) {
 			t.Errorf("reasons %v", planned.Reasons)
@@ -331,7 +331,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 		p := s.get(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: planned.Pod.Namespace, Name: planned.Pod.Name}})
 		check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
 	})
-	t.Run("where nothing is to be resized: the record is put right", func(t *testing.T) {
+	t.Run("corrects the record of a pod that needs no resize", func(t *testing.T) {
 		p := s.annotateAs(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n2d"), "kubectl-edit", "original-cpu.app", "much")
 		planned := s.planAs(t, p, "n2d")
 		if planned.Decision != plan.Align || !slices.Contains(reasonsOf(planned), contract.AnnotationIgnored) {
@@ -340,14 +340,14 @@ func (s *apiServer) disbelieves(t *testing.T) {
 		s.do(t, planned)
 		check(t, s.get(t, p), podtest.Guaranteed, applied("n2d")...)
 	})
-	t.Run("after a resize: the pod is left alone", func(t *testing.T) {
+	t.Run("skips a pod after a resize", func(t *testing.T) {
 		p := s.annotateAs(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4"), "kubectl-edit", forged...)
 		planned := s.planAs(t, p, "n4")
 		if planned.Decision != plan.Skip || planned.Reasons[0].Code != contract.InvalidAnnotation || !strings.Contains(planned.Reasons[0].Message, `"kubectl-edit"`) {
 			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
-	t.Run("where the API server's record was reset: nothing is believed", func(t *testing.T) {
+	t.Run("skips a pod whose managed fields were reset", func(t *testing.T) {
 		p := s.annotateAs(t, s.pod(t, podtest.Guaranteed), "kubectl-edit", forged...)
 		p, err := s.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, types.MergePatchType, []byte(`{"metadata":{"managedFields":[{}]}}`), metav1.PatchOptions{})
 		if err != nil {
@@ -357,7 +357,7 @@ func (s *apiServer) disbelieves(t *testing.T) {
 			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
-	t.Run("where too many managers wrote the pod: nothing is believed", func(t *testing.T) {
+	t.Run("does not resize a pod that too many managers wrote", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 		for i := range 13 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
@@ -366,9 +366,9 @@ func (s *apiServer) disbelieves(t *testing.T) {
 			t.Errorf("%v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
-	t.Run("even if somebody has applied it as it is before", func(t *testing.T) {
+	t.Run("does not resize a pod that too many managers wrote after one applied it unchanged", func(t *testing.T) {
 		p := s.applyPod(t, s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4"))
-		s.nextSecond(t) // What is of one second is cut in any order.
+		s.nextSecond(t) // The API server drops entries of the same second in any order.
 		for i := range 20 {
 			p = s.annotateAs(t, p, fmt.Sprintf("manager-%d", i), fmt.Sprintf("note-%d", i), "x")
 		}
@@ -378,10 +378,10 @@ func (s *apiServer) disbelieves(t *testing.T) {
 			}
 		}
 		if planned := s.planAs(t, p, "n4", restoring); planned.Pending() || planned.Reasons[0].Code != contract.InvalidAnnotation {
-			t.Errorf("restored: %v because of %v", planned.Decision, planned.Reasons)
+			t.Errorf("restore: %v because of %v", planned.Decision, planned.Reasons)
 		}
 	})
-	t.Run("who may resize may also say what the original is", func(t *testing.T) {
+	t.Run("trusts the originals of an actor that resized the pod", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Guaranteed), "n4")
 		p = s.annotateAs(t, s.resizeAs(t, p, "operator", podtest.Amounts{"1600m", "1600m", "1Gi", "1Gi"}), "operator", "original-cpu.app", "2", "original-cpu-limit.app", "2")
 		if planned := s.planAs(t, p, "n4"); planned.Decision != plan.Align {
@@ -426,7 +426,7 @@ func (s *apiServer) sidecars(t *testing.T) {
 	})
 	with := func(p *plan.Planner, _ *plan.Snapshot) { p.Sidecars = true }
 	if planned := s.planAs(t, p, "n4"); len(planned.Containers) != 1 {
-		t.Errorf("without being asked, plans %v", planned.Containers)
+		t.Errorf("not enabled, but planned: %v", planned.Containers)
 	}
 	s.do(t, s.planAs(t, p, "n4", with))
 	p = s.get(t, p)
@@ -439,9 +439,9 @@ func (s *apiServer) sidecars(t *testing.T) {
 		t.Errorf("annotations %v", p.Annotations)
 	}
 	if planned := s.planAs(t, p, "n4", with); planned.Pending() {
-		t.Errorf("still to do: %v", planned.Reasons)
+		t.Errorf("still pending: %v", planned.Reasons)
 	}
-	// The flag is off by now: what was done under it is undone all the same.
+	// Even with the flag off, a restore reverts what was resized with it.
 	s.do(t, s.planAs(t, p, "n4", restoring))
 	if got := s.get(t, p).Spec.InitContainers[1].Resources.Requests.Cpu().String(); got != "1" {
 		t.Errorf("restored, the sidecar has %s", got)

@@ -12,13 +12,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sizeHistory is every size that the pods with a ratio have had.
+// sizeHistory records every size that the pods with a ratio have had.
 type sizeHistory struct {
 	mu  sync.Mutex
 	had map[string][]string
 }
 
-// followSizes watches all pods straight at the API server.
+// followSizes watches all pods directly on the API server.
 func followSizes(t *testing.T, client kubernetes.Interface) *sizeHistory {
 	t.Helper()
 	h := &sizeHistory{had: map[string][]string{}}
@@ -47,13 +47,13 @@ func cpuOf(obj any) string {
 	return obj.(*corev1.Pod).Spec.Containers[0].Resources.Requests.Cpu().String()
 }
 
-// check checks that each pod has had exactly these sizes, one after the other.
+// check checks that each pod has had exactly these sizes in this order.
 func (h *sizeHistory) check(t *testing.T, want []string) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.had) != replicaPods {
-		t.Errorf("%d pods were seen", len(h.had))
+		t.Errorf("%d pods seen, want %d", len(h.had), replicaPods)
 	}
 	for name, had := range h.had {
 		if !slices.Equal(had, want) {

@@ -11,8 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// stops: a plan that is stopped before any of its writes leaves a pod from which
-// the next one comes to the same end.
+// stops: if a plan is stopped before any of its writes, the next plan reaches the same
+// final state.
 func (s *apiServer) stops(t *testing.T) {
 	sized := func(t *testing.T) (*corev1.Pod, *plan.Plan) {
 		p := s.pod(t, podtest.Guaranteed)
@@ -35,10 +35,10 @@ func (s *apiServer) stops(t *testing.T) {
 	}{
 		{"before the originals", sized, 0, again, podtest.Guaranteed, nil, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
 		{"before the resize", sized, 1, again, podtest.Guaranteed, recordedOriginals, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
-		{"before what was applied", sized, 2, again, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, recordedOriginals, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before the applied annotations", sized, 2, again, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, recordedOriginals, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
 		{"before the restore", restored, 0, func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4", restoring) }, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4"), podtest.Guaranteed, nil},
-		{"before the annotations go", restored, 1, func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4", restoring) }, podtest.Guaranteed, applied("n4"), podtest.Guaranteed, nil},
-		{"and the restore ends there", restored, 1, again, podtest.Guaranteed, applied("n4"), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
+		{"before the annotations are removed", restored, 1, func(p *corev1.Pod) *plan.Plan { return s.planAs(t, p, "n4", restoring) }, podtest.Guaranteed, applied("n4"), podtest.Guaranteed, nil},
+		{"before the annotations are removed, and the hold ends", restored, 1, again, podtest.Guaranteed, applied("n4"), podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p, planned := tc.begin(t)

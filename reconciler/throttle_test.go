@@ -24,7 +24,7 @@ func (l *throttle) use(limiter flowcontrol.RateLimiter) { l.now.Store(&limiter) 
 
 func (l *throttle) Wait(ctx context.Context) error { return (*l.now.Load()).Wait(ctx) }
 
-// gate is a limiter that lets nothing through until it is opened, and then all.
+// gate is a limiter that blocks all requests until it is opened.
 type gate struct {
 	flowcontrol.RateLimiter
 	waiting atomic.Int64
@@ -44,12 +44,12 @@ func (g *gate) Wait(ctx context.Context) error {
 	}
 }
 
-// awaitWaiting waits until n writes wait before the gate.
+// awaitWaiting waits until n writes wait at the gate.
 func (g *gate) awaitWaiting(t *testing.T, n int64) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%d writes to wait for their turn", n), func() error {
 		if got := g.waiting.Load(); got != n {
-			return fmt.Errorf("%d do", got)
+			return fmt.Errorf("%d wait", got)
 		}
 		return nil
 	})

@@ -40,13 +40,13 @@ func (g *guarded) testWatchEnds(t *testing.T) {
 	}()
 	revoke()
 	localcluster.Eventually(t, "the watch to end", func() error {
-		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // What is allowed is remembered.
+		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // Allowed rights are cached.
 		select {
 		case err := <-ended:
-			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "may not watch ratios.workload-resizer.io in all namespaces")
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "cannot watch ratios.workload-resizer.io in all namespaces")
 			return nil
 		default:
-			return errors.New("it goes on")
+			return errors.New("the watch continues")
 		}
 	})
 }
@@ -66,11 +66,11 @@ func (g *guarded) testStillAllowed(t *testing.T) {
 			t.Errorf("at first: %v", err)
 		}
 		revoke()
-		localcluster.Eventually(t, "the right to end", func() error {
-			g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // What is allowed is remembered.
+		localcluster.Eventually(t, "the right to be revoked", func() error {
+			g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // Allowed rights are cached.
 			err := access.StillAllowed(s.Context())
 			if err == nil {
-				return errors.New("it is still there")
+				return errors.New("the right still exists")
 			}
 			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", `in namespace "yellow"`)
 			return nil
@@ -82,7 +82,7 @@ func (g *guarded) testStillAllowed(t *testing.T) {
 			return g.access.AuthorizeStream(service, s, info, handle)
 		})
 		if err != nil {
-			return fmt.Errorf("let in: %w", err)
+			return fmt.Errorf("begin the stream: %w", err)
 		}
 		return nil
 	})

@@ -39,7 +39,7 @@ import (
 
 const audience = "workload-resizer.io"
 
-// guarded is a server that knows its callers, over TLS, under its own account.
+// guarded is a server that authenticates its callers, over TLS, under its own account.
 type guarded struct {
 	*authority
 	*running
@@ -48,8 +48,8 @@ type guarded struct {
 	clock   *testingclock.FakePassiveClock
 }
 
-// guard starts one on a control plane of its own. It may not read its holds, so it is
-// never ready: calls that are allowed say so, or whatever is wrong with them.
+// guard starts one on a control plane of its own. The server may not read its holds, so it is
+// never ready: calls that are allowed fail for that or another reason.
 func guard(t *testing.T) *guarded {
 	t.Helper()
 	g := unserved(t)
@@ -57,7 +57,7 @@ func guard(t *testing.T) *guarded {
 	return g
 }
 
-// unserved makes the control plane.
+// unserved starts the control plane, without a server.
 func unserved(t *testing.T) *guarded {
 	t.Helper()
 	cluster := localcluster.ForTest(t, "")
@@ -70,15 +70,15 @@ func unserved(t *testing.T) *guarded {
 	}
 }
 
-// own is the configuration of the server's account.
+// own returns the configuration of the server's account.
 func (g *guarded) own() *rest.Config {
 	own := g.cluster.Config()
 	own.Impersonate.UserName = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
 	return own
 }
 
-// serve starts the server, which asks about callers under its own account, and reads
-// the cluster with this configuration.
+// serve starts the server. It reviews callers under its own account, and reads the cluster
+// with the given configuration.
 func (g *guarded) serve(t *testing.T, cluster *rest.Config, more func(*Config)) {
 	t.Helper()
 	reviews := kubernetes.NewForConfigOrDie(g.own())
@@ -101,7 +101,7 @@ func (g *guarded) serve(t *testing.T, cluster *rest.Config, more func(*Config)) 
 	g.address = "localhost:" + port
 }
 
-// dial connects with a client certificate, or without any.
+// dial connects, with a client certificate if one is given.
 func (g *guarded) dial(t *testing.T, certificates ...tls.Certificate) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(g.address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: g.roots(t), Certificates: certificates})))
@@ -116,8 +116,8 @@ func bearing(ctx context.Context, token string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 }
 
-// call makes an empty request and returns how it began to be answered: with a
-// message, the end, or an error.
+// call makes an empty request, and returns the error of the first response. The error is nil
+// if the response is a message or the end of a stream.
 func call(ctx context.Context, conn *grpc.ClientConn, method string, stream bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,9 +149,9 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// refusal returns why the caller is not let in, "" if it is: then what comes back
-// is for the service to say, even that the request is bad or that it is not
-// ready.
+// refusal returns why the caller is refused, "" if it is not. A caller that is not refused
+// gets the result of the service, even if that is that the request is invalid or that the
+// service is not ready.
 func refusal(err error) string {
 	code, reason := status.Code(err), servertest.ReasonOf(err)
 	if code == codes.Unauthenticated || code == codes.PermissionDenied || reason == "IDENTITY_NOT_READY" {
@@ -167,8 +167,8 @@ const (
 	admin
 )
 
-// leastRole is the least role that may make an empty request, written down apart
-// from the table of the server.
+// leastRole is the least privileged role that may make an empty request. It is maintained
+// separately from the table of the server.
 var leastRole = map[string]int{
 	"/workloadresizer.v1.RatioService/ListRatios":        viewer,
 	"/workloadresizer.v1.RatioService/GetRatio":          viewer,
@@ -190,7 +190,7 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.ResizeService/Restore":      admin,
 
 	"/workloadresizer.v1.PauseService/Pause":     editor,
-	"/workloadresizer.v1.PauseService/Resume":    editor, // As long as no restore ends.
+	"/workloadresizer.v1.PauseService/Resume":    editor, // Unless a restore would end.
 	"/workloadresizer.v1.PauseService/ListHolds": viewer,
 
 	"/workloadresizer.v1.BenchmarkService/IngestSamples":   editor,
@@ -221,15 +221,15 @@ func TestAccess(t *testing.T) {
 		g.account(t, role)
 		g.grant(t, serviceAccount(role), "workload-resizer-"+role, "")
 	}
-	t.Run("every method is in the table, and nothing else is", g.testTable)
-	t.Run("every method lets in whom it should", g.testEveryMethod)
+	t.Run("the table lists every method and nothing else", g.testTable)
+	t.Run("every method allows the right callers", g.testEveryMethod)
 	t.Run("a client certificate names the user and the groups", g.testCertificates)
-	t.Run("a role in a namespace is for that namespace", g.testNamespaces)
-	t.Run("to resume needs the right to what is ended", g.testResume)
-	t.Run("a right that is granted counts at once, one that is taken away for ten seconds", g.testRevocation)
-	t.Run("a token that is revoked counts for ten seconds", g.testRevokedToken)
-	t.Run("a watch ends with the right to it", g.testWatchEnds)
-	t.Run("a right in a namespace is asked for again, too", g.testStillAllowed)
+	t.Run("a role in a namespace applies to that namespace", g.testNamespaces)
+	t.Run("resume needs the right to end each kind of hold", g.testResume)
+	t.Run("a granted right takes effect at once, a revoked one within ten seconds", g.testRevocation)
+	t.Run("a revoked token is accepted for up to ten seconds", g.testRevokedToken)
+	t.Run("a watch ends when its right is revoked", g.testWatchEnds)
+	t.Run("rights in a namespace are checked again", g.testStillAllowed)
 	t.Run("a caller sees the pods that it may get", g.testView)
 	t.Run("the log has the caller's name and never the token", g.testLog)
 }
@@ -238,7 +238,7 @@ func (g *guarded) testTable(t *testing.T) {
 	registered := serverMethods(g.server)
 	for name := range registered {
 		if _, ok := access.Methods()[name]; !ok {
-			t.Errorf("%s is not in the table, so nobody may call it", name)
+			t.Errorf("%s is not in the table, so every call is denied", name)
 		}
 		if _, ok := leastRole[name]; !ok {
 			t.Errorf("%s has no role in this test", name)
@@ -246,7 +246,7 @@ func (g *guarded) testTable(t *testing.T) {
 	}
 	for name := range access.Methods() {
 		if _, ok := registered[name]; !ok && name != access.Pprof {
-			t.Errorf("%s is in the table, but no method of the server", name)
+			t.Errorf("%s is in the table, but is not a method of the server", name)
 		}
 	}
 }
@@ -259,18 +259,18 @@ func (g *guarded) testEveryMethod(t *testing.T) {
 	}
 	callers := []caller{
 		{"no credentials", "", anybody, "Unauthenticated CREDENTIALS_MISSING"},
-		{"nonsense", "nonsense", anybody, "Unauthenticated CREDENTIALS_INVALID"},
+		{"an invalid token", "nonsense", anybody, "Unauthenticated CREDENTIALS_INVALID"},
 		{"the wrong audience", g.token(t, "admin", "another.example"), anybody, "Unauthenticated CREDENTIALS_INVALID"},
 		{"the audience of the API server", g.token(t, "admin", "https://kubernetes.default.svc"), anybody, "Unauthenticated CREDENTIALS_INVALID"},
 		{"an expired token", g.sign(t, "admin", audience, time.Now().Add(-time.Hour)), anybody, "Unauthenticated CREDENTIALS_INVALID"},
-		{"a token that was signed by the test", g.sign(t, "admin", audience, time.Now().Add(time.Hour)), admin, ""},
+		{"a token that the test signed", g.sign(t, "admin", audience, time.Now().Add(time.Hour)), admin, ""},
 		{"no rights", g.token(t, "nobody", audience), anybody, "PermissionDenied NOT_AUTHORIZED"},
 		{"viewer", g.token(t, "viewer", audience), viewer, "PermissionDenied NOT_AUTHORIZED"},
 		{"editor", g.token(t, "editor", audience), editor, "PermissionDenied NOT_AUTHORIZED"},
 		{"admin", g.token(t, "admin", audience), admin, "PermissionDenied NOT_AUTHORIZED"},
 	}
 	conn := g.dial(t)
-	// The API server takes a moment to know of new roles.
+	// The API server takes a moment to learn about new roles.
 	localcluster.Eventually(t, "the roles", func() error {
 		for _, c := range callers {
 			if c.role == anybody {
@@ -314,15 +314,15 @@ func (g *guarded) testCertificates(t *testing.T) {
 		return nil
 	})
 	if err := list(bearing(t.Context(), "nonsense"), carol); refusal(err) != "" {
-		t.Errorf("a certificate goes before a token: %v", err)
+		t.Errorf("a certificate does not take precedence over a token: %v", err)
 	}
 	dave := g.dial(t, g.certificate(t, false, pkix.Name{CommonName: "dave"}))
 	servertest.CheckError(t, list(t.Context(), dave), codes.PermissionDenied, "NOT_AUTHORIZED",
-		`user "dave" may not list ratios.workload-resizer.io in all namespaces; a ClusterRoleBinding to the ClusterRole workload-resizer-viewer allows it`)
+		`user "dave" cannot list ratios.workload-resizer.io in all namespaces; a ClusterRoleBinding to the ClusterRole workload-resizer-viewer allows it`)
 	unnamed := g.dial(t, g.certificate(t, false, pkix.Name{Organization: []string{"sizers"}}))
 	servertest.CheckError(t, list(t.Context(), unnamed), codes.Unauthenticated, "CREDENTIALS_INVALID", "no common name")
-	// A client does not show a certificate that the server does not ask for, so
-	// it has to be made to.
+	// A client does not send a certificate that the server does not ask for unless it is
+	// forced to.
 	stranger := g.certificate(t, true, pkix.Name{CommonName: "carol", Organization: []string{"sizers"}})
 	conn, err := grpc.NewClient(g.address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 		RootCAs: g.roots(t), GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &stranger, nil },
@@ -364,7 +364,7 @@ func (g *guarded) testNamespaces(t *testing.T) {
 		return err
 	}
 	localcluster.Eventually(t, "the role", func() error {
-		g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // What may not be seen is remembered.
+		g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // Denied namespaces are cached.
 		if err := preview("blue"); refusal(err) != "" {
 			return err
 		}
@@ -375,23 +375,23 @@ func (g *guarded) testNamespaces(t *testing.T) {
 		allowed bool
 		message string
 	}{
-		"plans of the namespace":                              {previews("blue"), true, ""},
-		"a plan of another namespace":                         {preview("default"), false, `may not get plans.workload-resizer.io in namespace "default"; a RoleBinding there to the ClusterRole workload-resizer-viewer`},
-		"plans of another namespace":                          {previews("default"), false, `may not list plans.workload-resizer.io in namespace "default"`},
-		"plans of all namespaces":                             {previews(""), false, `may not list plans.workload-resizer.io in all namespaces`},
-		"a pause of the namespace":                            {pause(&workloadresizerv1.HoldScope{Namespace: "blue"}), true, ""},
-		"a pause of a pod in it":                              {pause(&workloadresizerv1.HoldScope{Namespace: "blue", Pod: "p"}), true, ""},
-		"a pause of another namespace":                        {pause(&workloadresizerv1.HoldScope{Namespace: "default"}), false, `may not create pauses.workload-resizer.io in namespace "default"`},
-		"a pause of everything":                               {pause(&workloadresizerv1.HoldScope{AllNamespaces: true}), false, `in all namespaces`},
-		"a pause of everything that names the namespace, too": {pause(&workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "blue"}), false, `in all namespaces`},
-		"a pause of nothing":                                  {pause(nil), false, `in all namespaces`},
+		"plans of the namespace":                               {previews("blue"), true, ""},
+		"a plan of another namespace":                          {preview("default"), false, `cannot get plans.workload-resizer.io in namespace "default"; a RoleBinding in that namespace to the ClusterRole workload-resizer-viewer`},
+		"plans of another namespace":                           {previews("default"), false, `cannot list plans.workload-resizer.io in namespace "default"`},
+		"plans of all namespaces":                              {previews(""), false, `cannot list plans.workload-resizer.io in all namespaces`},
+		"a pause of the namespace":                             {pause(&workloadresizerv1.HoldScope{Namespace: "blue"}), true, ""},
+		"a pause of a pod in it":                               {pause(&workloadresizerv1.HoldScope{Namespace: "blue", Pod: "p"}), true, ""},
+		"a pause of another namespace":                         {pause(&workloadresizerv1.HoldScope{Namespace: "default"}), false, `cannot create pauses.workload-resizer.io in namespace "default"`},
+		"a pause of the cluster":                               {pause(&workloadresizerv1.HoldScope{AllNamespaces: true}), false, `in all namespaces`},
+		"a pause of the cluster that also names the namespace": {pause(&workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "blue"}), false, `in all namespaces`},
+		"a pause without a scope":                              {pause(nil), false, `in all namespaces`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if try.allowed && refusal(try.err) != "" {
 				t.Error(try.err)
 			}
 			if !try.allowed {
-				servertest.CheckError(t, try.err, codes.PermissionDenied, "NOT_AUTHORIZED", `user "system:serviceaccount:default:blue-admin" may not `)
+				servertest.CheckError(t, try.err, codes.PermissionDenied, "NOT_AUTHORIZED", `user "system:serviceaccount:default:blue-admin" cannot `)
 				if !strings.Contains(try.err.Error(), try.message) {
 					t.Errorf("got %v, want %s", try.err, try.message)
 				}
@@ -406,7 +406,7 @@ func (g *guarded) testResume(t *testing.T) {
 	for kind, role := range map[workloadresizerv1.HoldKind]int{
 		workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:       editor,
 		workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:     admin,
-		workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED: editor, // There is no restore that would end.
+		workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED: editor, // No restore would end.
 		unknown: admin,
 	} {
 		for i, account := range []string{"nobody", "viewer", "editor", "admin"} {
@@ -433,7 +433,7 @@ func (g *guarded) testRevocation(t *testing.T) {
 		t.Fatalf("before: %q", got)
 	}
 	revoke := g.grant(t, serviceAccount("guest"), "workload-resizer-viewer", "")
-	// The clock stands still, so that only what is not remembered can change.
+	// The clock stands still, so that only results that are not cached can change.
 	localcluster.Eventually(t, "the right", func() error {
 		if got := list(); got != "" {
 			return errors.New(got)
@@ -444,10 +444,10 @@ func (g *guarded) testRevocation(t *testing.T) {
 	now := g.clock.Now()
 	g.clock.SetTime(now.Add(10 * time.Second))
 	if got := list(); got != "" {
-		t.Errorf("a remembered right: %q", got)
+		t.Errorf("a cached right: %q", got)
 	}
 	g.clock.SetTime(now.Add(11 * time.Second))
-	localcluster.Eventually(t, "the right to end", func() error {
+	localcluster.Eventually(t, "the right to be revoked", func() error {
 		if got := list(); got != denied {
 			g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server was slower.
 			return fmt.Errorf("got %q", got)
@@ -470,10 +470,10 @@ func (g *guarded) testRevokedToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := list(); got != denied {
-		t.Errorf("a remembered token: %q", got)
+		t.Errorf("a cached token: %q", got)
 	}
 	localcluster.Eventually(t, "the token to be refused", func() error {
-		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server remembers tokens, too.
+		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server caches tokens, too.
 		if got := list(); got != unknown {
 			return fmt.Errorf("got %q", got)
 		}
@@ -496,7 +496,7 @@ func (g *guarded) testView(t *testing.T) {
 	} {
 		t.Run("user "+name, func(t *testing.T) {
 			localcluster.Eventually(t, "the view", func() error {
-				g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // What may not be seen is remembered.
+				g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // Denied namespaces are cached.
 				view := g.access.View(access.NewContext(t.Context(), access.Caller{Name: name}))
 				for namespace, sees := range want {
 					if got, err := view.Sees(namespace); err != nil || got != sees {
@@ -507,18 +507,18 @@ func (g *guarded) testView(t *testing.T) {
 			})
 		})
 	}
-	t.Run("a caller of this machine sees all", func(t *testing.T) {
+	t.Run("a local caller sees everything", func(t *testing.T) {
 		if sees, err := g.access.View(access.NewContext(t.Context(), access.Caller{Local: true})).Sees("green"); err != nil || !sees {
 			t.Errorf("%v, %v", sees, err)
 		}
 	})
-	t.Run("what was asked once is not asked again", func(t *testing.T) {
+	t.Run("a view asks each question once", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(access.NewContext(t.Context(), access.Caller{Name: "eve"}))
 		view := g.access.View(ctx)
 		if _, err := view.Sees("green"); err != nil {
 			t.Fatal(err)
 		}
-		cancel() // The API server cannot be asked any more.
+		cancel() // The API server can no longer be asked.
 		if sees, err := view.Sees("green"); err != nil || sees {
 			t.Errorf("%v, %v", sees, err)
 		}
@@ -553,11 +553,11 @@ func (g *guarded) testLog(t *testing.T) {
 		`Call ended method="/a/Stream" caller="system:serviceaccount:default:viewer" code="OK"`,
 	} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the log has no %s:\n%s", want, log)
+			t.Errorf("the log does not contain %s:\n%s", want, log)
 		}
 	}
 	if strings.Contains(log, token) {
-		t.Error("the log has the token")
+		t.Error("the log contains the token")
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// podToken makes a pod on a node, and returns a token as a kubelet would get it for
-// the pod.
+// podToken creates a pod on a node, and returns a token as a kubelet would request it for the
+// pod.
 func (a *authority) podToken(t *testing.T, account, name, node string) string {
 	t.Helper()
 	pod, err := a.client.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
@@ -38,10 +38,10 @@ func (a *authority) podToken(t *testing.T, account, name, node string) string {
 }
 
 func TestAgent(t *testing.T) {
-	t.Run("a token that is bound to a node is good for its samples alone", aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone)
+	t.Run("a token that is bound to a node can send only samples of that node", aTokenThatIsBoundToANodeCanSendOnlySamplesOfThatNode)
 }
 
-func aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
+func aTokenThatIsBoundToANodeCanSendOnlySamplesOfThatNode(t *testing.T) {
 	g, m := unserved(t), servertest.NewMeasured()
 	servertest.ConfigMap(t, g.client, servertest.HoldsName)
 	nodes := map[string]string{"mine": "n4", "other": "n2d"}
@@ -61,14 +61,14 @@ func aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 
 	review, err := g.client.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: bound, Audiences: []string{audience}}}, metav1.CreateOptions{})
 	if err != nil || !cmp.Equal(review.Status.User.Extra["authentication.kubernetes.io/node-name"], authenticationv1.ExtraValue{"mine"}) {
-		t.Fatalf("the API server knows of the token: %v, %v", review.Status.User.Extra, err)
+		t.Fatalf("attributes of the token: %v, %v", review.Status.User.Extra, err)
 	}
 
 	client := workloadresizerv1.NewBenchmarkServiceClient(g.dial(t))
 	of := func(id, node string) *workloadresizerv1.BenchmarkSample {
 		s := servertest.Sampled(id, time.Hour)
 		s.Benchmark = "bench-node:json"
-		if s.Source = "somebody"; node != "" {
+		if s.Source = "importer-feed"; node != "" {
 			s.NodeType, s.Node = "", node
 		}
 		return s
@@ -80,13 +80,13 @@ func aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 	})
 	response, err := servertest.Ingest(bearing(t.Context(), bound), client, false, both)
 	if err != nil || response.GetStored() != 1 || response.GetRejected() != 3 {
-		t.Fatalf("of the agent: %v, %v", response, err)
+		t.Fatalf("samples of the agent: %v, %v", response, err)
 	}
 	for i, node := range []string{"other", "", "gone"} {
 		e := response.GetErrors()[i]
-		want := fmt.Sprintf(`must be "mine", which your token is bound to, not %q`, node)
+		want := fmt.Sprintf(`must be "mine", the node that your token is bound to, not %q`, node)
 		if e.GetIndex() != int64(i+1) || e.GetCode() != workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_NOT_YOURS || e.GetField() != "node" || e.GetMessage() != want {
-			t.Errorf("of node %q: %v", node, e)
+			t.Errorf("sample of node %q: %v", node, e)
 		}
 	}
 	if kept := m.Kept["n4 mine/a"]; kept.Source != "agent" || kept.Machine != "mine" {
@@ -95,21 +95,21 @@ func aTokenThatIsBoundToANodeIsGoodForItsSamplesAlone(t *testing.T) {
 
 	response, err = servertest.Ingest(bearing(t.Context(), free), client, false, both[1:])
 	if err != nil || response.GetStored() != 2 || response.GetErrors()[0].GetCode() != workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN {
-		t.Errorf("of a caller that is bound to no node: %v, %v", response, err)
+		t.Errorf("samples of a caller that is bound to no node: %v, %v", response, err)
 	}
-	if kept := m.Kept["n2d b"]; kept.Source != "somebody" || kept.Machine != "other" {
+	if kept := m.Kept["n2d b"]; kept.Source != "importer-feed" || kept.Machine != "other" {
 		t.Errorf("kept %v", kept)
 	}
 
 	_, err = client.ListBenchmarks(bearing(t.Context(), bound), &workloadresizerv1.ListBenchmarksRequest{})
 	if got := refusal(err); got != "PermissionDenied NOT_AUTHORIZED" {
-		t.Errorf("an agent reads: %q", got)
+		t.Errorf("an agent that reads got %q", got)
 	}
 	if err := g.client.CoreV1().Pods("default").Delete(t.Context(), "agent-x", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "the token to end with its pod", func() error {
-		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server remembers tokens, too.
+	localcluster.Eventually(t, "the token to expire with its pod", func() error {
+		g.clock.SetTime(g.clock.Now().Add(11 * time.Second)) // The API server caches tokens, too.
 		if _, err := servertest.Ingest(bearing(t.Context(), bound), client, true); refusal(err) != "Unauthenticated CREDENTIALS_INVALID" {
 			return fmt.Errorf("got %w", err)
 		}

@@ -30,16 +30,16 @@ import (
 // remembered is a token as long as those of ServiceAccounts.
 var remembered = strings.Repeat("x", 1100)
 
-// BenchmarkGetRatio is a read through everything that a call passes, by a caller
-// whose token and rights are known by then.
+// BenchmarkGetRatio measures a read through all guards, by a caller whose token and rights
+// are cached.
 func BenchmarkGetRatio(b *testing.B) { serveRatios(b).benchmark(b) }
 
-// BenchmarkBareEcho is what gRPC itself takes for a call: no interceptors, and a
-// handler that sends back what it gets.
+// BenchmarkBareEcho measures a call in gRPC alone: no interceptors, and a handler that
+// returns its request.
 func BenchmarkBareEcho(b *testing.B) { serveEcho(b).benchmark(b) }
 
-// BenchmarkShareOfBareEcho takes turns between both, so that whatever else the
-// machine does costs both the same. The share is the median of the turns'.
+// BenchmarkShareOfBareEcho alternates between both, so that other work on the machine affects
+// both equally. The share is the median over all turns.
 func BenchmarkShareOfBareEcho(b *testing.B) {
 	const calls = 5000
 	ours, bare := serveRatios(b), serveEcho(b)
@@ -59,7 +59,7 @@ func BenchmarkShareOfBareEcho(b *testing.B) {
 	b.ReportMetric(shares[len(shares)/2], "share")
 }
 
-// calls are of one method, by many callers on a few connections.
+// calls makes calls of one method, by many callers on a few connections.
 type calls struct {
 	conns  [4]*grpc.ClientConn
 	method string
@@ -83,7 +83,8 @@ func serveRatios(b *testing.B) *calls {
 	}, r.server.config.GRPC)
 }
 
-// reviewer is an API server that knows everybody and allows everything.
+// reviewer returns the configuration of an API server that accepts every token and allows
+// everything.
 func reviewer(b testing.TB, asked func(path string)) *rest.Config {
 	known := authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{audience}, User: authenticationv1.UserInfo{Username: "ann"}}
 	answers := map[string]any{
@@ -111,7 +112,7 @@ func serveEcho(b *testing.B) *calls {
 	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, servertest.Serve(b, server))
 }
 
-// connect has each connection answer a call.
+// connect makes one call on each connection.
 func connect(b *testing.B, c *calls, to net.Listener) *calls {
 	b.Helper()
 	for i := range c.conns {

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// logUnary writes one line per call at -v=1, and costs nothing below that.
+// logUnary logs one line per call at -v=1, and costs nothing below that.
 func logUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if !klog.FromContext(ctx).V(1).Enabled() {
 		return handler(ctx, request)
@@ -24,7 +24,7 @@ func logUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, hand
 	return response, err
 }
 
-// logStream is logUnary for streams; the line is written at the end.
+// logStream is logUnary for streams. It logs when the stream ends.
 func logStream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !klog.FromContext(stream.Context()).V(1).Enabled() {
 		return handler(service, stream)

@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// certificate is in the test's hands.
+// certificate is a certificate that the test controls.
 type certificate struct {
 	ready, problem error
 	expiry         time.Time
@@ -28,10 +28,10 @@ func (c *certificate) Problem() error    { return c.problem }
 func (c *certificate) Expiry() time.Time { return c.expiry }
 
 func TestCertificate(t *testing.T) {
-	t.Run("probes and metrics tell of the certificate", probesAndMetricsTellOfTheCertificate)
+	t.Run("probes and metrics report the certificate", probesAndMetricsReportTheCertificate)
 }
 
-func probesAndMetricsTellOfTheCertificate(t *testing.T) {
+func probesAndMetricsReportTheCertificate(t *testing.T) {
 	const metric = "\nworkload_resizer_tls_certificate_expiry_timestamp_seconds 1.7e+09\n"
 	expiry, why := time.Unix(1_700_000_000, 0), errors.New("Secret a/b is broken")
 	for _, tc := range []struct {
@@ -41,10 +41,10 @@ func probesAndMetricsTellOfTheCertificate(t *testing.T) {
 		body        string
 		metric      bool
 	}{
-		{"none in plaintext", nil, http.StatusOK, "", false},
-		{"a good one", &certificate{expiry: expiry}, http.StatusOK, "", true},
-		{"the last good one", &certificate{problem: why, expiry: expiry}, http.StatusOK, "warning: the serving certificate is the last good one: Secret a/b is broken\n", true},
-		{"not yet one", &certificate{ready: why, problem: why}, http.StatusServiceUnavailable, "Secret a/b is broken\n", false},
+		{"no certificate in plaintext", nil, http.StatusOK, "", false},
+		{"a good certificate", &certificate{expiry: expiry}, http.StatusOK, "", true},
+		{"the last good certificate", &certificate{problem: why, expiry: expiry}, http.StatusOK, "warning: the last good serving certificate is in effect: Secret a/b is broken\n", true},
+		{"no certificate yet", &certificate{ready: why, problem: why}, http.StatusServiceUnavailable, "Secret a/b is broken\n", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
@@ -62,7 +62,7 @@ func probesAndMetricsTellOfTheCertificate(t *testing.T) {
 				_, body, _ = strings.Cut(body, "\n")
 			}
 			if code != tc.code || body != tc.body {
-				t.Errorf("/readyz is %d %q, want %d %q", code, body, tc.code, tc.body)
+				t.Errorf("/readyz returns %d %q, want %d %q", code, body, tc.code, tc.body)
 			}
 			if _, body := r.get(t, "/metrics"); strings.Contains(body, metric) != tc.metric {
 				t.Errorf("/metrics has the expiry: %v, want %v\n%s", !tc.metric, tc.metric, body)

@@ -20,60 +20,56 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Config is what a Server is made of. All fields must be set, where no other
-// default is named.
+// Config configures a Server. All fields must be set unless their comment states a default.
 type Config struct {
-	// Replica is the name of this process among its replicas, Version what it is
-	// built from.
+	// Replica is the name of this process among the replicas, and Version is its version.
 	Replica, Version string
 
-	// Ratios are what is told and planned with.
+	// Ratios has the ratios that the API returns and plans with.
 	Ratios *ratios.Store
-	// Overrides is one of the sources of Ratios; nil if that has none.
+	// Overrides is one of the sources of Ratios; nil if Ratios does not use it.
 	Overrides *override.Store
-	// Reconciler and Holds are of the cluster; both are nil for a server without
-	// one.
+	// Reconciler and Holds belong to the cluster; both are nil for a standalone server.
 	Reconciler *reconciler.Reconciler
 	Holds      *hold.Store
-	// Benchmarks are what was measured; nil if the server does not use it. A server
-	// without a cluster does not.
+	// Benchmarks has the measurements; nil if the server does not use them. A standalone
+	// server does not.
 	Benchmarks benchmarks.Measured
-	// Election tells which replica leads; nil if there is only this one.
+	// Election reports which replica leads; nil if there is only this one.
 	Election status.Election
-	// Planner plans manifests where there is no Reconciler; with one it does not
-	// count.
+	// Planner plans manifests if there is no Reconciler; otherwise it is ignored.
 	Planner *plan.Planner
 
-	// Access decides who may call what, and see which pods; nil lets callers of
-	// this machine do everything, and no others anything.
+	// Access decides who may call what, and whose pods a caller can see. If it is nil,
+	// callers on this machine may do everything, and others nothing.
 	Access *access.Access
-	// Limits are what callers can ask for.
+	// Limits are the limits for callers.
 	Limits limits.Limits
-	// Reflection lets callers ask what the API is, Channelz what connections do;
-	// default false.
+	// Reflection enables gRPC server reflection, and Channelz enables channelz, which shows
+	// the state of connections; default false.
 	Reflection, Channelz bool
 
-	// GRPC and HTTP are listened on; the server closes them. HTTP is nil for
-	// neither probes nor metrics.
+	// GRPC and HTTP are the listeners, which the server closes. If HTTP is nil, there are no
+	// probes and no metrics.
 	GRPC, HTTP net.Listener
-	// TLS is what the gRPC API and the profiles are encrypted with; nil is plaintext.
+	// TLS encrypts the gRPC API and the profiles; nil is plaintext.
 	TLS *tls.Config
-	// Certificate is that of TLS; nil where TLS is.
+	// Certificate is the serving certificate of TLS; nil if TLS is nil.
 	Certificate health.Certificate
-	// Pprof is listened on for profiles of the process, by those whom PprofAccess
-	// lets; nil for none. The server closes it.
+	// Pprof is the listener for profiles of the process, for callers that PprofAccess allows;
+	// nil for no profiles. The server closes it.
 	Pprof       net.Listener
 	PprofAccess *access.Access
-	// Traces tells of each call of the API; nil traces none.
+	// Traces traces each call of the API; nil for no traces.
 	Traces trace.TracerProvider
-	// Metrics are registered and exposed from here.
+	// Metrics is the registry that the server registers its metrics with and exposes.
 	Metrics *prometheus.Registry
 }
 
-// standalone tells whether the server has no cluster.
+// standalone reports whether the server has no cluster.
 func (c *Config) standalone() bool { return c.Reconciler == nil }
 
-// stores are those that keep something in ConfigMaps.
+// stores returns the stores that keep documents in ConfigMaps.
 func (c *Config) stores() (all []health.Store) {
 	if c.Overrides != nil {
 		all = append(all, c.Overrides)
@@ -87,8 +83,8 @@ func (c *Config) stores() (all []health.Store) {
 	return all
 }
 
-// planner plans pods that are not in the cluster. The error is that what the
-// cluster allows is not known yet.
+// planner returns the planner for pods that are not in the cluster. It returns an error while
+// it is not known what the cluster allows.
 func (c *Config) planner() (*plan.Planner, error) {
 	if c.standalone() {
 		return c.Planner, nil

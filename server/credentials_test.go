@@ -27,13 +27,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// authority is the cluster's, which signs certificates and tokens.
+// authority is the authority of a cluster, which signs certificates and tokens.
 type authority struct {
 	cluster *localcluster.Cluster
 	client  kubernetes.Interface
 }
 
-// account makes a ServiceAccount in the namespace default.
+// account creates a ServiceAccount in the namespace default.
 func (a *authority) account(t *testing.T, name string) {
 	t.Helper()
 	if _, err := a.client.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
@@ -41,7 +41,7 @@ func (a *authority) account(t *testing.T, name string) {
 	}
 }
 
-// token returns one of a ServiceAccount of the namespace default.
+// token returns a token of a ServiceAccount in the namespace default.
 func (a *authority) token(t *testing.T, name, audience string) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{audience}}}
@@ -52,7 +52,7 @@ func (a *authority) token(t *testing.T, name, audience string) string {
 	return request.Status.Token
 }
 
-// grant binds a ClusterRole to a user, in all namespaces if namespace is empty.
+// grant binds a ClusterRole to a subject, in all namespaces if namespace is empty.
 func (a *authority) grant(t *testing.T, subject rbacv1.Subject, role, namespace string) (revoke func()) {
 	t.Helper()
 	meta := metav1.ObjectMeta{GenerateName: "test-"}
@@ -99,7 +99,7 @@ func (a *authority) key(t *testing.T, name string) *ecdsa.PrivateKey {
 	return key
 }
 
-// sign makes a token of a ServiceAccount with the cluster's own key.
+// sign creates a token of a ServiceAccount with the key of the cluster.
 func (a *authority) sign(t *testing.T, name, audience string, expiry time.Time) string {
 	t.Helper()
 	account, err := a.client.CoreV1().ServiceAccounts("default").Get(t.Context(), name, metav1.GetOptions{})
@@ -127,7 +127,7 @@ func (a *authority) sign(t *testing.T, name, audience string, expiry time.Time) 
 	return signed + "." + base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
 }
 
-// certificate signs one by the cluster's authority, or by itself.
+// certificate creates a certificate, signed by the authority of the cluster or by itself.
 func (a *authority) certificate(t *testing.T, selfSigned bool, subject pkix.Name) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -152,7 +152,7 @@ func (a *authority) certificate(t *testing.T, selfSigned bool, subject pkix.Name
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// roots trusts the cluster's authority.
+// roots returns a pool with the authority of the cluster.
 func (a *authority) roots(t *testing.T) *x509.CertPool {
 	t.Helper()
 	ca, err := x509.ParseCertificate(a.file(t, "ca.crt"))

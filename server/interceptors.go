@@ -17,15 +17,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
-// The order is the same for unary calls and streams: metrics first, so that
-// denied calls count; recovery inside them, so that a panic is counted and
-// logged as the error it becomes. What costs nothing to say no comes before what
-// does: the rate of calls, rights, other limits, then the rules of the API.
+// The order is the same for unary calls and streams: metrics first, so that denied calls
+// count; recovery inside them, so that a panic is counted and logged as the error that it
+// becomes. Cheap checks come before expensive ones: the rate of calls, rights, other limits,
+// then the rules of the API.
 
-// guards are what calls pass before a service is asked, in this order.
+// guards checks calls before they reach a service, in this order.
 type guards struct {
 	access *access.Access
-	// config tells whether there is a cluster.
+	// config has the cluster, if there is one.
 	config *Config
 	limits *limits.Limiter
 	rules  *rules.Checker
@@ -60,10 +60,10 @@ func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInte
 	}
 }
 
-// recovered turns a panic into an error that tells the caller nothing of our
-// insides; the log has the stack.
+// recovered turns a panic into an error that reveals no internals to the caller. The stack is
+// in the log.
 func (g *guards) recovered(ctx context.Context, cause any) error {
 	g.panics.Inc()
 	klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Call panicked", "stack", string(debug.Stack()))
-	return rpcerror.New(rpcerror.Internal, "the server failed on this call; its log says why")
+	return rpcerror.New(rpcerror.Internal, "internal server error: see the log of the server")
 }

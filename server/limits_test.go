@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// limited is a server that knows everybody as ann, whom it allows everything.
+// limited starts a server that authenticates every caller as ann, who may do everything.
 func limited(t *testing.T, most limits.Limits) (r *running, rightsAsked *atomic.Int32) {
 	t.Helper()
 	rightsAsked = &atomic.Int32{}
@@ -38,10 +38,10 @@ func limited(t *testing.T, most limits.Limits) (r *running, rightsAsked *atomic.
 }
 
 func TestLimits(t *testing.T) {
-	t.Run("calls are counted before rights are asked", callsAreCountedBeforeRightsAreAsked)
+	t.Run("calls are counted before rights are checked", callsAreCountedBeforeRightsAreChecked)
 }
 
-func callsAreCountedBeforeRightsAreAsked(t *testing.T) {
+func callsAreCountedBeforeRightsAreChecked(t *testing.T) {
 	r, rightsAsked := limited(t, limits.Limits{CallsPerSecond: 1e-3, CallBurst: 2})
 	client, ctx := workloadresizerv1.NewRatioServiceClient(r.conn), bearing(t.Context(), "token")
 	if _, err := client.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: "n4"}); err != nil {
@@ -63,7 +63,7 @@ func callsAreCountedBeforeRightsAreAsked(t *testing.T) {
 	}
 	servertest.CheckError(t, err, codes.ResourceExhausted, "RATE_LIMITED", "try again in")
 	if now := rightsAsked.Load(); asked != 2 || now != asked {
-		t.Errorf("the rights were asked for %d times by then, and %d times after", asked, now)
+		t.Errorf("%d access reviews before the limit, and %d after it", asked, now)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestWatchesAreCounted(t *testing.T) {
 	if err := watch(); err != nil {
 		t.Fatal(err)
 	}
-	servertest.CheckError(t, watch(), codes.ResourceExhausted, "TOO_MANY_WATCHES", "run already")
+	servertest.CheckError(t, watch(), codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 1 watches")
 }
 
 // first receives the first message of a stream.
@@ -100,11 +100,11 @@ func TestPreviewsAreCounted(t *testing.T) {
 	}
 	client := workloadresizerv1.NewPlanServiceClient(r.conn)
 	err = first(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")
 	_, err = client.PreviewManifest(ctx, &workloadresizerv1.PreviewManifestRequest{Manifest: "x"})
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")
 	_, err = workloadresizerv1.NewBenchmarkServiceClient(r.conn).GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")
 	release()
 	err = first(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
 	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "")

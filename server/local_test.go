@@ -15,10 +15,10 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	t.Run("callers of this machine may do everything without credentials", callersOfThisMachineMayDoEverythingWithoutCredentials)
+	t.Run("local callers may do everything without credentials", localCallersMayDoEverythingWithoutCredentials)
 }
 
-func callersOfThisMachineMayDoEverythingWithoutCredentials(t *testing.T) {
+func localCallersMayDoEverythingWithoutCredentials(t *testing.T) {
 	r := start(t, setup{})
 	for method, info := range serverMethods(r.server) {
 		if err := call(t.Context(), r.conn, method, info.IsServerStream); refusal(err) != "" {
@@ -46,14 +46,14 @@ func TestCredentialsInPlaintext(t *testing.T) {
 		code            codes.Code
 		reason, message string
 	}{
-		{"none are needed on this machine", here, nil, codes.OK, "", ""},
-		{"those given on this machine are checked", here, []string{"Bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused; try again later"},
-		{"those given in a wrong way are not taken for none", here, []string{"Basic eDp5"}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
-		{"an empty token is not taken for none", here, []string{"Bearer "}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
-		{"two tokens are refused", here, []string{"Bearer x", "Bearer y"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "must be given once"},
-		{"some are needed where others can call", anywhere, nil, codes.Unauthenticated, "CREDENTIALS_MISSING", "authorization: Bearer TOKEN"},
-		{"those given where others can call are checked", anywhere, []string{"bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused"},
-		{"a server without a cluster refuses them", alone, []string{"Bearer x"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "call it without credentials"},
+		{"local callers need no credentials", here, nil, codes.OK, "", ""},
+		{"credentials of local callers are checked", here, []string{"Bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused; try again later"},
+		{"malformed credentials are refused", here, []string{"Basic eDp5"}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
+		{"an empty token is refused", here, []string{"Bearer "}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
+		{"two tokens are refused", here, []string{"Bearer x", "Bearer y"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "must be set once"},
+		{"callers of other machines need credentials", anywhere, nil, codes.Unauthenticated, "CREDENTIALS_MISSING", "authorization: Bearer TOKEN"},
+		{"credentials of other callers are checked", anywhere, []string{"bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused"},
+		{"a server without TokenReviews refuses credentials", alone, []string{"Bearer x"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "call it without credentials"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := t.Context()
@@ -70,7 +70,7 @@ func TestCredentialsInPlaintext(t *testing.T) {
 			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 		})
 	}
-	t.Run("health is for everybody", func(t *testing.T) {
+	t.Run("health needs no credentials", func(t *testing.T) {
 		for _, ctx := range []context.Context{t.Context(), bearing(t.Context(), "x")} {
 			if err := call(ctx, anywhere.conn, "/grpc.health.v1.Health/Check", false); err != nil {
 				t.Error(err)

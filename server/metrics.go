@@ -8,19 +8,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/health"
 )
 
-// newPanics counts the calls that panicked.
+// newPanics returns a counter of calls that panicked.
 func newPanics() prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "workload_resizer_grpc_panics_total",
-		Help: "Calls of the API that ended by a panic: each is a bug, and the log says where.",
+		Help: "API calls that panicked. Each is a bug; the log has the stack.",
 	})
 }
 
-// newHoldsHealthy exposes the state of the holds.
+// newHoldsHealthy exposes the health of the holds.
 func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "workload_resizer_holds_healthy",
-		Help: "Whether what is stored of restored and paused pods is in force (1), or what was last known of it or nothing (0).",
+		Help: "Whether the stored holds are in effect (1), or the last known holds or none (0).",
 	}, func() float64 {
 		if holds.Err() != nil {
 			return 0
@@ -29,7 +29,7 @@ func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
 	})
 }
 
-// ratioCollector exposes the ratios in force.
+// ratioCollector exposes the ratios in effect.
 type ratioCollector struct {
 	store *ratios.Store
 	ratio *prometheus.Desc
@@ -37,7 +37,7 @@ type ratioCollector struct {
 
 func newRatioCollector(store *ratios.Store) *ratioCollector {
 	return &ratioCollector{store, prometheus.NewDesc("workload_resizer_ratio",
-		"Performance of a node type in force, by resource (cpu, memory) and the source it is from; only quotients of two have a meaning. Those of rules for some pods are not in it.",
+		"Performance of a node type in effect, by resource (cpu, memory) and source. Values are meaningful only relative to each other. Does not include the ratios of rules for specific pods.",
 		[]string{"node_type", "resource", "source"}, nil)}
 }
 
@@ -66,7 +66,7 @@ type sourceCollector struct {
 
 func newSourceCollector(store *ratios.Store) *sourceCollector {
 	return &sourceCollector{store, prometheus.NewDesc("workload_resizer_ratio_source_healthy",
-		"Whether the present state of a ratio source is in force (1), or its last good one or none (0).", []string{"source"}, nil)}
+		"Whether the current state of a ratio source is in effect (1), or its last good state or none (0).", []string{"source"}, nil)}
 }
 
 // Describe implements prometheus.Collector.

@@ -43,11 +43,11 @@ func (panicking) WatchResizes(_ *workloadresizerv1.WatchResizesRequest, stream g
 }
 
 func TestPanic(t *testing.T) {
-	t.Run("a panic is counted and tells the caller nothing of our insides", aPanicIsCountedAndTellsTheCallerNothingOfOurInsides)
-	t.Run("a panic that finds out who calls is one of the call", aPanicThatFindsOutWhoCallsIsOneOfTheCall)
+	t.Run("a panic is counted and reveals no internals", aPanicIsCountedAndRevealsNoInternals)
+	t.Run("a panic during authentication fails the call", aPanicDuringAuthenticationFailsTheCall)
 }
 
-func aPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
+func aPanicIsCountedAndRevealsNoInternals(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
@@ -69,7 +69,7 @@ func aPanicIsCountedAndTellsTheCallerNothingOfOurInsides(t *testing.T) {
 	}
 	checkPanic(t, err)
 	if got := testutil.ToFloat64(g.panics); got != 3 {
-		t.Errorf("%v panics are counted", got)
+		t.Errorf("%v panics were counted", got)
 	}
 }
 
@@ -80,7 +80,7 @@ func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, meta
 	panic("secret state")
 }
 
-func aPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
+func aPanicDuringAuthenticationFailsTheCall(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
 	g := &guards{config: &Config{}, access: identity, limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
@@ -90,14 +90,14 @@ func aPanicThatFindsOutWhoCallsIsOneOfTheCall(t *testing.T) {
 	_, err := client.PreviewPod(bearing(t.Context(), "x"), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
 	checkPanic(t, err)
 	if got := testutil.ToFloat64(g.panics); got != 1 {
-		t.Errorf("%v panics are counted", got)
+		t.Errorf("%v panics were counted", got)
 	}
 }
 
 func checkPanic(t *testing.T, err error) {
 	t.Helper()
-	servertest.CheckError(t, err, codes.Internal, "INTERNAL", "its log says why")
+	servertest.CheckError(t, err, codes.Internal, "INTERNAL", "see the log of the server")
 	if strings.Contains(status.Convert(err).String(), "secret") {
-		t.Errorf("the caller is told %v", err)
+		t.Errorf("the caller got %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// newPprof serves profiles of the process to those who have the right to debug. It
-// listens apart from probes and metrics, which need no right.
+// newPprof returns a server of profiles of the process for callers with the right to debug.
+// It has its own listener, separate from probes and metrics, which need no right.
 func newPprof(guard *access.Access) *http.Server {
 	mux := http.NewServeMux()
 	for path, serve := range map[string]http.HandlerFunc{
@@ -20,7 +20,7 @@ func newPprof(guard *access.Access) *http.Server {
 	return &http.Server{Handler: guard.Guard(access.Pprof, mux), ReadHeaderTimeout: 10 * time.Second}
 }
 
-// servePprof serves profiles as the API is served: encrypted if that is.
+// servePprof serves profiles in the same way as the API: encrypted if the API is.
 func (s *Server) servePprof() error {
 	if s.config.TLS == nil {
 		return s.pprof.Serve(s.config.Pprof)

@@ -24,12 +24,12 @@ import (
 )
 
 func TestProblems(t *testing.T) {
-	t.Run("a kind of workload that may not be read is a problem of a ready server", aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer)
-	t.Run("what cannot be stored is a problem before somebody tries", whatCannotBeStoredIsAProblemBeforeSomebodyTries)
-	t.Run("holds that are not read are said everywhere", holdsThatAreNotReadAreSaidEverywhere)
+	t.Run("a workload kind that cannot be read is a problem of a ready server", aWorkloadKindThatCannotBeReadIsAProblemOfAReadyServer)
+	t.Run("a missing ConfigMap is a problem before the first write", aMissingConfigMapIsAProblemBeforeTheFirstWrite)
+	t.Run("holds that cannot be read are reported everywhere", holdsThatCannotBeReadAreReportedEverywhere)
 }
 
-func aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
+func aWorkloadKindThatCannotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
 	servertest.ConfigMap(t, kubernetes.NewForConfigOrDie(cluster), servertest.HoldsName)
 	r := start(t, setup{cluster: cluster, loop: func(c *reconciler.Config) {
@@ -37,10 +37,10 @@ func aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 		nobody.Impersonate.UserName = "nobody"
 		c.Metadata, c.WorkloadKinds = metadata.NewForConfigOrDie(nobody), []schema.GroupResource{{Group: "apps", Resource: "replicasets"}}
 	}})
-	const want = "replicasets.apps cannot be read, so holds and autoscalers on what controls them do not count: "
+	const want = "replicasets.apps cannot be read, so holds and autoscalers on their owners are ignored: "
 	localcluster.Eventually(t, "the server to be ready, with a warning", func() error {
 		if code, body := r.get(t, "/readyz"); code != http.StatusOK || !strings.Contains(body, "\nwarning: "+want) {
-			return fmt.Errorf("it says %d %s", code, body)
+			return fmt.Errorf("/readyz returns %d %s", code, body)
 		}
 		return nil
 	})
@@ -50,7 +50,7 @@ func aKindOfWorkloadThatMayNotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 	}
 }
 
-func whatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
+func aMissingConfigMapIsAProblemBeforeTheFirstWrite(t *testing.T) {
 	cluster := localcluster.ForTest(t, "").Config()
 	client := kubernetes.NewForConfigOrDie(cluster)
 	overrides := override.New(client, servertest.Namespace, "overrides")
@@ -69,9 +69,9 @@ func whatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 		_, body := r.get(t, "/readyz")
 		return append(status.GetProblems(), strings.Split(body, "\n")...)
 	}
-	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which keeps the overrides, does not exist: apply deploy/base, which has it"
+	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which stores the overrides, does not exist: apply deploy/base, which creates it"
 	wanted := []string{
-		noOverrides, "holds cannot be stored: ConfigMap default/holds, which keeps the holds, does not exist: apply deploy/base, which has it",
+		noOverrides, "holds cannot be stored: ConfigMap default/holds, which stores the holds, does not exist: apply deploy/base, which creates it",
 	}
 	localcluster.Eventually(t, "the problems", func() error {
 		for _, want := range wanted {
@@ -97,12 +97,12 @@ func whatCannotBeStoredIsAProblemBeforeSomebodyTries(t *testing.T) {
 	})
 }
 
-func holdsThatAreNotReadAreSaidEverywhere(t *testing.T) {
+func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 	r := start(t, setup{})
 	client := workloadresizerv1.NewPauseServiceClient(r.conn)
 	localcluster.Eventually(t, "the API server not to answer", func() error {
 		if err := r.server.config.Holds.Err(); err == nil || !strings.Contains(err.Error(), "connection refused") {
-			return fmt.Errorf("it says %w", err)
+			return fmt.Errorf("the error is %w", err)
 		}
 		return nil
 	})
@@ -115,9 +115,9 @@ func holdsThatAreNotReadAreSaidEverywhere(t *testing.T) {
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}})
 	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	if _, body := r.get(t, "/metrics"); !strings.Contains(body, "\nworkload_resizer_holds_healthy 0\n") {
-		t.Errorf("/metrics is %q", body)
+		t.Errorf("/metrics returns %q", body)
 	}
 	if code, _ := r.get(t, "/livez"); code != http.StatusOK {
-		t.Errorf("/livez is %d", code)
+		t.Errorf("/livez returns %d", code)
 	}
 }

@@ -16,32 +16,31 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// setup is what a test's server is made of; each field has a default.
+// setup configures the server of a test; each field has a default.
 type setup struct {
-	// cluster is where the API server is; by default nowhere, so that it never
-	// answers.
+	// cluster is the API server; by default an address where none answers.
 	cluster *rest.Config
-	// ratios are the first state of their source; by default servertest.Layer().
+	// ratios is the first state of their source; by default servertest.Layer().
 	ratios ratios.Update
-	// askEvery is how often watches look up and ask whether they may go on; by
-	// default as the server has it.
+	// askEvery is how often watches wake up and check the caller again; by default as in the
+	// server.
 	askEvery time.Duration
-	// loop and server may change what else there is.
+	// loop and server can change the rest of the configuration.
 	loop   func(*reconciler.Config)
 	server func(*Config)
 }
 
-// running is a server with a reconciler, whose ratios are in the test's hands.
+// running is a server with a reconciler, and ratios that the test controls.
 type running struct {
 	*servertest.Parts
 	server *Server
-	// conn is in plaintext, by a caller of this machine.
+	// conn is a plaintext connection of a local caller.
 	conn *grpc.ClientConn
 	http string
 }
 
-// start starts a server that ends with the test, and returns when the ratios, or
-// why there are none, are known.
+// start starts a server that runs until the test ends. It returns once the ratios, or why
+// there are none, are known.
 func start(t testing.TB, of setup) *running {
 	t.Helper()
 	r := &running{Parts: servertest.New(t, servertest.Setup{Cluster: of.cluster, Ratios: of.ratios, Loop: of.loop})}

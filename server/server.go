@@ -23,15 +23,14 @@ import (
 )
 
 const (
-	// maxHeaderBytes is how large a request's metadata may be, which is read
-	// before it is known who calls. A token has a few KiB.
+	// maxHeaderBytes limits the metadata of a request, which is read before the caller is
+	// known. A token has a few KiB.
 	maxHeaderBytes = 64 << 10
-	// streamWorkers are goroutines that calls are served by in turn, as most of
-	// what a new one would do is to grow its stack. More calls than these at a
-	// time, and watches, get goroutines of their own.
+	// streamWorkers is the number of goroutines that serve calls in turn. A new goroutine per
+	// call would spend most of its time growing its stack. Watches, and calls above this
+	// number, get goroutines of their own.
 	streamWorkers = 32
-	// shutdownGrace is how long calls may go on once the server was asked to
-	// end.
+	// shutdownGrace is how long calls may continue after the server is asked to shut down.
 	shutdownGrace = 10 * time.Second
 )
 
@@ -40,18 +39,17 @@ type Server struct {
 	config Config
 	grpc   *grpc.Server
 	http   *http.Server
-	// pprof is nil if nothing listens for it.
+	// pprof is nil if there is no listener for profiles.
 	pprof  *http.Server
 	health *health.Health
 
 	ratios  *ratioservice.Service
 	watches *streams.Watches
-	// previews bound what is planned for callers at once.
+	// previews limits how many previews are planned at once.
 	previews *limits.Slots
 }
 
-// New returns a server that does nothing until Run. The reconciler must not run
-// yet.
+// New returns a server that does nothing until Run. The reconciler must not be running yet.
 func New(config Config) *Server {
 	if config.Access == nil {
 		config.Access = access.New(access.Config{Local: true})
@@ -98,7 +96,7 @@ func New(config Config) *Server {
 	return s
 }
 
-// Run serves until ctx is done, then lets the calls under way end.
+// Run serves until ctx is done, then waits for calls in progress to end.
 func (s *Server) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	served := make(chan error, 3)
@@ -132,7 +130,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return first
 }
 
-// ended is nil where serving ended because the server was asked to end.
+// ended returns nil if serving ended because the server was asked to shut down.
 func ended(attempt string, err error) error {
 	if err == nil || errors.Is(err, grpc.ErrServerStopped) || errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -140,13 +138,12 @@ func ended(attempt string, err error) error {
 	return fmt.Errorf("%s: %w", attempt, err)
 }
 
-// shutdown refuses new calls, ends watches, and gives the calls under way
-// shutdownGrace.
+// shutdown refuses new calls, ends watches, and gives calls in progress shutdownGrace to end.
 func (s *Server) shutdown() {
 	s.watches.End()
 	s.health.End()
 	if s.pprof != nil {
-		_ = s.pprof.Close() // Nobody waits for a profile of what ends.
+		_ = s.pprof.Close() // No need to wait for profiles.
 	}
 	stopped := make(chan struct{})
 	go func() {
@@ -161,8 +158,8 @@ func (s *Server) shutdown() {
 		s.grpc.Stop()
 		<-stopped
 	}
-	// Last, so that probes are answered while calls end. They and metrics are
-	// short; what is not done in time is cut off.
+	// Last, so that probes are answered while calls end. Probes and metrics requests are
+	// short; those that do not finish in time are cut off.
 	_ = s.http.Shutdown(grace)
 	_ = s.http.Close()
 }

@@ -15,10 +15,10 @@ import (
 )
 
 func TestServer(t *testing.T) {
-	t.Run("what is missing is said everywhere", whatIsMissingIsSaidEverywhere)
+	t.Run("a missing configuration is reported everywhere", aMissingConfigurationIsReportedEverywhere)
 }
 
-func whatIsMissingIsSaidEverywhere(t *testing.T) {
+func aMissingConfigurationIsReportedEverywhere(t *testing.T) {
 	r := start(t, setup{ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := workloadresizerv1.NewRatioServiceClient(r.conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
@@ -27,13 +27,13 @@ func whatIsMissingIsSaidEverywhere(t *testing.T) {
 	_, err = workloadresizerv1.NewPlanServiceClient(r.conn).PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a", Pod: "b"})
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	if code, body := r.get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "ConfigMap a/b does not exist") {
-		t.Errorf("/readyz is %d %q", code, body)
+		t.Errorf("/readyz returns %d %q", code, body)
 	}
 	if code, body := r.get(t, "/livez"); code != http.StatusOK || body != "ok\n" {
-		t.Errorf("/livez is %d %q", code, body)
+		t.Errorf("/livez returns %d %q", code, body)
 	}
 	if code, body := r.get(t, "/metrics"); code != http.StatusOK || !strings.Contains(body, `workload_resizer_ratio_source_healthy{source="configmap"} 0`) {
-		t.Errorf("/metrics is %d %q", code, body)
+		t.Errorf("/metrics returns %d %q", code, body)
 	}
 
 	changes := r.Store.Watch()

@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/status"
 )
 
-// register makes the services, each of what it needs.
+// register creates and registers the services.
 func (s *Server) register() {
 	config := &s.config
 	telling := ratioservice.Config{Store: config.Ratios, Overrides: config.Overrides, Viewer: config.Access, Watches: s.watches, Slots: limits.NewSlots(config.Limits.Previews)}
@@ -25,7 +25,7 @@ func (s *Server) register() {
 	s.ratios.Register(s.grpc)
 	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews}).Register(s.grpc)
 	if config.standalone() {
-		// They are there to be refused as what needs a cluster.
+		// Registered so that calls are refused with the reason STANDALONE.
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})
 		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(s.grpc, workloadresizerv1.UnimplementedResizeServiceServer{})
@@ -41,7 +41,7 @@ func (s *Server) register() {
 	}
 }
 
-// registerOfCluster makes the services that need a cluster.
+// registerOfCluster creates and registers the services that need a cluster.
 func (s *Server) registerOfCluster() {
 	config := &s.config
 	held := holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access})

@@ -13,7 +13,7 @@ func (c *Config) needsCluster(method string) error {
 	if access.Clusterless(method) || !c.standalone() {
 		return nil
 	}
-	return rpcerror.New(rpcerror.Standalone, "this server runs standalone, without a cluster; ask one that has a cluster for "+method)
+	return rpcerror.New(rpcerror.Standalone, "this server runs standalone, without a cluster; use a server with a cluster for "+method)
 }
 
 func (c *Config) needsClusterUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// needsCluster names the methods of ours that a server without a cluster refuses,
-// written down apart from the table of the server.
+// needsCluster lists the methods that a standalone server refuses. It is maintained
+// separately from the table of the server.
 var needsCluster = map[string]bool{
 	"/workloadresizer.v1.RatioService/UpdateRatio":         true,
 	"/workloadresizer.v1.RatioService/BatchUpdateRatios":   true,
@@ -46,11 +46,11 @@ var needsCluster = map[string]bool{
 }
 
 func TestStandalone(t *testing.T) {
-	t.Run("only what needs no cluster is answered without one", onlyWhatNeedsNoClusterIsAnsweredWithoutOne)
-	t.Run("nothing is refused for want of a cluster with one", nothingIsRefusedForWantOfAClusterWithOne)
+	t.Run("a standalone server refuses only methods that need a cluster", aStandaloneServerRefusesOnlyMethodsThatNeedACluster)
+	t.Run("a server with a cluster refuses no method for lack of one", aServerWithAClusterRefusesNoMethodForLackOfOne)
 }
 
-func onlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
+func aStandaloneServerRefusesOnlyMethodsThatNeedACluster(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	listener := servertest.Listen(t)
 	s := New(Config{
@@ -71,7 +71,7 @@ func onlyWhatNeedsNoClusterIsAnsweredWithoutOne(t *testing.T) {
 	}
 }
 
-func nothingIsRefusedForWantOfAClusterWithOne(t *testing.T) {
+func aServerWithAClusterRefusesNoMethodForLackOfOne(t *testing.T) {
 	r := start(t, setup{})
 	for method := range serverMethods(r.server) {
 		if err := r.server.config.needsCluster(method); err != nil {

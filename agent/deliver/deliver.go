@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// patience is for how long it is tried.
+	// patience is how long Send keeps trying.
 	patience = 5 * time.Minute
-	// callTimeout is how long one try may take.
+	// callTimeout is how long one attempt may take.
 	callTimeout = 30 * time.Second
 )
 
-// RejectedError is why samples will never be taken.
+// RejectedError lists why the server will never accept some samples.
 type RejectedError struct{ reasons []string }
 
 // Error implements error.
 func (e *RejectedError) Error() string {
-	return "the server rejects samples: " + strings.Join(e.reasons, "; ")
+	return "the server rejected samples: " + strings.Join(e.reasons, "; ")
 }
 
 // Sender sends the samples of one node.
@@ -37,9 +37,9 @@ type Sender struct {
 	Node   string
 }
 
-// Send sends samples until the server has taken all of them, for some minutes. It
-// returns a *RejectedError for those that it will not take, and another error if
-// it may work later: a sample that is sent twice counts once.
+// Send sends samples until the server has accepted all of them, or until patience runs out.
+// It returns a *RejectedError if the server rejects samples. After any other error the caller
+// may send the same samples again: a sample that is sent twice counts once.
 func (s *Sender) Send(ctx context.Context, samples []sample.Sample) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -61,7 +61,7 @@ func (s *Sender) Send(ctx context.Context, samples []sample.Sample) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("send samples: %w, tried for %v", err, patience)
+			return fmt.Errorf("send samples: %w; gave up after %v", err, patience)
 		case <-time.After(pause.Step()):
 		}
 	}
@@ -74,12 +74,12 @@ func (s *Sender) call(ctx context.Context, pending []*workloadresizerv1.Benchmar
 	if err != nil {
 		return nil, err
 	}
-	// Where that fails, the answer says why.
+	// If this fails, the response carries the error.
 	_ = stream.Send(&workloadresizerv1.IngestSamplesRequest{Samples: pending})
 	return stream.CloseAndRecv()
 }
 
-// mayWork tells that the same call may work later.
+// mayWork reports whether the same call may succeed later.
 func mayWork(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted:
@@ -88,7 +88,7 @@ func mayWork(err error) bool {
 	return false
 }
 
-// sift returns the samples to send once more, and why others are rejected.
+// sift returns the samples to send again, and why the server rejected the others.
 func sift(sent []*workloadresizerv1.BenchmarkSample, response *workloadresizerv1.IngestSamplesResponse) (again []*workloadresizerv1.BenchmarkSample, rejected []string) {
 	for _, e := range response.GetErrors() {
 		if e.GetCode() == workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN && e.GetIndex() >= 0 && e.GetIndex() < int64(len(sent)) {
@@ -107,13 +107,14 @@ func errorOf(rejected []string) error {
 	return &RejectedError{rejected}
 }
 
-// Rejected tells that samples will never be taken.
+// Rejected reports whether err says that the server will never accept some samples.
 func Rejected(err error) bool {
 	var rejected *RejectedError
 	return errors.As(err, &rejected)
 }
 
-// messages are samples of the node: the server knows what type it is.
+// messages returns samples as protobuf messages. They name the node and not its type: the
+// server knows the type.
 func messages(node string, samples []sample.Sample) []*workloadresizerv1.BenchmarkSample {
 	all := make([]*workloadresizerv1.BenchmarkSample, len(samples))
 	for i := range samples {

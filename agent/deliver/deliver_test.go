@@ -18,13 +18,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// answer is what the server says to one call.
+// answer is the server's response to one call.
 type answer struct {
 	err    error
 	errors []*workloadresizerv1.SampleError
 }
 
-// scripted gives its answers one after the other, the last again and again.
+// scripted gives its answers in order, and then repeats the last one.
 type scripted struct {
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	answers []answer
@@ -61,18 +61,18 @@ func TestSend(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		answers  []answer
-		sent     []int // Samples per call; the first calls count.
+		sent     []int // Samples in each of the first calls.
 		says     string
 		rejected bool
 	}{
-		{"all are taken", []answer{{}}, []int{2}, "", false},
-		{"a server that starts anew is asked again", []answer{unavailable, unavailable, {}}, []int{2, 2, 2}, "", false},
-		{"a node that is not known yet, too", []answer{unknownBoth, {}}, []int{2, 2}, "", false},
-		{"only what was not taken is sent again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, unknown)}}, {}}, []int{2, 1}, "", false},
-		{"what is rejected is not sent again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, invalid)}}}, []int{2}, "b: score must be above 0", true},
-		{"nor where others are", []answer{{errors: []*workloadresizerv1.SampleError{rejection(0, invalid), rejection(1, unknown)}}, {}}, []int{2, 1}, "rejects samples", true},
-		{"what will not work is not tried again", []answer{{err: status.Error(codes.PermissionDenied, "you may not")}}, []int{2}, "you may not", false},
-		{"a node that stays unknown", []answer{unknownBoth}, []int{2, 2, 2}, `does not know node "n4-1" yet, tried for 5m0s`, false},
+		{"sends all samples in one call", []answer{{}}, []int{2}, "", false},
+		{"retries while the server restarts", []answer{unavailable, unavailable, {}}, []int{2, 2, 2}, "", false},
+		{"retries while the node is unknown", []answer{unknownBoth, {}}, []int{2, 2}, "", false},
+		{"sends only missing samples again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, unknown)}}, {}}, []int{2, 1}, "", false},
+		{"does not send rejected samples again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, invalid)}}}, []int{2}, "b: score must be above 0", true},
+		{"sends missing samples again without rejected ones", []answer{{errors: []*workloadresizerv1.SampleError{rejection(0, invalid), rejection(1, unknown)}}, {}}, []int{2, 1}, "rejected samples", true},
+		{"does not retry permanent errors", []answer{{err: status.Error(codes.PermissionDenied, "you may not")}}, []int{2}, "you may not", false},
+		{"gives up if the node stays unknown", []answer{unknownBoth}, []int{2, 2, 2}, `does not know node "n4-1" yet; gave up after 5m0s`, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,11 +81,11 @@ func TestSend(t *testing.T) {
 				began := time.Now()
 				err := sender.Send(t.Context(), []sample.Sample{{ID: "a"}, {ID: "b"}})
 				if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) || Rejected(err) != tc.rejected {
-					t.Errorf("got %v", err)
+					t.Errorf("got error %v, want %q", err, tc.says)
 				}
 				for i, n := range tc.sent {
 					if i >= len(server.got) || len(server.got[i]) != n {
-						t.Fatalf("call %d of %v", i, server.got)
+						t.Fatalf("call %d: want %d samples, calls %v", i, n, server.got)
 					}
 				}
 				if took := time.Since(began); took > patience+callTimeout {
@@ -99,7 +99,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// connect returns a client of the server over a connection in memory.
+// connect returns a client with an in-memory connection to the server.
 func connect(t *testing.T, s *scripted) workloadresizerv1.BenchmarkServiceClient {
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()

@@ -1,20 +1,20 @@
 package kernel
 
 const (
-	// chaseSteps is how many accesses a unit is.
+	// chaseSteps is the number of accesses in a unit of work.
 	chaseSteps = 1 << 15
 	chaseM     = chaseSteps / 1e6
 )
 
-// line is one cache line of 64 bytes: the next one to visit, and which visit of
-// the round this is, to know that none was left out.
+// line is one cache line of 64 bytes. It holds the next line to visit, and the position of
+// this line in the round, which proves that no line was skipped.
 type line struct {
 	next, turn uint32
 	_          [56]byte
 }
 
-// newChase follows a chain through all lines in an order that cannot be foreseen:
-// each access waits for the one before, so this is bound by memory latency.
+// newChase follows a chain through all lines in an unpredictable order. Each access waits for
+// the previous one, so this kernel is bound by memory latency.
 func newChase(bytes int) Work {
 	lines := make([]line, max(bytes/64, 2))
 	order := make([]uint32, len(lines))

@@ -1,7 +1,6 @@
-// Package kernel has the benchmarks that a node is measured with: a few that
-// compute as servers do, made of the standard library, and two that wait for
-// memory. Each is a fixed amount of work over data that is always the same, and
-// checks what comes out.
+// Package kernel provides the benchmarks that measure a node. Most use the standard library
+// to compute what servers compute; two wait for memory. Each kernel does a fixed amount of
+// work on constant data, and checks its result.
 //
-// It must not know how work is timed, nor how many threads do it.
+// It must not know how work is timed or how many threads do it.
 package kernel

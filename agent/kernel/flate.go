@@ -8,14 +8,13 @@ import (
 
 const flateMB = textBytes / 1e6
 
-// newFlate compresses a text and expands it again, as HTTP servers and clients
-// do.
+// newFlate compresses and decompresses a text, as HTTP servers and clients do.
 func newFlate(int) Work {
 	data := logText()
 	var packed, unpacked bytes.Buffer
 	writer, err := flate.NewWriter(&packed, flate.DefaultCompression)
 	if err != nil {
-		panic("flate has no default level: " + err.Error())
+		panic("create flate writer at the default level: " + err.Error())
 	}
 	source := bytes.NewReader(nil)
 	reader := flate.NewReader(source)

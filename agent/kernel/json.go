@@ -8,11 +8,11 @@ import (
 
 const (
 	jsonBytes = 64 << 10
-	// jsonMB is nominal: what the document comes to is a few bytes more.
+	// jsonMB is nominal: the document is a few bytes larger.
 	jsonMB = jsonBytes / 1e6
 )
 
-// order is what a service passes on.
+// order is an element of the document, typical of the data that services exchange.
 type order struct {
 	ID       int64             `json:"id"`
 	Customer string            `json:"customer"`
@@ -27,8 +27,7 @@ type item struct {
 	Price   float64 `json:"price"`
 }
 
-// newJSON decodes a document and encodes it again, as services do with what they
-// are sent.
+// newJSON decodes and encodes a document, as services do with requests.
 func newJSON(int) Work {
 	document := orders()
 	return func() error {
@@ -64,7 +63,7 @@ func orders() []byte {
 		}
 		document, err := json.Marshal(all)
 		if err != nil {
-			panic("orders are no JSON: " + err.Error())
+			panic("encode orders as JSON: " + err.Error())
 		}
 		if len(document) >= jsonBytes {
 			return document

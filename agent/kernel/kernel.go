@@ -8,34 +8,33 @@ import (
 	"strings"
 )
 
-// Set numbers the kernels as they are: it goes up when what one of them does
-// changes, so that scores of before and after are not compared.
+// Set is the version of the kernels. Increase it when the work of a kernel changes, so that
+// scores from before and after the change are not compared.
 const Set = 1
 
-// Work does one unit of work. It is for one thread. An error says that the
-// result is wrong.
+// Work does one unit of work on one thread. An error means that the result is wrong.
 type Work func() error
 
 // Kernel is one benchmark.
 type Kernel struct {
-	// Name is what samples call it, e.g. "bench-node:json".
+	// Name is the benchmark name in samples, e.g. "bench-node:json".
 	Name string
-	// Unit is what a score counts, e.g. "MB/s".
+	// Unit is the unit of scores, e.g. "MB/s".
 	Unit string
-	// Amount is how much of it a unit of work is, e.g. in MB.
+	// Amount is the size of a unit of work, e.g. in MB.
 	Amount float64
-	// Units of work make one repetition, some 25 ms of a present-day vCPU.
+	// Units is how many units of work make one repetition, about 25 ms on a present-day vCPU.
 	Units int
-	// Memory tells that it works on as much data as it is given, which has to
-	// be much more than caches hold.
+	// Memory means that the kernel works on as many bytes as New receives. They must be many
+	// more than the caches hold.
 	Memory bool
-	// New makes what one thread works on, of so many bytes if Memory is set.
-	// That thread should call it, so that the data is near to it.
+	// New returns the work of one thread, with data of that many bytes if Memory is set.
+	// Call it on that thread, so that the data is allocated close to it.
 	New func(bytes int) Work
 }
 
-// All returns the kernels, those that say most about servers first, for a machine
-// on which not all can be run.
+// All returns the kernels. The most representative of servers come first, for machines that
+// cannot run all of them.
 func All() []Kernel {
 	return []Kernel{
 		{Name: "bench-node:json", Unit: "MB/s", Amount: jsonMB, Units: 16, New: newJSON},
@@ -48,20 +47,19 @@ func All() []Kernel {
 	}
 }
 
-// Spot returns the kernels of a short check: two that need no memory to speak
-// of.
+// Spot returns the kernels of a spot check: two that need almost no memory.
 func Spot() []Kernel { return All()[:2] }
 
-// Version is what samples call the version: the standard library makes up most of
-// the work, so scores of different Go releases are not compared.
+// Version returns the benchmark version in samples. It includes the Go release: most of the
+// work is in the standard library, so scores of different releases are not compared.
 func Version() string {
 	release, _, _ := strings.Cut(runtime.Version(), " ")
 	return strconv.Itoa(Set) + "-" + release
 }
 
-// errWrong is returned by a Work that did not come to what it should: the machine
-// or the kernel is broken, and its score means nothing.
+// errWrong is what a Work returns if its result is not the expected one: the machine or the
+// kernel is broken, and the score means nothing.
 var errWrong = errors.New("the result is wrong")
 
-// random is the same wherever it is made anew.
+// random returns a source that always generates the same sequence.
 func random() *rand.Rand { return rand.New(rand.NewPCG(0x5eed, 0x0f)) }

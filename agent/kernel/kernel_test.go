@@ -13,17 +13,17 @@ func small(k Kernel) Work {
 }
 
 func TestKernel(t *testing.T) {
-	t.Run("every kernel comes to the same again and again", everyKernelComesToTheSameAgainAndAgain)
-	t.Run("the data is that of this set", theDataIsThatOfThisSet)
-	t.Run("the matches of the text are counted right", theMatchesOfTheTextAreCountedRight)
-	t.Run("the version names the set and the go release", theVersionNamesTheSetAndTheGoRelease)
+	t.Run("every kernel always has the same result", everyKernelAlwaysHasTheSameResult)
+	t.Run("a changed set needs a new number", aChangedSetNeedsANewNumber)
+	t.Run("the number of matches in the text is right", theNumberOfMatchesInTheTextIsRight)
+	t.Run("the version names the set and the Go release", theVersionNamesTheSetAndTheGoRelease)
 }
 
-func everyKernelComesToTheSameAgainAndAgain(t *testing.T) {
+func everyKernelAlwaysHasTheSameResult(t *testing.T) {
 	for _, k := range All() {
 		t.Run(k.Name, func(t *testing.T) {
 			work := small(k)
-			for i := range 20 { // More than once around the memory of the memory kernels.
+			for i := range 20 { // Passes over the data of the memory kernels more than once.
 				if err := work(); err != nil {
 					t.Fatalf("unit %d: %v", i, err)
 				}
@@ -50,8 +50,8 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-// The data must not change unnoticed: scores would.
-func theDataIsThatOfThisSet(t *testing.T) {
+// If the data changes, scores change: a change must not go unnoticed.
+func aChangedSetNeedsANewNumber(t *testing.T) {
 	for name, tc := range map[string]struct {
 		data []byte
 		want string
@@ -60,13 +60,13 @@ func theDataIsThatOfThisSet(t *testing.T) {
 		"orders": {orders(), "49433cf4"},
 	} {
 		if sum := sha256.Sum256(tc.data); hex.EncodeToString(sum[:4]) != tc.want {
-			t.Errorf("the %s are %x: if that is meant, count Set up", name, sum[:4])
+			t.Errorf("the %s changed: checksum %x; if this is intended, increase Set", name, sum[:4])
 		}
 	}
 }
 
-func theMatchesOfTheTextAreCountedRight(t *testing.T) {
-	// Field by field, without an expression.
+func theNumberOfMatchesInTheTextIsRight(t *testing.T) {
+	// Field by field, without a regular expression.
 	count := 0
 	for l := range strings.Lines(string(logText())) {
 		f := strings.Fields(l)
@@ -75,7 +75,7 @@ func theMatchesOfTheTextAreCountedRight(t *testing.T) {
 		}
 	}
 	if count != slowErrorsInText || count == 0 {
-		t.Errorf("%d matches, not %d", count, slowErrorsInText)
+		t.Errorf("got %d matches, want %d", count, slowErrorsInText)
 	}
 }
 

@@ -16,7 +16,7 @@ type record struct {
 	value int
 }
 
-// newSort sorts records by their keys, as what merges and groups does.
+// newSort sorts records by their keys, as merging and grouping do.
 func newSort(int) Work {
 	r := random()
 	unsorted := make([]record, sortRecords)

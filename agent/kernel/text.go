@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// textBytes is the size of the text that kernels read.
+// textBytes is the size of the text that kernels process.
 const textBytes = 128 << 10
 
-// logText is what a server would log: lines that repeat themselves as much as
-// those of logs do.
+// logText returns a text like the log of a server, with as much repetition.
 func logText() []byte {
 	r := random()
 	paths := []string{"/", "/healthz", "/api/v1/orders", "/api/v1/orders/%d", "/static/app-%d.js", "/login"}

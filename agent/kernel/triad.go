@@ -1,20 +1,20 @@
 package kernel
 
 const (
-	// triadStep is how many elements a unit covers: as STREAM counts them, it
-	// moves three words of 8 bytes for each.
+	// triadStep is the number of elements in a unit of work. As STREAM counts, each element
+	// moves three words of 8 bytes.
 	triadStep = 1 << 18
 	triadMB   = triadStep * 3 * 8 / 1e6
 	triadBy   = 3.0
 )
 
-// newTriad adds to an array a multiple of another, piece by piece around three
-// arrays: the triad of STREAM, bound by memory bandwidth.
+// newTriad stores the sum of one array and a multiple of another in a third, one piece at a
+// time: the triad of STREAM, bound by memory bandwidth.
 func newTriad(bytes int) Work {
 	n := max(bytes/3/8/triadStep, 1) * triadStep
 	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range a {
-		// Writing to all of a, too, has the system provide its memory now.
+		// Writing to a makes the system allocate its memory now.
 		a[i], b[i], c[i] = -1, float64(i%1000), 2
 	}
 	at := 0

@@ -2,16 +2,16 @@ package machine
 
 import "github.com/workload-resizer/workload-resizer/ratios/nodetype"
 
-// vendors are what Node Feature Discovery calls those that /proc/cpuinfo names.
+// vendors maps vendors in /proc/cpuinfo to their names in Node Feature Discovery.
 var vendors = map[string]string{
 	"GenuineIntel": "Intel",
 	"AuthenticAMD": "AMD",
 	"HygonGenuine": "Hygon",
 }
 
-// cpuModel names a CPU model so that it can be the value of a label: vendor,
-// family and model of x86 (Linux has the extended ones added up, as NFD has),
-// implementer and part of Arm; empty if any of them is missing.
+// cpuModel returns the name of a CPU model, valid as a label value. For x86, it consists of
+// vendor, family and model; Linux includes the extended family and model in these, as NFD
+// does. For Arm, it consists of implementer and part. It is empty if any of them is missing.
 func cpuModel(info map[string]string) string {
 	vendor, family, model := info["vendor_id"], info["cpu family"], info["model"]
 	if name, known := vendors[vendor]; known {

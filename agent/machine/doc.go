@@ -1,5 +1,5 @@
-// Package machine tells what the node is that this process runs on, and how much
-// of it the process may use, from what Linux shows in /proc and /sys.
+// Package machine describes the node that this process runs on, and how much of the node the
+// process may use, as Linux shows it in /proc and /sys.
 //
-// It must not know what the node is called, nor what is measured.
+// It must not know the node's name or what is measured.
 package machine

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// limits tells what the control groups of this process allow, of version 1 or 2:
-// the least of a group and of all that it is in.
+// limits returns what the control groups of this process allow, in version 1 or 2: the lowest
+// limit of a group and all its ancestors.
 func limits(text func(string) string) (quota float64, memoryBytes int64) {
 	const mount = "sys/fs/cgroup"
 	groups := groupsOf(text("proc/self/cgroup"))
@@ -20,8 +20,8 @@ func limits(text func(string) string) (quota float64, memoryBytes int64) {
 		} else {
 			group = groups[""]
 		}
-		// The path may be that of the host, and not be seen from inside of a
-		// container: then the top is the container's own group.
+		// The path may be a path of the host that does not exist inside the container. The
+		// root is then the container's own group.
 		for ; ; group = path.Dir(group) {
 			read(path.Join(dir, group), v1)
 			if group == "/" || group == "." || group == "" {
@@ -54,12 +54,12 @@ func limits(text func(string) string) (quota float64, memoryBytes int64) {
 	return quota, memoryBytes
 }
 
-// groupsOf reads /proc/self/cgroup: the group by controller of version 1, and that
-// of version 2 by the empty name.
+// groupsOf parses /proc/self/cgroup. It returns the group of each version 1 controller, and
+// the version 2 group under the empty name.
 func groupsOf(text string) map[string]string {
 	groups := map[string]string{}
 	for line := range strings.Lines(text) {
-		// 4:cpu,cpuacct:/kubepods/pod1, or of version 2 0::/kubepods/pod1.
+		// 4:cpu,cpuacct:/kubepods/pod1, or in version 2 0::/kubepods/pod1.
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(fields) != 3 || slices.Contains(strings.Split(fields[2], "/"), "..") {
 			continue
@@ -71,7 +71,7 @@ func groupsOf(text string) map[string]string {
 	return groups
 }
 
-// number is a limit; 0 if there is none, as "max" and -1 say.
+// number parses a limit. It returns 0 for no limit, which is "max" or -1.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 53)
 	if err != nil || n < 0 {

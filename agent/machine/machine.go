@@ -10,34 +10,32 @@ import (
 
 // Machine is a node as this process sees it.
 type Machine struct {
-	// CPUModel is as Node Feature Discovery labels it, e.g. "Intel-6-143" or
-	// "AMD-25-1"; of Arm, implementer and part, e.g. "ARM-0x41-0xd0c". Empty if
-	// it is not known.
+	// CPUModel is the CPU model as Node Feature Discovery labels it, e.g. "Intel-6-143" or
+	// "AMD-25-1". For Arm, it consists of implementer and part, e.g. "ARM-0x41-0xd0c". Empty
+	// if unknown.
 	CPUModel string
-	// CPUName is for people, e.g. "AMD EPYC 7B13"; empty if it is not known.
+	// CPUName is the human-readable name, e.g. "AMD EPYC 7B13"; empty if unknown.
 	CPUName string
 	// Kernel is the release of Linux.
 	Kernel string
-	// Online are the vCPUs of the node, CPUs those of them that this process may
-	// use.
+	// Online are the vCPUs of the node. CPUs are the ones that this process may use.
 	Online, CPUs cpuset.CPUSet
-	// ThreadsPerCore is 2 where vCPUs share cores (SMT), else 1; 0 if it is not
-	// known.
+	// ThreadsPerCore is 2 where vCPUs share cores (SMT), else 1; 0 if unknown.
 	ThreadsPerCore int
-	// Sharing is with how many of CPUs each of them, in their order, shares its
-	// core, itself counted; nil if that is not known.
+	// Sharing has an element for each of CPUs, in order: how many of CPUs share its core,
+	// itself included. It is nil if unknown.
 	Sharing []int
-	// CacheBytes is the size of all last-level caches together that CPUs have.
+	// CacheBytes is the total size of the last-level caches of CPUs.
 	CacheBytes int64
-	// Quota is how many CPUs' time the control groups of this process let it
-	// use; 0 is no limit.
+	// Quota is the CPU quota of this process's control groups, in CPUs; 0 means no limit.
 	Quota float64
-	// MemoryBytes is how much memory they let it use, and no more than is
-	// available now.
+	// MemoryBytes is how much memory this process can use: the limit of its control groups,
+	// but at most what is available now.
 	MemoryBytes int64
 }
 
-// Read reads what the root directory shows, os.DirFS("/") for this node.
+// Read reads the machine's description below a root directory, which is os.DirFS("/") for
+// this node.
 func Read(root fs.FS) (Machine, error) {
 	var m Machine
 	text := func(name string) string {
@@ -55,26 +53,26 @@ func Read(root fs.FS) (Machine, error) {
 		return Machine{}, fmt.Errorf("read the vCPUs of this node from /sys/devices/system/cpu/online: %w", err)
 	}
 	if m.CPUs, err = cpuset.Parse(firstValues(text("proc/self/status"))["Cpus_allowed_list"]); err != nil {
-		return Machine{}, fmt.Errorf("read the vCPUs that may be used from /proc/self/status: %w", err)
+		return Machine{}, fmt.Errorf("read the vCPUs that this process may use from /proc/self/status: %w", err)
 	}
 	if m.Online.IsEmpty() {
 		m.Online = m.CPUs
 	}
-	// The mask of a process may have vCPUs that the node does not.
+	// The mask of a process may include vCPUs that the node does not have.
 	m.CPUs = m.CPUs.Intersection(m.Online)
 	if m.CPUs.IsEmpty() {
-		return Machine{}, fmt.Errorf("find the vCPUs that may be used: /proc/self/status names none of %s", m.Online)
+		return Machine{}, fmt.Errorf("find the vCPUs that this process may use: /proc/self/status lists none of %s", m.Online)
 	}
 	m.ThreadsPerCore, m.Sharing, m.CacheBytes = topology(text, m.CPUs)
 	m.Quota, m.MemoryBytes = limits(text)
 	return m, nil
 }
 
-// VCPUs is how many vCPUs are measured: those that may be used.
+// VCPUs returns the number of vCPUs that this process may use and measures.
 func (m *Machine) VCPUs() int { return m.CPUs.Size() }
 
-// firstValues reads lines of "key : value" and returns the first value of each
-// key: in /proc/cpuinfo, that of the first processor.
+// firstValues parses lines of the form "key : value" and returns the first value of each key.
+// In /proc/cpuinfo, these are the values of the first processor.
 func firstValues(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {

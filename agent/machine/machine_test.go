@@ -54,16 +54,16 @@ func TestRead(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	t.Run("read says which VCPUs it cannot find", readSaysWhichVCPUsItCannotFind)
-	t.Run("the cpu model is named as its labels are", theCPUModelIsNamedAsItsLabelsAre)
-	t.Run("with whom VCPUs share their cores", withWhomVCPUsShareTheirCores)
+	t.Run("fails without usable vCPUs", failsWithoutUsableVCPUs)
+	t.Run("names the CPU model as labels do", namesTheCPUModelAsLabelsDo)
+	t.Run("counts the vCPUs that share a core", countsTheVCPUsThatShareACore)
 }
 
-func readSaysWhichVCPUsItCannotFind(t *testing.T) {
+func failsWithoutUsableVCPUs(t *testing.T) {
 	for name, root := range map[string]fstest.MapFS{
-		"none that may be used": {"sys/devices/system/cpu/online": file("0-3"), "proc/self/status": file("Cpus_allowed_list:\t4-5\n")},
-		"nothing at all":        {},
-		"what is no list":       {"sys/devices/system/cpu/online": file("0-x"), "proc/self/status": file("Cpus_allowed_list:\t0\n")},
+		"no usable vCPU":  {"sys/devices/system/cpu/online": file("0-3"), "proc/self/status": file("Cpus_allowed_list:\t4-5\n")},
+		"no files":        {},
+		"an invalid list": {"sys/devices/system/cpu/online": file("0-x"), "proc/self/status": file("Cpus_allowed_list:\t0\n")},
 	} {
 		if m, err := Read(root); err == nil {
 			t.Errorf("%s: read %+v", name, m)
@@ -81,14 +81,14 @@ func TestReadThisMachine(t *testing.T) {
 	}
 }
 
-func theCPUModelIsNamedAsItsLabelsAre(t *testing.T) {
+func namesTheCPUModelAsLabelsDo(t *testing.T) {
 	for _, tc := range []struct{ name, cpuinfo, want string }{
 		{"Intel", intel, "Intel-6-143"},
 		{"AMD", "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t: 1\n", "AMD-25-1"},
 		{"Arm", arm, "ARM-0x41-0xd0c"},
-		{"another vendor, as it calls itself", "vendor_id\t:   Shanghai  \ncpu family\t: 7\nmodel\t: 59\n", "Shanghai-7-59"},
-		{"part of a model tells nothing", "vendor_id\t: GenuineIntel\nmodel\t: 143\n", ""},
-		{"nothing", "", ""},
+		{"keeps the name of another vendor", "vendor_id\t:   Shanghai  \ncpu family\t: 7\nmodel\t: 59\n", "Shanghai-7-59"},
+		{"is empty if a part is missing", "vendor_id\t: GenuineIntel\nmodel\t: 143\n", ""},
+		{"is empty without information", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := cpuModel(firstValues(tc.cpuinfo)); got != tc.want {
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 		{"version 2, no limits", map[string]string{
 			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n", "sys/fs/cgroup/memory.max": "max\n",
 		}, 0, 0},
-		{"the least of the groups that it is in", map[string]string{
+		{"version 2, the lowest limit of nested groups", map[string]string{
 			"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n", "sys/fs/cgroup/a/b/cpu.max": "400000 100000\n",
 		}, 1.5, 0},
 		{"version 1", map[string]string{
@@ -121,7 +121,7 @@ func TestLimits(t *testing.T) {
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":   "9223372036854771712\n",
 			"sys/fs/cgroup/memory/m/memory.limit_in_bytes": "268435456\n",
 		}, 0.05, 256 << 20},
-		{"version 1, the path of the host not seen", map[string]string{
+		{"version 1, the host's path is not visible", map[string]string{
 			"proc/self/cgroup":                    "3:cpu,cpuacct:/kubepods/pod1\n",
 			"sys/fs/cgroup/cpu/cpu.cfs_quota_us":  "200000\n",
 			"sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
@@ -129,10 +129,10 @@ func TestLimits(t *testing.T) {
 		{"version 1, no limits", map[string]string{
 			"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
 		}, 0, 0},
-		{"no more memory than there is", map[string]string{
+		{"at most the available memory", map[string]string{
 			"proc/self/cgroup": "0::/\n", "proc/meminfo": "MemAvailable: 1024 kB\n", "sys/fs/cgroup/memory.max": "536870912\n",
 		}, 0, 1 << 20},
-		{"a path that leads out", map[string]string{"proc/self/cgroup": "0::/../..\n"}, 0, 0},
+		{"a path outside of the mount", map[string]string{"proc/self/cgroup": "0::/../..\n"}, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			quota, memory := limits(func(name string) string {
@@ -149,7 +149,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What a sandbox shows of Linux may be anything.
+// A sandbox may show any text in these files.
 func FuzzRead(f *testing.F) {
 	f.Add(intel, "0::/a/b\n", "50000 100000", "32768K")
 	f.Add(arm, "3:cpu,cpuacct:/\n", "max", "3")
@@ -170,9 +170,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func withWhomVCPUsShareTheirCores(t *testing.T) {
+func countsTheVCPUsThatShareACore(t *testing.T) {
 	siblings := func(cpu string) string { return "sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list" }
-	// 4 may not be used, so that 5 has their core alone.
+	// The process may not use 4, so 5 has their core to itself.
 	root := fstest.MapFS{
 		"sys/devices/system/cpu/online": file("0-5"), "proc/self/status": file("Cpus_allowed_list:\t0-1,5\n"),
 		siblings("0"): file("0-1"), siblings("1"): file("0-1"), siblings("5"): file("4-5"),
@@ -186,6 +186,6 @@ func withWhomVCPUsShareTheirCores(t *testing.T) {
 	}
 	delete(root, siblings("1"))
 	if m, err = Read(root); err != nil || m.Sharing != nil {
-		t.Errorf("of some it is not known: got %v, %v", m.Sharing, err)
+		t.Errorf("the siblings of a vCPU are unknown: got %v, %v, want nil", m.Sharing, err)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"k8s.io/utils/cpuset"
 )
 
-// topology tells how many vCPUs share a core, the most there are, with how many of
-// cpus each of them does, and how large the last-level caches of all CPUs are
-// together.
+// topology returns the largest number of vCPUs that share a core, how many of cpus share the
+// core of each of cpus, and the total size of their last-level caches.
 func topology(text func(string) string, cpus cpuset.CPUSet) (threadsPerCore int, sharing []int, cacheBytes int64) {
 	seen := map[string]bool{}
 	for _, cpu := range cpus.List() {
@@ -35,12 +34,12 @@ func topology(text func(string) string, cpus cpuset.CPUSet) (threadsPerCore int,
 		}
 	}
 	if len(sharing) != cpus.Size() {
-		sharing = nil // Of some it is not known.
+		sharing = nil // Unknown for at least one vCPU.
 	}
 	return threadsPerCore, sharing, cacheBytes
 }
 
-// kibibytes reads e.g. "32768K"; 0 if it is not that.
+// kibibytes parses a size such as "32768K" and returns it in bytes; 0 if it is invalid.
 func kibibytes(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSuffix(text, "K"), 10, 53)
 	if err != nil || n < 0 {

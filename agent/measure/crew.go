@@ -18,8 +18,8 @@ func newCrew(cpus []int) *crew {
 		orders := make(chan func())
 		c.orders = append(c.orders, orders)
 		c.done.Go(func() {
-			// Never unlocked: the thread ends with the goroutine, and with it
-			// where it was bound to and its priority.
+			// Never unlocked: the thread ends with the goroutine, and so do its
+			// affinity and priority.
 			runtime.LockOSThread()
 			settleOn(cpu)
 			for do := range orders {
@@ -30,11 +30,11 @@ func newCrew(cpus []int) *crew {
 	return c
 }
 
-// size is how many threads there are.
+// size returns the number of threads.
 func (c *crew) size() int { return len(c.orders) }
 
-// together has the first n threads do something at once, and returns when they
-// have. The others rest.
+// together calls do on the first n threads in parallel, and returns when all calls have
+// returned. The other threads stay idle.
 func (c *crew) together(n int, do func(thread int)) {
 	var all sync.WaitGroup
 	all.Add(n)

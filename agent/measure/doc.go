@@ -1,13 +1,13 @@
-// Package measure has a machine do kernels, and tells how much of each it gets
-// done: with all vCPUs at once, one thread pinned to each, and with one alone.
+// Package measure runs kernels on a machine and scores their throughput: with all vCPUs at
+// once, one thread pinned to each, and with one thread alone.
 //
-// Scores are of CPU time, the time that threads run, not of the clock on the
-// wall: work by CPU second, times the vCPUs. A CPU quota, which lets threads run
-// only part of the time, and other processes, which take turns with them, make a
-// measurement take longer and do not change its score.
+// Scores use CPU time, which is the time that threads run, and not wall-clock time: a score is
+// work per CPU second, times the vCPUs. A CPU quota lets threads run only part of the time,
+// and other processes take turns with them. Both make a measurement take longer but do not
+// change its score.
 //
-// All kernels take turns, and the fastest quarter of the repetitions counts: what
-// disturbs only ever makes slower, comes and goes, and cannot always be seen.
+// Kernels take turns, and only the fastest quarter of the repetitions counts. Disturbances
+// only ever slow a thread down, come and go, and are not always visible.
 //
-// It must not know what node this is, nor what becomes of scores.
+// It must not know which node this is or how scores are used.
 package measure

@@ -10,30 +10,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// Budget is how long a full measurement may take in all, SpotBudget a spot check.
+// Budget is how long a full run may take in all. SpotBudget is how long a spot check may take.
 const (
 	Budget     = 20 * time.Second
 	SpotBudget = 2 * time.Second
 )
 
-// Limits are what of a machine may be used.
+// Limits are the resources of a machine that a measurement may use.
 type Limits struct {
 	// CPUs are the vCPUs, at least one.
 	CPUs []int
-	// Sharing is with how many of CPUs each of them shares its core, itself
-	// counted; nil if all share alike.
+	// Sharing has an element for each of CPUs: how many of CPUs share its core, itself
+	// included. It is nil if all are alike.
 	Sharing []int
-	// Quota is how many CPUs' time; 0 is no limit.
+	// Quota is the CPU quota, in CPUs; 0 means no limit.
 	Quota float64
-	// CacheBytes is the size of the last-level caches together; 0 if that is not
-	// known.
+	// CacheBytes is the total size of the last-level caches; 0 if unknown.
 	CacheBytes int64
-	// MemoryBytes is how much memory; 0 is no limit.
+	// MemoryBytes is the memory limit; 0 means no limit.
 	MemoryBytes int64
 }
 
-// kinds are the threads, one per vCPU, that are as fast as each other: those that
-// share their cores with as many others.
+// kinds groups the threads, one per vCPU, by speed. Threads are equally fast if they share
+// their cores with the same number of threads.
 func (l *Limits) kinds() [][]int {
 	bySharing := map[int][]int{}
 	for thread := range l.CPUs {
@@ -50,37 +49,37 @@ func (l *Limits) kinds() [][]int {
 	return kinds
 }
 
-// Score is what a machine got done of a kernel: of threads that are alike, the
-// median of the fastest quarter of their repetitions.
+// Score is the throughput of a machine for a kernel. It is based on the median of the fastest
+// quarter of the repetitions of equally fast threads.
 type Score struct {
 	Kernel kernel.Kernel
-	// All is the throughput of all vCPUs together and Single that of one thread
-	// alone, in the kernel's unit; All is 0 in a spot check.
+	// All is the throughput of all vCPUs together, and Single is the throughput of one thread
+	// alone, in the kernel's unit. All is 0 in a spot check.
 	All, Single float64
-	// Spread is that of the fastest quarter as a share of its median, the larger
-	// one of all vCPUs and one.
+	// Spread is the deviation within the fastest quarter as a share of its median: the larger
+	// of the deviations with all vCPUs and with one thread.
 	Spread float64
-	// Disturbed is the share of the repetitions that were slower than their
-	// score by more than 10 %: how often something was in the way.
+	// Disturbed is the share of the repetitions that were slower than the score by more than
+	// 10%.
 	Disturbed float64
-	// Runs is how many repetitions the score is made of, at least 3: with all
-	// vCPUs, or with one in a spot check.
+	// Runs is how many repetitions the score is based on, at least 3. They use all vCPUs, or
+	// one in a spot check.
 	Runs int
 }
 
-// Skip is a kernel without a score.
+// Skip is a kernel that has no score.
 type Skip struct{ Kernel, Reason string }
 
-// Full measures the kernels in turn, all within the budget. The error is ctx's, or
-// says that there is no score at all.
+// Full measures the kernels in turn within the budget. It returns an error if ctx is done, if
+// a kernel fails, or if no kernel has a score.
 func Full(ctx context.Context, kernels []kernel.Kernel, l Limits, budget time.Duration) ([]Score, []Skip, error) {
 	fit := fitting(len(kernels), len(l.CPUs), l.Quota, budget)
 	if fit == 0 {
-		return nil, nil, fmt.Errorf("the CPU quota of %v CPUs lets too little be measured of %d vCPUs within %v: raise it, or set none", l.Quota, len(l.CPUs), budget)
+		return nil, nil, fmt.Errorf("a CPU quota of %v CPUs is too low to measure %d vCPUs within %v: raise or remove the quota", l.Quota, len(l.CPUs), budget)
 	}
 	var skipped []Skip
 	for _, k := range kernels[fit:] {
-		skipped = append(skipped, Skip{k.Name, fmt.Sprintf("the CPU quota of %v CPUs leaves no time for it", l.Quota)})
+		skipped = append(skipped, Skip{k.Name, fmt.Sprintf("a CPU quota of %v CPUs leaves no time for it", l.Quota)})
 	}
 	kernels, memory, left := withMemory(kernels[:fit], l)
 	skipped = append(skipped, left...)
@@ -90,13 +89,13 @@ func Full(ctx context.Context, kernels []kernel.Kernel, l Limits, budget time.Du
 	case err != nil:
 		return nil, nil, err
 	case len(scores) == 0:
-		return nil, skipped, fmt.Errorf("no kernel was measured within %v, the last because %s", budget, skipped[len(skipped)-1].Reason)
+		return nil, skipped, fmt.Errorf("no kernel was measured within %v; the last was skipped: %s", budget, skipped[len(skipped)-1].Reason)
 	}
 	return scores, skipped, nil
 }
 
-// Spot measures one thread alone. The error is ctx's, or says that a kernel has no
-// score.
+// Spot measures one thread alone. It returns an error if ctx is done, if a kernel fails, or if
+// a kernel has no score.
 func Spot(ctx context.Context, kernels []kernel.Kernel, l Limits, budget time.Duration) ([]Score, error) {
 	l.CPUs = l.CPUs[:1]
 	scores, skipped, err := run(ctx, kernels, l, 0, budget)
@@ -112,7 +111,7 @@ func Spot(ctx context.Context, kernels []kernel.Kernel, l Limits, budget time.Du
 	return scores, nil
 }
 
-// run measures the kernels, each memory kernel with so much memory.
+// run measures the kernels. Each memory kernel uses that much memory.
 func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, budget time.Duration) ([]Score, []Skip, error) {
 	if len(kernels) == 0 {
 		return nil, nil, nil
@@ -139,7 +138,7 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 		if s, ok := t.score(); ok {
 			scores = append(scores, s)
 		} else {
-			skipped = append(skipped, Skip{t.kernel.Name, "the time was up before it was repeated 3 times"})
+			skipped = append(skipped, Skip{t.kernel.Name, "time ran out before 3 repetitions"})
 		}
 	}
 	return scores, skipped, nil

@@ -22,10 +22,10 @@ func thisMachine(tb testing.TB) Limits {
 	return Limits{CPUs: m.CPUs.List(), Sharing: m.Sharing, CacheBytes: m.CacheBytes, MemoryBytes: m.MemoryBytes}
 }
 
-// unit is the CPU time of a unit of work of spinning.
+// unit is the CPU time of a unit of spinning's work.
 const unit = time.Millisecond / 5
 
-// spinning is a kernel that computes for so long.
+// spinning returns a kernel that computes for one unit.
 func spinning(name string) kernel.Kernel {
 	return kernel.Kernel{Name: name, Unit: "M/s", Amount: 1, Units: 1, New: func(int) kernel.Work {
 		return func() error {
@@ -36,22 +36,22 @@ func spinning(name string) kernel.Kernel {
 	}}
 }
 
-// patience is a budget that is enough on a machine that is very busy, too.
+// patience is a budget that suffices even on a very busy machine.
 const patience = 5 * time.Second
 
 func TestMeasure(t *testing.T) {
-	t.Run("scores are of cpu time whatever else runs", scoresAreOfCPUTimeWhateverElseRuns)
-	t.Run("a thread that does not run has the same score", aThreadThatDoesNotRunHasTheSameScore)
-	t.Run("full keeps its budget and says what was left out", fullKeepsItsBudgetAndSaysWhatWasLeftOut)
-	t.Run("full says that a quota is too small", fullSaysThatAQuotaIsTooSmall)
-	t.Run("full ends at once when told to", fullEndsAtOnceWhenToldTo)
-	t.Run("a wrong result is no score", aWrongResultIsNoScore)
-	t.Run("a spot check is of one thread", aSpotCheckIsOfOneThread)
+	t.Run("scores use CPU time regardless of other load", scoresUseCPUTimeRegardlessOfOtherLoad)
+	t.Run("waiting does not change the score", waitingDoesNotChangeTheScore)
+	t.Run("full stays within its budget and names skipped kernels", fullStaysWithinItsBudgetAndNamesSkippedKernels)
+	t.Run("full rejects a quota that is too low", fullRejectsAQuotaThatIsTooLow)
+	t.Run("full ends at once when its context ends", fullEndsAtOnceWhenItsContextEnds)
+	t.Run("a wrong result is an error", aWrongResultIsAnError)
+	t.Run("a spot check uses one thread", aSpotCheckUsesOneThread)
 }
 
-func scoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
-	// A unit takes 0.2 ms of CPU time, so a thread does 5000 of them in a second of
-	// it, however long it has to wait for that.
+func scoresUseCPUTimeRegardlessOfOtherLoad(t *testing.T) {
+	// A unit takes 0.2 ms of CPU time, so a thread does 5000 of them per CPU second, no matter
+	// how long it waits for the CPU.
 	l := thisMachine(t)
 	scores, skipped, err := Full(t.Context(), []kernel.Kernel{spinning("spin")}, l, patience)
 	if err != nil || len(scores) != 1 {
@@ -63,8 +63,8 @@ func scoresAreOfCPUTimeWhateverElseRuns(t *testing.T) {
 	}
 }
 
-func aThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
-	// As under a quota of less than half: by the clock on the wall it is 2500 at most.
+func waitingDoesNotChangeTheScore(t *testing.T) {
+	// As under a quota of less than half: per wall-clock second, it would be at most 2500.
 	waiting := spinning("wait")
 	spin := waiting.New
 	waiting.New = func(bytes int) kernel.Work {
@@ -80,39 +80,39 @@ func aThreadThatDoesNotRunHasTheSameScore(t *testing.T) {
 		t.Fatal(scores, skipped, err)
 	}
 	if s := scores[0]; s.All/float64(len(l.CPUs)) < 3500 || s.Single < 3500 {
-		t.Errorf("got %+v, want some 5000 per vCPU", s)
+		t.Errorf("got %+v, want about 5000 per vCPU", s)
 	}
 }
 
-func fullKeepsItsBudgetAndSaysWhatWasLeftOut(t *testing.T) {
-	// No repetition of the second kernel is done in its part of the time.
+func fullStaysWithinItsBudgetAndNamesSkippedKernels(t *testing.T) {
+	// No repetition of the second kernel completes in its share of the time.
 	fast, slow := spinning("fast"), spinning("slow")
 	slow.Units = 1 << 20
 	kernels := []kernel.Kernel{fast, slow}
 	const budget = 2 * time.Second
 	began := time.Now()
 	scores, skipped, err := Full(t.Context(), kernels, thisMachine(t), budget)
-	// Ten times that is for a machine that is very busy; the slow kernel takes minutes.
+	// Ten times the budget allows for a very busy machine. The slow kernel takes minutes.
 	if took := time.Since(began); took > 10*budget {
-		t.Errorf("took %v of %v", took, budget)
+		t.Errorf("took %v, budget %v", took, budget)
 	}
 	switch {
-	case err != nil && len(skipped) == 2: // On a machine that is very busy.
+	case err != nil && len(skipped) == 2: // On a very busy machine.
 	case err != nil, len(skipped) == 0, skipped[len(skipped)-1].Kernel != "slow", len(scores)+len(skipped) != 2:
 		t.Errorf("got %v, %v, %v", scores, skipped, err)
 	}
 }
 
-func fullSaysThatAQuotaIsTooSmall(t *testing.T) {
+func fullRejectsAQuotaThatIsTooLow(t *testing.T) {
 	l := thisMachine(t)
 	l.Quota = 0.001
 	_, _, err := Full(t.Context(), kernel.All(), l, Budget)
-	if err == nil || !strings.Contains(err.Error(), "the CPU quota of 0.001 CPUs lets too little be measured") {
+	if err == nil || !strings.Contains(err.Error(), "a CPU quota of 0.001 CPUs is too low to measure") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func fullEndsAtOnceWhenToldTo(t *testing.T) {
+func fullEndsAtOnceWhenItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	told := errors.New("told to")
 	var units atomic.Int64
@@ -129,7 +129,7 @@ func fullEndsAtOnceWhenToldTo(t *testing.T) {
 	}
 }
 
-func aWrongResultIsNoScore(t *testing.T) {
+func aWrongResultIsAnError(t *testing.T) {
 	broken := errors.New("broken")
 	k := kernel.Kernel{Name: "broken", Units: 1, New: func(int) kernel.Work { return func() error { return broken } }}
 	if _, _, err := Full(t.Context(), []kernel.Kernel{k}, thisMachine(t), Budget); !errors.Is(err, broken) {
@@ -140,12 +140,12 @@ func aWrongResultIsNoScore(t *testing.T) {
 	}
 }
 
-func aSpotCheckIsOfOneThread(t *testing.T) {
+func aSpotCheckUsesOneThread(t *testing.T) {
 	scores, err := Spot(t.Context(), []kernel.Kernel{spinning("spin")}, thisMachine(t), patience)
 	if err != nil || len(scores) != 1 {
 		t.Fatal(scores, err)
 	}
 	if s := scores[0]; s.All != 0 || s.Single < 4000 || s.Single > 5000 {
-		t.Errorf("got %+v, want 5000 of one thread", s)
+		t.Errorf("got %+v, want 5000 for one thread", s)
 	}
 }

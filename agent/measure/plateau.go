@@ -6,34 +6,33 @@ import (
 )
 
 const (
-	// leastRuns is how many repetitions a score needs, and is made of at least.
+	// leastRuns is how many repetitions a score needs, and how many it is based on at least.
 	leastRuns = 3
-	// quarter is the part of the repetitions, the fastest, that a score is made of.
+	// quarter is the divisor for the share of the fastest repetitions that a score is based on.
 	quarter = 4
-	// slow is how far below the score a repetition was disturbed.
+	// slow is how far below the score a repetition counts as disturbed.
 	slow = 0.10
 )
 
-// figure is what repetitions come to.
+// figure is the result of repetitions.
 type figure struct {
-	// score is the throughput, and deviation how far repetitions are from it.
+	// score is the throughput, and deviation is how far the repetitions deviate from it.
 	score, deviation float64
-	// runs is how many repetitions make up the score, repetitions how many rates
-	// there were, and disturbed how many of them were slower than the score by more
-	// than 10 %.
+	// runs is how many repetitions the score is based on. repetitions is the number of all
+	// rates, and disturbed is how many of them were slower than the score by more than 10%.
 	runs, repetitions, disturbed int
 }
 
-// plateau returns what rates come to that would be alike: the median of the fastest
-// quarter of them, of three at least, and the scaled median absolute deviation of
-// that quarter; no score if there are less than three.
+// plateau returns the result of rates that would be equal without disturbances. The score is
+// the median of their fastest quarter, which has at least three rates, and the deviation is
+// the scaled median absolute deviation of that quarter. With fewer than three rates there is
+// no score.
 //
-// What disturbs a thread only ever makes it slower. On virtual machines that is, for
-// seconds at a time, a neighbour on the other thread of the core, which nothing
-// tells of: then most of the rates are on one of two levels, and their median is on
-// either. The upper level is that of the machine. With a quarter, it is enough to
-// be alone for a quarter of the time; with the median of it, one rate that is too
-// high decides nothing.
+// Disturbances only ever slow a thread down. On virtual machines, a neighbor on the other
+// thread of the core does so for seconds at a time, and no counter shows it. Most rates are
+// then on one of two levels, and their median may be on either. The upper level is the speed
+// of the machine. Using a quarter, it is enough to be undisturbed for a quarter of the time.
+// Using the median of the quarter, a single rate that is too high has no effect.
 func plateau(rates []float64) figure {
 	if len(rates) < leastRuns {
 		return figure{}
@@ -55,16 +54,16 @@ func plateau(rates []float64) figure {
 	return f
 }
 
-// median is that of what is sorted.
+// median returns the median of sorted numbers.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// series are the rates of each thread, one per repetition.
+// series has the rates of each thread, one per repetition.
 type series [][]float64
 
-// add adds a repetition: a rate of each thread.
+// add adds a repetition, which is one rate per thread.
 func (s *series) add(rates []float64) {
 	if *s == nil {
 		*s = make(series, len(rates))
@@ -74,7 +73,7 @@ func (s *series) add(rates []float64) {
 	}
 }
 
-// length is how many repetitions there were.
+// length returns the number of repetitions.
 func (s series) length() int {
 	if len(s) == 0 {
 		return 0
@@ -82,9 +81,9 @@ func (s series) length() int {
 	return len(s[0])
 }
 
-// each sums up what the threads come to, each of which is one of a kind: threads of
-// a kind are as fast as each other where nothing disturbs them, and so have one
-// plateau. A neighbour of one of them may well stay.
+// each returns the sum of the threads' results. Threads of a kind are equally fast if nothing
+// disturbs them, so they have a common plateau. It is then harmless if a neighbor disturbs one
+// of them all the time.
 func (s series) each(kinds [][]int) figure {
 	if s.length() < leastRuns {
 		return figure{}
@@ -104,8 +103,8 @@ func (s series) each(kinds [][]int) figure {
 	return sum
 }
 
-// together has one plateau of what all threads do at a time. It is for what they
-// share, as memory: what one does not get another one does.
+// together returns the plateau of the threads' total rate. It is for resources that threads
+// share, such as memory: one thread gets what another does not.
 func (s series) together() figure {
 	sums := make([]float64, s.length())
 	for _, rates := range s {
@@ -116,8 +115,7 @@ func (s series) together() figure {
 	return plateau(sums)
 }
 
-// spread is how far the repetitions that make up the score are from it, as a share
-// of it.
+// spread returns the deviation as a share of the score.
 func (f figure) spread() float64 {
 	if f.score == 0 {
 		return 0

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// settledSpread, settledRuns and settledTime are when scores are good: when
-	// the fastest repetitions of every kernel differ by no more than that share, are
-	// truly a quarter, and were picked from so much time that a few seconds with a
-	// neighbour cannot pass for the machine.
+	// settledSpread, settledRuns and settledTime define when scores are good. The spread of
+	// every kernel's fastest repetitions is at most settledSpread. With settledRuns, they are
+	// a true quarter of all repetitions. With settledTime, they come from a period so long
+	// that a few seconds with a neighbor do not look like the machine's speed.
 	settledSpread = 0.01
 	settledRuns   = quarter * leastRuns
 	settledTime   = 8 * time.Second
 )
 
-// repetition does a kernel once, and returns how much each thread does in a second
-// of its CPU time.
+// repetition runs a kernel once, and returns each thread's throughput per second of its CPU
+// time.
 type repetition func(context.Context) ([]float64, error)
 
-// rounds does all trials in turn, again and again, until ctx's time is up or the
-// scores are good: so each kernel sees as many different moments as there are.
+// rounds runs all trials in turn until ctx is done or the scores are good, so that each kernel
+// runs at as many different times as possible.
 //
-// Each has so much of the time that three rounds fit: what is not done then does
-// not count in this round.
+// Each trial gets a share of the time so that three rounds fit. A trial that does not complete
+// in its share does not count in this round.
 func rounds(ctx context.Context, trials []*trial) error {
 	began := time.Now()
 	share := time.Duration(math.MaxInt64)
@@ -47,7 +47,7 @@ func rounds(ctx context.Context, trials []*trial) error {
 	return nil
 }
 
-// settled tells that more repetitions would not change scores.
+// settled reports whether more repetitions would not change scores.
 func settled(trials []*trial) bool {
 	for _, t := range trials {
 		for way, s := range t.series {

@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// doing is what repetitions come to, the last one again and again; each takes so
-// long.
+// doing returns a trial whose repetitions return the rates in order, and then repeat the last.
+// Each repetition takes that long.
 func doing(takes time.Duration, rates ...float64) *trial {
 	way := func(ctx context.Context) ([]float64, error) {
 		select {
@@ -37,19 +37,19 @@ func TestRounds(t *testing.T) {
 		took   time.Duration
 		runs   []int
 	}{
-		{"a steady machine is measured for 8 seconds", []*trial{doing(200*ms, 100), doing(200*ms, 7)}, 20 * time.Second, 8 * time.Second, []int{20, 20}},
-		{"twelve repetitions are needed for a quarter", []*trial{doing(time.Second, 100)}, 20 * time.Second, 12 * time.Second, []int{12}},
+		{"measures a steady machine for 8 seconds", []*trial{doing(200*ms, 100), doing(200*ms, 7)}, 20 * time.Second, 8 * time.Second, []int{20, 20}},
+		{"needs twelve repetitions", []*trial{doing(time.Second, 100)}, 20 * time.Second, 12 * time.Second, []int{12}},
 		{
-			"one kernel that has not settled has all go on", []*trial{doing(200*ms, 100), doing(200*ms, 180, 170, 160, 150, 140, 130, 120, 110, 100)},
+			"continues all kernels while one has not settled", []*trial{doing(200*ms, 100), doing(200*ms, 180, 170, 160, 150, 140, 130, 120, 110, 100)},
 			20 * time.Second, 20 * time.Second, []int{50, 50},
 		},
 		{
-			"until its fastest quarter agrees", []*trial{doing(200*ms, 100), doing(200*ms, append(rising(25), 500)...)},
+			"ends when the fastest quarter has settled", []*trial{doing(200*ms, 100), doing(200*ms, append(rising(25), 500)...)},
 			20 * time.Second, 11600 * ms, []int{29, 29},
 		},
-		{"the budget ends it", []*trial{doing(300*ms, 1, 2, 3, 4, 5, 6, 7, 8, 9)}, 2 * time.Second, 2 * time.Second, []int{6}},
+		{"ends when the budget is used up", []*trial{doing(300*ms, 1, 2, 3, 4, 5, 6, 7, 8, 9)}, 2 * time.Second, 2 * time.Second, []int{6}},
 		{
-			"a kernel that takes all the time does not take that of others", []*trial{doing(time.Hour, 100), doing(ms, 100)},
+			"a kernel that exceeds its share does not use the time of others", []*trial{doing(time.Hour, 100), doing(ms, 100)},
 			3 * time.Second, 3 * time.Second, []int{0, 5},
 		},
 	} {
@@ -74,7 +74,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// rising are so many rates, each larger than the one before by more than may be.
+// rising returns n rates, each larger than the previous one by more than settledSpread.
 func rising(n int) []float64 {
 	all, rate := make([]float64, n), 100.0
 	for i := range all {
@@ -102,16 +102,16 @@ func TestRoundsTakeTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if order[:9] != "abcabcabc" {
-			t.Errorf("went %s", order)
+			t.Errorf("trials ran in the order %s", order)
 		}
 	})
 }
 
 func TestRoundsRules(t *testing.T) {
-	t.Run("rounds end with what is broken", roundsEndWithWhatIsBroken)
+	t.Run("a kernel that fails ends the rounds", aKernelThatFailsEndsTheRounds)
 }
 
-func roundsEndWithWhatIsBroken(t *testing.T) {
+func aKernelThatFailsEndsTheRounds(t *testing.T) {
 	broken := errors.New("broken")
 	bad := &trial{kinds: [][]int{{0}}, kernel: kernel.Kernel{Name: "bad"}, series: make([]series, 1), ways: []repetition{
 		func(context.Context) ([]float64, error) { return nil, broken },

@@ -6,23 +6,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is for how long the calling thread has run.
+// cpuTime returns the CPU time of the calling thread.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		panic("Linux has no clock of a thread's CPU time: " + err.Error())
+		panic("read the thread's CPU time: " + err.Error())
 	}
 	return time.Duration(t.Nano())
 }
 
-// settleOn has the calling thread run on that vCPU only, so that vCPUs that share a
-// core are loaded alike, and only when nothing else wants to. Neither needs rights.
-// Where a sandbox forbids it, the score has more noise and is still one.
+// settleOn binds the calling thread to a vCPU, so that vCPUs that share a core have the same
+// load, and gives it the lowest priority. Neither needs privileges. If a sandbox forbids it,
+// the score is noisier but still valid.
 //
-// SCHED_IDLE rather than nice 19 alone: whatever wakes up runs at once, and the
-// scheduler takes the vCPU for an idle one, so that others neither wait for us nor
-// move away. Next to something that computes all the time, a thread starves with
-// either, and the run is thrown away.
+// SCHED_IDLE is better than nice 19 alone: a thread that wakes up runs at once, and the
+// scheduler treats the vCPU as idle. Other threads therefore neither wait for this thread nor
+// move to another vCPU. If another thread computes all the time, this thread starves with
+// either setting, and the run is discarded.
 func settleOn(cpu int) {
 	var only unix.CPUSet
 	only.Set(cpu)
@@ -31,5 +31,5 @@ func settleOn(cpu int) {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE, Nice: lowestPriority}, 0)
 }
 
-// lowestPriority is the nice value of what is to run last.
+// lowestPriority is the highest nice value.
 const lowestPriority = 19

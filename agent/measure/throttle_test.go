@@ -12,10 +12,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// throttledEnv has a test process be the child that is throttled.
+// throttledEnv makes a test process act as the child that run throttles.
 const throttledEnv = "WORKLOAD_RESIZER_TEST_THROTTLED"
 
-// progress is what the child got done, per second of CPU time and of wall time.
+// progress is the child's throughput per second of CPU time and of wall time.
 type progress struct{ CPU, Wall float64 }
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// hash does a kernel for half a second of CPU time.
+// hash runs a kernel for half a second of CPU time.
 func hash() progress {
 	runtime.LockOSThread()
 	work := kernel.All()[4].New(0)
@@ -40,8 +40,8 @@ func hash() progress {
 	return progress{float64(units) / (cpuTime() - used).Seconds(), float64(units) / time.Since(began).Seconds()}
 }
 
-// run runs the child. Throttled, it may run only half of each 20 ms, as under a
-// CPU quota, but without rights.
+// run runs the child. A throttled child runs only half of every 20 ms, as under a CPU quota.
+// This way of throttling needs no privileges.
 func (p *progress) run(t *testing.T, throttled bool) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
@@ -74,17 +74,17 @@ func (p *progress) run(t *testing.T, throttled bool) {
 		if throttled && !stopped {
 			signal = syscall.SIGSTOP
 		}
-		// The child may have ended just now.
+		// The child may have just ended.
 		_ = child.Process.Signal(signal)
 	}
 }
 
 func TestThrottle(t *testing.T) {
-	t.Run("half of the cpu time is the same score", halfOfTheCPUTimeIsTheSameScore)
+	t.Run("throttling does not change the score", throttlingDoesNotChangeTheScore)
 }
 
-func halfOfTheCPUTimeIsTheSameScore(t *testing.T) {
-	// The best of three: what others do on this machine is felt, too.
+func throttlingDoesNotChangeTheScore(t *testing.T) {
+	// The best of three, since other processes on this machine disturb runs, too.
 	var free, throttled progress
 	for range 3 {
 		var f, h progress
@@ -95,9 +95,9 @@ func halfOfTheCPUTimeIsTheSameScore(t *testing.T) {
 	}
 	t.Logf("free %+v, throttled %+v", free, throttled)
 	if change := throttled.CPU / free.CPU; change < 0.75 || change > 1.33 {
-		t.Errorf("by CPU time, the score is %.2f of that without throttling", change)
+		t.Errorf("per CPU time, the score changes by the factor %.2f when throttled", change)
 	}
 	if share := throttled.Wall / throttled.CPU; share > 0.65 {
-		t.Errorf("by wall time it is %.2f of that by CPU time: it was not throttled", share)
+		t.Errorf("the ratio of wall-time and CPU-time throughput is %.2f: the child was not throttled", share)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// trial is a kernel, in what ways it is done, and what came of each.
+// trial is a kernel, the ways to run it, and the results of each way.
 type trial struct {
 	kernel kernel.Kernel
-	// kinds are those of the threads: see series.each.
+	// kinds are the kinds of threads: see series.each.
 	kinds  [][]int
 	ways   []repetition
 	series []series
 }
 
-// newTrial has each thread make what it works on, of so many bytes together: with
-// all threads at once, and with one alone.
+// newTrial returns a trial that runs a kernel with all threads at once and with one alone.
+// Each thread creates its own data; all of it together has that many bytes.
 func newTrial(c *crew, k kernel.Kernel, kinds [][]int, bytes int) *trial {
 	works := make([]kernel.Work, c.size())
 	c.together(len(works), func(thread int) { works[thread] = k.New(bytes / len(works)) })
@@ -33,8 +33,8 @@ func newTrial(c *crew, k kernel.Kernel, kinds [][]int, bytes int) *trial {
 	return t
 }
 
-// inTurn does a unit of each work in turn. Alone, a thread is to wander through all
-// of the memory: its own part may well fit into the caches that all share.
+// inTurn does a unit of each work in turn. A thread that runs alone must access all of the
+// data: its own part may fit into the shared caches.
 func inTurn(works []kernel.Work) kernel.Work {
 	next := 0
 	return func() error {
@@ -44,7 +44,7 @@ func inTurn(works []kernel.Work) kernel.Work {
 	}
 }
 
-// once does the kernel in each way once.
+// once runs the kernel once in each way.
 func (t *trial) once(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -58,7 +58,7 @@ func (t *trial) once(ctx context.Context, within time.Duration) error {
 	return nil
 }
 
-// figure is what a way of doing the kernel comes to; the first is with all threads.
+// figure returns the result of one way to run the kernel. The first way uses all threads.
 func (t *trial) figure(way int) figure {
 	switch {
 	case way > 0:
@@ -69,7 +69,7 @@ func (t *trial) figure(way int) figure {
 	return t.series[way].each(t.kinds)
 }
 
-// score returns what the trial came to, if it was repeated often enough.
+// score returns the score of the trial, if it has enough repetitions.
 func (t *trial) score() (Score, bool) {
 	all, alone := t.figure(0), t.figure(len(t.series)-1)
 	if min(all.runs, alone.runs) < leastRuns {

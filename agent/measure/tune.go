@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// tune has Go run all threads at once, whatever the quota, and collect garbage
-// between repetitions and not in them; the result undoes it.
+// tune makes Go run all threads at once, regardless of the quota, and collect garbage only
+// between repetitions. The returned function undoes it.
 func tune(threads int, memory, limit int64) func() {
 	procs := runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
 	collect := debug.SetGCPercent(-1)

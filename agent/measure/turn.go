@@ -10,19 +10,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// turn is what threads do together once: so many units of work each.
+// turn is one joint repetition: each thread does that many units of work.
 type turn struct {
 	ctx   context.Context
 	units int
-	// absent and unfinished are how many threads have not begun, and not ended.
+	// absent and unfinished count the threads that have not begun and not ended.
 	absent, unfinished atomic.Int32
 }
 
-// repeat returns the repetition of a kernel by as many threads as there are works.
-// Rates are in the kernel's unit.
+// repeat returns a repetition of a kernel with one thread per work. Rates are in the kernel's
+// unit.
 func repeat(c *crew, k kernel.Kernel, works []kernel.Work) repetition {
 	return func(ctx context.Context) ([]float64, error) {
-		// Garbage is collected between repetitions and not in them.
+		// Collect garbage here, so that it is not collected during the repetition.
 		runtime.GC()
 		t := &turn{ctx: ctx, units: k.Units}
 		t.absent.Store(int32(len(works)))
@@ -36,10 +36,10 @@ func repeat(c *crew, k kernel.Kernel, works []kernel.Work) repetition {
 	}
 }
 
-// do returns how many units a thread does in a second of its CPU time.
+// do returns how many units the calling thread does per second of its CPU time.
 func (t *turn) do(work kernel.Work) (float64, error) {
 	t.absent.Add(-1)
-	// A unit that does not count fills the caches after other kernels.
+	// A unit that does not count warms up the caches after other kernels.
 	err := t.work(work, 1)
 	if err == nil {
 		err = t.workWhile(work, &t.absent)
@@ -68,8 +68,8 @@ func (t *turn) work(work kernel.Work, units int) error {
 	return nil
 }
 
-// workWhile goes on while there are such threads: nobody is to have a core or
-// caches to itself while it counts.
+// workWhile works while the number of other threads is above 0. A thread whose work counts
+// must never have a core or caches to itself.
 func (t *turn) workWhile(work kernel.Work, others *atomic.Int32) error {
 	for others.Load() > 0 {
 		if err := t.work(work, 1); err != nil {
@@ -79,7 +79,7 @@ func (t *turn) workWhile(work kernel.Work, others *atomic.Int32) error {
 	return nil
 }
 
-// first returns an error, rather than that the time was up another.
+// first returns the first error, preferring any other error to an exceeded deadline.
 func first(errs []error) error {
 	var found error
 	for _, err := range errs {

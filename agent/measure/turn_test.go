@@ -11,8 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
 
-// counting is a kernel whose works count their units, by the order in which they
-// were made.
+// counting returns a kernel whose works count their units, in the order of their creation.
 func counting(memory bool) (kernel.Kernel, *[3]atomic.Int64) {
 	var counts [3]atomic.Int64
 	var made atomic.Int64
@@ -32,7 +31,7 @@ func TestAThreadAlone(t *testing.T) {
 		works  int
 	}{
 		{"does its own work", false, 1},
-		{"wanders through the memory of all", true, 3},
+		{"accesses the data of all threads", true, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCrew([]int{0, 0, 0})
@@ -50,7 +49,7 @@ func TestAThreadAlone(t *testing.T) {
 					units += n
 				}
 			}
-			// One more than counts, to warm up.
+			// One more than counts, for the warm-up.
 			if used != tc.works || units != int64(k.Units)+1 {
 				t.Errorf("used %d works, did %d units", used, units)
 			}
@@ -59,12 +58,12 @@ func TestAThreadAlone(t *testing.T) {
 }
 
 func TestTurn(t *testing.T) {
-	t.Run("nobody has the machine to itself while it counts", nobodyHasTheMachineToItselfWhileItCounts)
-	t.Run("a trial of one thread is done in one way", aTrialOfOneThreadIsDoneInOneWay)
-	t.Run("what is broken is told rather than that the time was up", whatIsBrokenIsToldRatherThanThatTheTimeWasUp)
+	t.Run("no thread has the machine to itself while it counts", noThreadHasTheMachineToItselfWhileItCounts)
+	t.Run("a trial of one thread runs in one way", aTrialOfOneThreadRunsInOneWay)
+	t.Run("a failure takes precedence over an exceeded deadline", aFailureTakesPrecedenceOverAnExceededDeadline)
 }
 
-func nobodyHasTheMachineToItselfWhileItCounts(t *testing.T) {
+func noThreadHasTheMachineToItselfWhileItCounts(t *testing.T) {
 	c := newCrew([]int{0, 0, 0})
 	defer c.dismiss()
 	k, counts := counting(false)
@@ -74,12 +73,12 @@ func nobodyHasTheMachineToItselfWhileItCounts(t *testing.T) {
 	}
 	for i := range counts {
 		if n := counts[i].Load(); n <= int64(k.Units) {
-			t.Errorf("work %d: %d units are not a warm-up and %d", i, n, k.Units)
+			t.Errorf("work %d: got %d units, want a warm-up and %d", i, n, k.Units)
 		}
 	}
 }
 
-func aTrialOfOneThreadIsDoneInOneWay(t *testing.T) {
+func aTrialOfOneThreadRunsInOneWay(t *testing.T) {
 	c := newCrew([]int{0})
 	defer c.dismiss()
 	k, _ := counting(true)
@@ -94,7 +93,7 @@ func aTrialOfOneThreadIsDoneInOneWay(t *testing.T) {
 	}
 }
 
-func whatIsBrokenIsToldRatherThanThatTheTimeWasUp(t *testing.T) {
+func aFailureTakesPrecedenceOverAnExceededDeadline(t *testing.T) {
 	broken := errors.New("broken")
 	for _, errs := range [][]error{
 		{nil, broken},
@@ -102,7 +101,7 @@ func whatIsBrokenIsToldRatherThanThatTheTimeWasUp(t *testing.T) {
 		{broken, context.DeadlineExceeded},
 	} {
 		if err := first(errs); !errors.Is(err, broken) {
-			t.Errorf("of %v got %v", errs, err)
+			t.Errorf("errors %v: got %v", errs, err)
 		}
 	}
 	if err := first([]error{nil, nil}); err != nil {

@@ -1,5 +1,5 @@
-// Package nodelabel writes the CPU model of a node to a label of it, so that node
-// types can be told apart by it where nothing else labels nodes so.
+// Package nodelabel labels a node with its CPU model. The label distinguishes node types in
+// clusters where nothing else sets such a label.
 //
 // It must not know how the CPU model was found.
 package nodelabel

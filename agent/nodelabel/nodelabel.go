@@ -12,11 +12,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// FieldManager owns the label.
+// FieldManager is the field manager of the label.
 const FieldManager = "workload-resizer-bench-node"
 
-// Write sets the label nodetype.LabelOwnCPUModel of a node, and touches nothing
-// else of it.
+// Write sets the label nodetype.LabelOwnCPUModel of a node and changes nothing else.
 func Write(ctx context.Context, nodes corev1client.NodeInterface, node, cpuModel string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{nodetype.LabelOwnCPUModel: cpuModel}}})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package quiet tells whether a node was left alone while it was measured: what
-// others did then would make it look slow.
+// Package quiet determines if other processes or virtual machines disturbed the measurement of
+// a node. A disturbed node would look slow.
 //
 // It must not know what is measured.
 package quiet

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// proc is a /proc of a fixture.
+// proc returns a Proc that reads fixtures.
 func proc(t *testing.T, files map[string]string) Proc {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func proc(t *testing.T, files map[string]string) Proc {
 
 func TestQuiet(t *testing.T) {
 	t.Run("a run begins unless the node is contended", aRunBeginsUnlessTheNodeIsContended)
-	t.Run("a run is thrown away if others were felt", aRunIsThrownAwayIfOthersWereFelt)
+	t.Run("a disturbed run is discarded", aDisturbedRunIsDiscarded)
 }
 
 func aRunBeginsUnlessTheNodeIsContended(t *testing.T) {
@@ -40,10 +40,10 @@ func aRunBeginsUnlessTheNodeIsContended(t *testing.T) {
 		name, pressure string
 		busy           bool
 	}{
-		{"some tasks wait now and then", "some avg10=2.90 avg60=2.15 avg300=6.13 total=8100136066\n" + full, false},
-		{"just as much as is allowed", "some avg10=10.00 avg60=90.00 avg300=0.00 total=1\n" + full, false},
-		{"too many", "some avg10=10.01 avg60=0.00 avg300=0.00 total=1\n", true},
-		{"nothing is said", "", false},
+		{"begins if tasks wait occasionally", "some avg10=2.90 avg60=2.15 avg300=6.13 total=8100136066\n" + full, false},
+		{"begins at the limit", "some avg10=10.00 avg60=90.00 avg300=0.00 total=1\n" + full, false},
+		{"does not begin above the limit", "some avg10=10.01 avg60=0.00 avg300=0.00 total=1\n", true},
+		{"begins if the file is empty", "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			pressure, err := proc(t, map[string]string{"pressure/cpu": tc.pressure}).Pressure()
@@ -53,14 +53,14 @@ func aRunBeginsUnlessTheNodeIsContended(t *testing.T) {
 			checkBusy(t, Before(pressure), tc.busy, "(PSI)")
 		})
 	}
-	t.Run("Linux does not account for it", func(t *testing.T) {
+	t.Run("begins if Linux does not record pressure", func(t *testing.T) {
 		if pressure, err := proc(t, nil).Pressure(); pressure != 0 || err != nil {
 			t.Errorf("%v, %v", pressure, err)
 		}
 	})
-	t.Run("what is no pressure is an error", func(t *testing.T) {
+	t.Run("fails if the pressure is invalid", func(t *testing.T) {
 		if _, err := proc(t, map[string]string{"pressure/cpu": "some avg10=x\n"}).Pressure(); err == nil {
-			t.Error("read")
+			t.Error("got no error")
 		}
 	})
 }
@@ -69,14 +69,14 @@ func checkBusy(t *testing.T, err error, busy bool, says string) {
 	t.Helper()
 	var e *Error
 	if errors.As(err, &e) != busy {
-		t.Fatalf("got %v", err)
+		t.Fatalf("got error %v, want a busy node: %v", err, busy)
 	}
 	if busy && !strings.Contains(err.Error(), says) {
-		t.Errorf("%q does not say %q", err, says)
+		t.Errorf("error %q does not contain %q", err, says)
 	}
 }
 
-func aRunIsThrownAwayIfOthersWereFelt(t *testing.T) {
+func aDisturbedRunIsDiscarded(t *testing.T) {
 	// 4 vCPUs for 10 s are 4000 ticks; this process used 30 s of CPU time.
 	const before = "cpu  1000 500 300 90000 40 10 20 30 0 0\n"
 	for _, tc := range []struct {
@@ -84,12 +84,12 @@ func aRunIsThrownAwayIfOthersWereFelt(t *testing.T) {
 		busy        bool
 		says        string
 	}{
-		{"only this process", "cpu  1000 3500 300 91000 40 10 20 30 0 0\n", false, ""},
-		{"others a little, in every kind of time", "cpu  1100 3600 400 90700 40 20 30 70 0 0\n", false, ""},
-		{"the hypervisor", "cpu  1000 3500 300 90900 40 10 20 71 0 0\n", true, "(steal)"},
-		{"other processes", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, "other processes used 11 %"},
-		{"the kernel for others", "cpu  1000 3500 700 90500 40 10 70 30 0 0\n", true, "other processes"},
-		{"waiting for disks is idle", "cpu  1000 3500 300 90000 2040 10 20 30 0 0\n", false, ""},
+		{"keeps a run without other processes", "cpu  1000 3500 300 91000 40 10 20 30 0 0\n", false, ""},
+		{"keeps a run if others use a little of each kind of time", "cpu  1100 3600 400 90700 40 20 30 70 0 0\n", false, ""},
+		{"discards a run with too much steal", "cpu  1000 3500 300 90900 40 10 20 71 0 0\n", true, "(steal)"},
+		{"discards a run if other processes use too much", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, "other processes used 11%"},
+		{"discards a run if the kernel uses too much for others", "cpu  1000 3500 700 90500 40 10 70 30 0 0\n", true, "other processes"},
+		{"counts waiting for disks as idle", "cpu  1000 3500 300 90000 2040 10 20 30 0 0\n", false, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			start, end := read(t, before), read(t, tc.after)
@@ -98,7 +98,7 @@ func aRunIsThrownAwayIfOthersWereFelt(t *testing.T) {
 			checkBusy(t, During(start, end, 4), tc.busy, tc.says)
 		})
 	}
-	t.Run("no time has passed", func(t *testing.T) {
+	t.Run("keeps a run of no duration", func(t *testing.T) {
 		r := read(t, before)
 		if err := During(r, r, 4); err != nil {
 			t.Error(err)

@@ -13,7 +13,7 @@ import (
 // Proc reads the counters of a node.
 type Proc struct{ fs procfs.FS }
 
-// NewProc returns one that reads a /proc.
+// NewProc returns a Proc that reads the /proc file system mounted at mount.
 func NewProc(mount string) (Proc, error) {
 	p, err := procfs.NewFS(mount)
 	if err != nil {
@@ -22,16 +22,16 @@ func NewProc(mount string) (Proc, error) {
 	return Proc{p}, nil
 }
 
-// Pressure is for how much of the last ten seconds tasks waited for a CPU, in
-// percent; 0 where Linux is not told to account for that.
+// Pressure returns the share of the last ten seconds in which tasks waited for a CPU, in
+// percent. It returns 0 if Linux is configured not to record it.
 func (p Proc) Pressure() (float64, error) {
 	stats, err := p.fs.PSIStatsForResource("cpu")
-	// With psi=0 the file is there, and cannot be read.
+	// With psi=0 the file exists but cannot be read.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read how contended this node is: %w", err)
+		return 0, fmt.Errorf("read the CPU pressure of this node: %w", err)
 	}
 	if stats.Some == nil {
 		return 0, nil
@@ -39,20 +39,20 @@ func (p Proc) Pressure() (float64, error) {
 	return stats.Some.Avg10, nil
 }
 
-// Read reads the counters now.
+// Read reads the current counters.
 func (p Proc) Read() (Reading, error) {
 	stat, err := p.fs.Stat()
 	if err != nil {
-		return Reading{}, fmt.Errorf("read how busy this node is: %w", err)
+		return Reading{}, fmt.Errorf("read the CPU times of this node: %w", err)
 	}
 	var own unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil {
-		return Reading{}, fmt.Errorf("read how much CPU time this process has used: %w", err)
+		return Reading{}, fmt.Errorf("read the CPU time of this process: %w", err)
 	}
 	t := stat.CPUTotal
 	return Reading{
 		Time: time.Now(),
-		// Guests are among User and Nice.
+		// User and Nice include guest time.
 		Busy:  t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ,
 		Steal: t.Steal,
 		Own:   seconds(own.Utime) + seconds(own.Stime),

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// What stands out in colours is the same text without them.
+// Output in colors has the same text as output without colors.
 func TestColors(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Impact, server.Holds = cmdtest.Overridden(), cmdtest.Impact(), cmdtest.Held()
@@ -30,11 +30,11 @@ func TestColors(t *testing.T) {
 			}
 			cmdtest.Golden(t, name+".color", colored)
 			if _, plain, _ := program.Shell(t.Context(), args...); sgr.ReplaceAllString(colored, "") != plain {
-				t.Errorf("without colours it is otherwise:\n%s", plain)
+				t.Errorf("without colors, the text differs:\n%s", plain)
 			}
 		})
 	}
 }
 
-// sgr is a sequence that changes the colour.
+// sgr matches a sequence that changes the color.
 var sgr = regexp.MustCompile("\x1b\\[[0-9]*m")

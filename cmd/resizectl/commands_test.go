@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// commands are all that do something, by their words without "resizectl", apart
-// from cobra's own.
+// commands returns all commands that do something, by their words without "resizectl",
+// except for cobra's own.
 func commands(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	all := map[string]*cobra.Command{}
@@ -31,28 +31,28 @@ func commands(t *testing.T) map[string]*cobra.Command {
 	return all
 }
 
-// asksNobody are the commands that need no server.
+// asksNobody are the commands that do not need a server.
 var asksNobody = []string{"config validate", "version"}
 
 func TestCommands(t *testing.T) {
-	t.Run("every command that asks a server is tested for errors", everyCommandThatAsksAServerIsTestedForErrors)
-	t.Run("every example is a command line", everyExampleIsACommandLine)
-	t.Run("files are completed only where they fit", filesAreCompletedOnlyWhereTheyFit)
-	t.Run("every flag of a file is there", everyFlagOfAFileIsThere)
+	t.Run("tests every command that calls a server for errors", testsEveryCommandThatCallsAServerForErrors)
+	t.Run("has valid command lines in all examples", hasValidCommandLinesInAllExamples)
+	t.Run("completes files only where they are expected", completesFilesOnlyWhereTheyAreExpected)
+	t.Run("has every flag that takes a file", hasEveryFlagThatTakesAFile)
 }
 
-func everyCommandThatAsksAServerIsTestedForErrors(t *testing.T) {
+func testsEveryCommandThatCallsAServerForErrors(t *testing.T) {
 	for words := range commands(t) {
 		tested := slices.ContainsFunc(everyCall, func(args []string) bool {
 			return strings.HasPrefix(strings.Join(args, " ")+" ", words+" ")
 		})
 		if tested == slices.Contains(asksNobody, words) {
-			t.Errorf("%s: tested for errors of a server: %v", words, tested)
+			t.Errorf("%s: tested for server errors: %v", words, tested)
 		}
 	}
 }
 
-// examples are the command lines of resizectl in the examples of a help text.
+// examples returns the command lines of resizectl in the examples of a help text.
 func examples(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -66,7 +66,7 @@ func examples(text string) []string {
 	return lines
 }
 
-// words splits a command line as a shell does that knows double quotes only.
+// words splits a command line like a shell that supports only double quotes.
 func words(line string) []string {
 	var all []string
 	for i, part := range strings.Split(line, `"`) {
@@ -79,7 +79,7 @@ func words(line string) []string {
 	return all
 }
 
-func everyExampleIsACommandLine(t *testing.T) {
+func hasValidCommandLinesInAllExamples(t *testing.T) {
 	texts := map[string]string{"resizectl": rootExamples}
 	for name, cmd := range commands(t) {
 		texts[name] = cmd.Example
@@ -90,7 +90,7 @@ func everyExampleIsACommandLine(t *testing.T) {
 			t.Errorf("%s has no example", name)
 		}
 		for _, line := range found {
-			// A command is parsed once: what it was given stays with it.
+			// A command can be parsed only once, because it keeps its flags.
 			root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 			cmd, rest, err := root.Find(words(line))
 			if err == nil {
@@ -103,7 +103,7 @@ func everyExampleIsACommandLine(t *testing.T) {
 				t.Errorf("%s: %q: %v", name, line, err)
 			}
 			if name != "resizectl" && !strings.HasPrefix(line, name) {
-				t.Errorf("%s: %q is an example of something else", name, line)
+				t.Errorf("%s: %q is an example of another command", name, line)
 			}
 		}
 	}
@@ -112,8 +112,8 @@ func everyExampleIsACommandLine(t *testing.T) {
 // takesFiles are the commands whose arguments are files.
 var takesFiles = []string{"benchmark import"}
 
-// A shell completes names of files where it is not told otherwise.
-func filesAreCompletedOnlyWhereTheyFit(t *testing.T) {
+// A shell completes the names of files by default.
+func completesFilesOnlyWhereTheyAreExpected(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	ending := func(args ...string) string {
 		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete"}, args...)...)
@@ -125,7 +125,7 @@ func filesAreCompletedOnlyWhereTheyFit(t *testing.T) {
 		if takes := got == ":0\n"; takes != slices.Contains(takesFiles, name) {
 			t.Errorf("%s: arguments are completed with %s", name, got)
 		}
-		cmd.InheritedFlags() // Has cobra gather those of the root.
+		cmd.InheritedFlags() // Makes cobra add the flags of the root.
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			if flag.NoOptDefVal != "" {
 				return
@@ -138,7 +138,7 @@ func filesAreCompletedOnlyWhereTheyFit(t *testing.T) {
 	}
 }
 
-func everyFlagOfAFileIsThere(t *testing.T) {
+func hasEveryFlagThatTakesAFile(t *testing.T) {
 	unknown := slices.Clone(takeFiles)
 	for _, cmd := range commands(t) {
 		cmd.InheritedFlags()

@@ -9,12 +9,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// takeFiles are the flags whose value is a file. A shell completes names of files
-// where it is not told otherwise.
+// takeFiles are the flags whose value is a file. A shell completes the names of files by
+// default.
 var takeFiles = []string{"filename", "config", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
 
-// completeNoFiles has nothing completed for all other flags and arguments, of cmd and
-// those below it, that do not say how.
+// completeNoFiles turns off completion for all other flags and arguments of cmd and its
+// subcommands, unless they have a completion of their own.
 func completeNoFiles(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil && cmd.Runnable() {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions

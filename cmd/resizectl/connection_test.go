@@ -17,11 +17,11 @@ clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{nam
 `
 
 func TestConnection(t *testing.T) {
-	t.Run("which server is asked", whichServerIsAsked)
-	t.Run("a service account of the environment is for clusters alone", aServiceAccountOfTheEnvironmentIsForClustersAlone)
+	t.Run("selects the server", selectsTheServer)
+	t.Run("uses the ServiceAccount of the environment only for clusters", usesTheServiceAccountOfTheEnvironmentOnlyForClusters)
 }
 
-func whichServerIsAsked(t *testing.T) {
+func selectsTheServer(t *testing.T) {
 	kubeconfig, none := cmdtest.File(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
 	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
 	const throughCluster = "get ConfigMap workload-resizer-system/workload-resizer-ca"
@@ -30,17 +30,17 @@ func whichServerIsAsked(t *testing.T) {
 		args                              []string
 		want                              string
 	}{
-		{"that of the environment", "resizectl", address, kubeconfig, nil, ""},
-		{"that of the cluster if a context is named", "resizectl", address, kubeconfig, []string{"--context", "c"}, throughCluster},
-		{"a context that is not there", "resizectl", "", kubeconfig, []string{"--context", "other"}, `context "other" does not exist`},
-		{"that of the cluster if its Service is named", "resizectl", "", kubeconfig, []string{"--service", "a/b"}, "get ConfigMap a/workload-resizer-ca"},
-		{"that of the cluster if a kubeconfig is named", "resizectl", "", none, []string{"--kubeconfig", kubeconfig}, throughCluster},
-		{"that of the cluster if an audience is named", "resizectl", address, kubeconfig, []string{"--token-audience", "mine"}, throughCluster},
-		{"that of the cluster if kubectl asks", "kubectl-workload_resizer.exe", "", kubeconfig, nil, throughCluster},
-		{"that of the cluster if kubectl asks, whatever is in the environment", "kubectl-workload_resizer", address, kubeconfig, nil, throughCluster},
-		{"an address if kubectl is told so", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", address}, ""},
-		{"an address where nobody is, named to kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", cmdtest.Nobody(t)}, "or name another address with --server\n"},
-		{"no cluster", "kubectl-workload_resizer", "", none, nil, "there is no kubeconfig that leads to a cluster"},
+		{"the address in the environment", "resizectl", address, kubeconfig, nil, ""},
+		{"the cluster of a named context", "resizectl", address, kubeconfig, []string{"--context", "c"}, throughCluster},
+		{"a missing context", "resizectl", "", kubeconfig, []string{"--context", "other"}, `context "other" does not exist`},
+		{"the cluster of a named Service", "resizectl", "", kubeconfig, []string{"--service", "a/b"}, "get ConfigMap a/workload-resizer-ca"},
+		{"the cluster of a named kubeconfig", "resizectl", "", none, []string{"--kubeconfig", kubeconfig}, throughCluster},
+		{"the cluster if an audience is named", "resizectl", address, kubeconfig, []string{"--token-audience", "mine"}, throughCluster},
+		{"the cluster for kubectl", "kubectl-workload_resizer.exe", "", kubeconfig, nil, throughCluster},
+		{"the cluster for kubectl, regardless of the environment", "kubectl-workload_resizer", address, kubeconfig, nil, throughCluster},
+		{"an address for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", address}, ""},
+		{"an address without a server for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", cmdtest.Nobody(t)}, "or set another address with --server\n"},
+		{"no cluster", "kubectl-workload_resizer", "", none, nil, "no kubeconfig with a cluster found"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_SERVER", tc.server)
@@ -55,7 +55,7 @@ func whichServerIsAsked(t *testing.T) {
 	}
 }
 
-func aServiceAccountOfTheEnvironmentIsForClustersAlone(t *testing.T) {
+func usesTheServiceAccountOfTheEnvironmentOnlyForClusters(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
 	t.Setenv("RESIZECTL_SERVICE_ACCOUNT", "nonsense")
 	t.Setenv("KUBECONFIG", cmdtest.File(t, "config", []byte(unreachableCluster)))

@@ -17,7 +17,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// everyCall are the command lines that ask a server, one per method at least.
+// everyCall are the command lines that call a server, at least one per method.
 var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan", "-f", "errors_test.go"}, {"explain", "web"},
 	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"status"},
 	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"},
@@ -27,23 +27,23 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}}
 
 func TestErrorsRules(t *testing.T) {
-	t.Run("server errors are shown verbatim", serverErrorsAreShownVerbatim)
-	t.Run("unreachable server says what to do", unreachableServerSaysWhatToDo)
-	t.Run("timeout of zero is no limit", timeoutOfZeroIsNoLimit)
-	t.Run("output that cannot be written is an error", outputThatCannotBeWrittenIsAnError)
+	t.Run("prints server errors verbatim", printsServerErrorsVerbatim)
+	t.Run("says what to do about an unreachable server", saysWhatToDoAboutAnUnreachableServer)
+	t.Run("has no limit with a timeout of zero", hasNoLimitWithATimeoutOfZero)
+	t.Run("fails if the output cannot be written", failsIfTheOutputCannotBeWritten)
 }
 
-func serverErrorsAreShownVerbatim(t *testing.T) {
+func printsServerErrorsVerbatim(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"not ready says what is missing", cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"what to do next is added", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
-		{"control characters are taken out", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
-		{"a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no other reason than PermissionDenied\n"},
-		{"a deadline of the server's own is not --timeout", cmdtest.WithReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
+		{"says what is missing if the server is not ready", cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
+		{"adds what to do next", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
+		{"removes control characters", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
+		{"reports a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no reason other than PermissionDenied\n"},
+		{"distinguishes a deadline of the server from --timeout", cmdtest.WithReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address := cmdtest.Serve(t, &cmdtest.Server{Err: tc.err})
@@ -60,11 +60,11 @@ func serverErrorsAreShownVerbatim(t *testing.T) {
 	}
 }
 
-func unreachableServerSaysWhatToDo(t *testing.T) {
+func saysWhatToDoAboutAnUnreachableServer(t *testing.T) {
 	address := cmdtest.Nobody(t)
 	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
-		"start one with \"workload-resizer serve\", ask that of a cluster with --context or --service,\n" +
-		"or name another address with --server or RESIZECTL_SERVER\n"
+		"start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service,\n" +
+		"or set another address with --server or RESIZECTL_SERVER\n"
 	for _, args := range everyCall {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-func timeoutOfZeroIsNoLimit(t *testing.T) {
+func hasNoLimitWithATimeoutOfZero(t *testing.T) {
 	server := &cmdtest.Server{Ratios: cmdtest.Ratios(), Plans: []*workloadresizerv1.Plan{cmdtest.Aligned()}, Summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
 	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
@@ -109,7 +109,7 @@ func TestInterruptIsQuiet(t *testing.T) {
 }
 
 // A full disk behind a redirection must not look like success.
-func outputThatCannotBeWrittenIsAnError(t *testing.T) {
+func failsIfTheOutputCannotBeWritten(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Writable().Changes
 	server.BenchmarkScript = cmdtest.Measured()

@@ -16,10 +16,10 @@ import (
 )
 
 func TestHints(t *testing.T) {
-	t.Run("every hint is for a reason that there is", everyHintIsForAReasonThatThereIs)
+	t.Run("has hints only for reasons that exist", hasHintsOnlyForReasonsThatExist)
 }
 
-func everyHintIsForAReasonThatThereIs(t *testing.T) {
+func hasHintsOnlyForReasonsThatExist(t *testing.T) {
 	known := refusals(t)
 	for reason := range connect.Hints {
 		if !slices.ContainsFunc(known, func(r refusal) bool { return r.reason == reason }) {
@@ -28,10 +28,10 @@ func everyHintIsForAReasonThatThereIs(t *testing.T) {
 	}
 }
 
-// missingField is the server's error of a performance that nothing says.
+// missingField returns the server's error for a performance that no source has.
 func missingField(t *testing.T, field, nodeType string) error {
 	t.Helper()
-	says := `must be set: "` + nodeType + `" has no ratio in force`
+	says := `must be set: "` + nodeType + `" has no effective ratio`
 	s, err := status.New(codes.InvalidArgument, field+" "+says).WithDetails(
 		&errdetails.ErrorInfo{Reason: "INVALID_ARGUMENT", Domain: "workload-resizer.io"},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: field, Description: says}}})
@@ -41,7 +41,7 @@ func missingField(t *testing.T, field, nodeType string) error {
 	return s.Err()
 }
 
-// failure is a command line, and what the server says to it.
+// failure is a command line, and the server's error.
 type failure struct {
 	args []string
 	err  error
@@ -51,12 +51,12 @@ type failure struct {
 
 func failures(t *testing.T) []failure {
 	t.Helper()
-	noRight := cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", `user "ann" may not do this; a RoleBinding to the ClusterRole workload-resizer-operator allows it`)
+	noRight := cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", `user "ann" cannot do this; a RoleBinding to the ClusterRole workload-resizer-operator allows it`)
 	noPod := cmdtest.WithReason(t, codes.NotFound, "POD_NOT_FOUND", `there is no pod "web" in namespace "default"`)
 	noType := cmdtest.WithReason(t, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "n5" has no ratio`)
-	hidden := cmdtest.WithReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you may not get pods in namespace "shop"`)
+	hidden := cmdtest.WithReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you cannot get pods in namespace "shop"`)
 	standalone := func(method string) error {
-		return cmdtest.WithReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; ask one that has a cluster for /workloadresizer.v1."+method)
+		return cmdtest.WithReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; use a server with a cluster for /workloadresizer.v1."+method)
 	}
 	readOnly := cmdtest.WithReason(t, codes.FailedPrecondition, "READ_ONLY", "the server runs with --dry-run")
 	return []failure{
@@ -70,13 +70,13 @@ func failures(t *testing.T) []failure {
 		{args: []string{"ratios", "history"}, err: standalone("RatioService/ListRatioChanges")},
 		{args: []string{"ratios", "rollback", "--to", "1", "--yes"}, err: cmdtest.WithReason(t, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 1 is not kept any more")},
 		{args: []string{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, err: readOnly},
-		{args: []string{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "ConfigMap ns/samples-3, which keeps the samples, does not exist: apply deploy/base, which has it")},
+		{args: []string{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "ConfigMap ns/samples-3, which stores the samples, does not exist: apply deploy/base, which creates it")},
 		{args: []string{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, err: cmdtest.WithReason(t, codes.Unavailable, "SAMPLES_NOT_STORED", "ConfigMap ns/samples-3 cannot be written: the API server is not there")},
 		{args: []string{"benchmark", "import", "no-such-file.csv"}},
 		{args: []string{"benchmark", "list"}, err: standalone("BenchmarkService/ListBenchmarks")},
-		{args: []string{"benchmark", "list"}, err: cmdtest.WithReason(t, codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the settings of benchmarks are not read yet")},
+		{args: []string{"benchmark", "list"}, err: cmdtest.WithReason(t, codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the benchmark settings are not read yet")},
 		{args: []string{"benchmark", "suggest"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")},
-		{args: []string{"benchmark", "suggest", "x9"}, err: cmdtest.WithReason(t, codes.NotFound, "NO_SUGGESTION", `no benchmark tells anything of node type "x9"`)},
+		{args: []string{"benchmark", "suggest", "x9"}, err: cmdtest.WithReason(t, codes.NotFound, "NO_SUGGESTION", `no benchmark covers node type "x9"`)},
 		{args: []string{"benchmark", "feeds"}, err: noRight},
 		{args: []string{"benchmark", "feeds", "passmark"}},
 		{args: []string{"benchmark", "suggest", "n4"}, err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
@@ -85,8 +85,8 @@ func failures(t *testing.T) []failure {
 		{args: []string{"benchmark", "accept", "n4", "--yes"}, err: cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "UpdateRatio"},
 		{args: []string{"plan", "web"}, err: noPod},
 		{args: []string{"plan", "-n", "shop"}, err: hidden},
-		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews run already")},
-		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 1m0s")},
+		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews of many pods are already running")},
+		{args: []string{"plan", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "the client read nothing for 1m0s")},
 		{args: []string{"plan", "-l", "app=web"}, err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
 		{args: []string{"plan", "--what-if-ratio", "n5=1.08"}, err: missingField(t, "what_if.ratios[0].memory_perf", "n5")},
 		{args: []string{"plan", "-f", "hints_test.go"}, err: noType},
@@ -102,7 +102,7 @@ func failures(t *testing.T) []failure {
 	}
 }
 
-// What people read when something goes wrong says what to do next.
+// Errors say what to do next.
 func TestErrors(t *testing.T) {
 	var all strings.Builder
 	missing := maps.Clone(connect.Hints)

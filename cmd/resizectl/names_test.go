@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// Names are in the form that kubectl takes.
+// Names have the form that kubectl accepts.
 func TestNames(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Holds, server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Resizes(), cmdtest.ManifestPlans()
@@ -41,10 +41,10 @@ func TestNames(t *testing.T) {
 }
 
 func TestNamesRules(t *testing.T) {
-	t.Run("names of a watch", namesOfAWatch)
+	t.Run("prints the names of a watch", printsTheNamesOfAWatch)
 }
 
-func namesOfAWatch(t *testing.T) {
+func printsTheNamesOfAWatch(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}}
 	const want = "nodetype/c3\nnodetype/n4\nnodetype/n4\n"

@@ -8,21 +8,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pluginProgram is the name by which kubectl finds a program that it offers as
-// one of its own commands; on Windows it ends in .exe.
+// pluginProgram is the name by which kubectl finds a program that it offers as one of its own
+// commands; on Windows, it ends in .exe.
 const pluginProgram = "kubectl-workload_resizer"
 
-// pluginName is what people write then.
+// pluginName is what users write then.
 const pluginName = "kubectl workload_resizer"
 
-// textWidth is that of the help texts.
+// textWidth is the width of the help texts.
 const textWidth = 82
 
 func isPlugin(program string) bool {
 	return strings.TrimSuffix(program, ".exe") == pluginProgram
 }
 
-// asPlugin has the help texts say what people write.
+// asPlugin makes the help texts name the program as users write it.
 func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
 	rename(root)
@@ -47,8 +47,8 @@ var programName = regexp.MustCompile(`\bresizectl\b`)
 
 func renamed(text string) string { return programName.ReplaceAllString(text, pluginName) }
 
-// filled breaks the lines of a paragraph anew, which the longer name has made too
-// long. Columns, which are set in, stay.
+// filled wraps a paragraph again, because the longer name makes lines too long. Columns,
+// which are indented, stay as they are.
 func filled(paragraph string) string {
 	if strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ") {
 		return paragraph
@@ -68,8 +68,8 @@ func filled(paragraph string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// pluginError names commands in quotes as people write them. What is not in quotes
-// may be a file.
+// pluginError names commands in quotes as users write them. Text that is not in quotes may be
+// a file.
 type pluginError struct{ error }
 
 // Error implements error.
@@ -77,5 +77,5 @@ func (e pluginError) Error() string {
 	return strings.ReplaceAll(e.error.Error(), `"resizectl `, `"`+pluginName+" ")
 }
 
-// Unwrap returns the error in resizectl's words.
+// Unwrap returns the error with the commands of resizectl.
 func (e pluginError) Unwrap() error { return e.error }

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// As a plugin of kubectl the program says what people write.
+// As a kubectl plugin, the program names its commands as users write them.
 func TestPlugin(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	as := func(program string, args ...string) (stdout, stderr string) {
@@ -24,7 +24,7 @@ func TestPlugin(t *testing.T) {
 		cmdtest.Golden(t, "help-plugin-plan.txt", stdout)
 		stdout, _ = as(program, "restore", "--help")
 		if strings.Contains(stdout, "resizectl") {
-			t.Errorf("%s: the help still says resizectl:\n%s", program, stdout)
+			t.Errorf("%s: the help contains resizectl:\n%s", program, stdout)
 		}
 		about, _, _ := strings.Cut(stdout, "\nUsage:")
 		for line := range strings.Lines(about) {
@@ -32,26 +32,26 @@ func TestPlugin(t *testing.T) {
 				t.Errorf("%s: a line of the help is too long: %s", program, line)
 			}
 		}
-		if _, stderr := as(program, "ratios", "rollback"); !strings.Contains(stderr, `"kubectl workload_resizer ratios history" lists them`) {
-			t.Errorf("%s: an error says %q", program, stderr)
+		if _, stderr := as(program, "ratios", "rollback"); !strings.Contains(stderr, `"kubectl workload_resizer ratios history" lists the changes`) {
+			t.Errorf("%s: wrong error %q", program, stderr)
 		}
 		if _, stderr := as(program, "paln"); !strings.HasSuffix(stderr, "see \"kubectl workload_resizer --help\"\n") {
-			t.Errorf("%s: a usage error says %q", program, stderr)
+			t.Errorf("%s: wrong usage error %q", program, stderr)
 		}
 	}
 	for _, program := range []string{"resizectl", "resizectl.test", "kubectl"} {
 		if stdout, _ := as(program, "plan", "--help"); strings.Contains(stdout, pluginName) {
-			t.Errorf("%s takes itself for a plugin", program)
+			t.Errorf("%s runs as a plugin", program)
 		}
 	}
 }
 
 func TestPluginRules(t *testing.T) {
-	t.Run("the command to accept is that of the plugin", theCommandToAcceptIsThatOfThePlugin)
+	t.Run("shows the plugin's command to accept a suggestion", showsThePluginsCommandToAcceptASuggestion)
 }
 
-// Who runs the program through kubectl reads commands that they can copy.
-func theCommandToAcceptIsThatOfThePlugin(t *testing.T) {
+// Users who run the program through kubectl see commands that they can copy.
+func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	server := cmdtest.Writable()

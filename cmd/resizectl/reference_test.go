@@ -17,16 +17,16 @@ import (
 const reference = "../../docs/cli.md"
 
 func TestReference(t *testing.T) {
-	t.Run("reference says what the commands say", referenceSaysWhatTheCommandsSay)
+	t.Run("matches the help of the commands", matchesTheHelpOfTheCommands)
 }
 
-func referenceSaysWhatTheCommandsSay(t *testing.T) {
+func matchesTheHelpOfTheCommands(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var b strings.Builder
-	b.WriteString("<!-- Made from the commands by make generate. -->\n# resizectl\n\nWhat each command says of itself with `--help`.\n")
+	b.WriteString("<!-- Made from the commands by make generate. -->\n# resizectl\n\nThe output of `--help` for each command.\n")
 	describe(t, &b, root, nil)
 	if *cmdtest.Update {
 		if err := os.WriteFile(reference, []byte(b.String()), 0o644); err != nil {
@@ -43,7 +43,7 @@ func referenceSaysWhatTheCommandsSay(t *testing.T) {
 	}
 }
 
-// describe writes the help of a command and those below it.
+// describe writes the help of a command and its subcommands.
 func describe(t *testing.T, b *strings.Builder, cmd *cobra.Command, path []string) {
 	code, help, stderr := program.Shell(t.Context(), append(path, "--help")...)
 	if code != command.ExitOK || stderr != "" {
@@ -51,7 +51,7 @@ func describe(t *testing.T, b *strings.Builder, cmd *cobra.Command, path []strin
 	}
 	fmt.Fprintf(b, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), help)
 	if cmd.Name() == "completion" {
-		return // The rest is cobra's, and long.
+		return // The rest is cobra's own, and long.
 	}
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "help" {

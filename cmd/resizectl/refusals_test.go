@@ -13,10 +13,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
-// refusal is a reason of the server's errors, and its code as the API writes it.
+// refusal is a reason of a server error, with its code as the API writes it.
 type refusal struct{ reason, code string }
 
-// refusals are those of the table in the reference.
+// refusals returns the table of reasons in the reference.
 func refusals(t *testing.T) []refusal {
 	t.Helper()
 	content, err := os.ReadFile("../../docs/reference.md")
@@ -28,23 +28,22 @@ func refusals(t *testing.T) []refusal {
 		all = append(all, refusal{row[1], row[2]})
 	}
 	if len(all) < 30 {
-		t.Fatalf("the reference has a table of %d reasons", len(all))
+		t.Fatalf("the reference has a table of only %d reasons", len(all))
 	}
 	return all
 }
 
-// grpcWords are what only programs understand.
+// grpcWords matches words that only programs understand.
 var grpcWords = regexp.MustCompile(`rpc error|code =|desc =|UNAVAILABLE|NOT_FOUND|_PRECONDITION|_EXHAUSTED|_RANGE|_ARGUMENT|ABORTED|UNAUTHENTICATED|_DENIED|` +
 	`Unavailable|NotFound|Precondition|Exhausted|OutOfRange|InvalidArgument|Aborted|Unauthenticated|PermissionDenied`)
 
 func TestRefusals(t *testing.T) {
-	t.Run("every refusal is the server's own text", everyRefusalIsTheServersOwnText)
+	t.Run("prints the server's own text for every refusal", printsTheServersOwnTextForEveryRefusal)
 }
 
-// Whatever the server refuses, and why, a person reads what the server wrote about
-// it.
-func everyRefusalIsTheServersOwnText(t *testing.T) {
-	const says = `user "ann" may not do this in namespace shop; a RoleBinding to the ClusterRole workload-resizer-viewer allows it`
+// For every refusal, users see the server's own message.
+func printsTheServersOwnTextForEveryRefusal(t *testing.T) {
+	const says = `user "ann" cannot do this in namespace shop; a RoleBinding to the ClusterRole workload-resizer-viewer allows it`
 	for _, refused := range refusals(t) {
 		t.Run(refused.reason, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +59,7 @@ func everyRefusalIsTheServersOwnText(t *testing.T) {
 					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)
 				}
 				if code == codes.PermissionDenied && connect.Hints[refused.reason] == "" && stderr != "error: "+says+"\n" {
-					t.Errorf("%q: something is added to what the server says of rights: %q", args, stderr)
+					t.Errorf("%q: adds something to the server's message about rights: %q", args, stderr)
 				}
 			}
 		})

@@ -21,48 +21,51 @@ import (
 const rootHelp = `resizectl shows what workload-resizer does with the pods of a cluster, and why.
 
 Requests are written for one kind of machine, the baseline. On a node that is
-faster or slower a pod needs less or more of it for the same work, so
-workload-resizer resizes the requests of running pods, without a restart, by the
-performance ratio of their node's type to the baseline.
+faster or slower, a pod needs less or more for the same work. workload-resizer
+resizes the requests of running pods, without a restart, by the performance ratio
+of their node's type to the baseline.
 
-restore, pause, resume, ratios set, delete and rollback, and benchmark import and
-accept change something; all other commands only read.
+These commands make changes: restore, pause, resume, ratios set, ratios delete,
+ratios rollback, benchmark import and benchmark accept. All other commands only
+read.
 
-It asks the server on this machine, or at the address of --server. Any of
---kubeconfig, --context, --cluster, --user, --service, --service-account-token and
---token-audience has it ask the server of that cluster instead, through the API
-server, and as that user. As a plugin of kubectl (kubectl workload_resizer) it
-always asks that of the cluster, unless --server is given. A connection that leaves
-this machine is encrypted. Who asks is told by the user of the kubeconfig, or by a
-token (--token-file, RESIZECTL_TOKEN), a certificate (--client-certificate,
---client-key) or a ServiceAccount (--service-account-token,
-RESIZECTL_SERVICE_ACCOUNT).`
+By default, resizectl calls the server on this machine, or at the address in
+--server. If you set --kubeconfig, --context, --cluster, --user, --service,
+--service-account-token or --token-audience, it calls the server of that cluster
+instead, through the API server and as that user. As a kubectl plugin (kubectl
+workload_resizer), it always calls the server of the cluster, unless you set
+--server.
 
-const rootExamples = `  # Does the server do well?
+A connection that leaves this machine is encrypted. You authenticate as the user
+of the kubeconfig, or with a token (--token-file, RESIZECTL_TOKEN), a client
+certificate (--client-certificate, --client-key) or a ServiceAccount
+(--service-account-token, RESIZECTL_SERVICE_ACCOUNT).`
+
+const rootExamples = `  # Show whether the server is healthy
   resizectl status
 
-  # The same of the server in a cluster
+  # Show the same for the server in a cluster
   resizectl status --context production
 
-  # What are the node types worth?
+  # Show how fast each node type is
   resizectl ratios list
 
-  # What would be resized in the whole cluster?
+  # Show what would be resized in the whole cluster
   resizectl plan -A
 
-  # Why was this pod (not) resized?
+  # Explain why a pod was (not) resized
   resizectl explain web-6d4cf56db6-x2x7p -n shop
 
-  # What would be if n4 were measured as 1.08 times as fast as the baseline?
+  # Show what would change if n4 were 1.08 times as fast as the baseline
   resizectl ratios set n4=1.08 --dry-run=server
 
-  # What would benchmarks change about the ratios?
+  # Show the ratios that benchmarks suggest
   resizectl benchmark suggest
 
-  # Leave a namespace as it is for two hours
+  # Pause a namespace for two hours
   resizectl pause -n shop --for 2h
 
-  # Is this configuration right?
+  # Check a configuration
   resizectl config validate -f config.yaml`
 
 // run executes the command line under the name that the program was called by, and
@@ -94,16 +97,16 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
-	section(root, "plans", "What would be done, and why:", plans.NewCommands(out, server)...)
-	section(root, "resizes", "What was done, and how the server does:",
+	section(root, "plans", "Previews and explanations:", plans.NewCommands(out, server)...)
+	section(root, "resizes", "Resizes and the state of the server:",
 		resizes.NewCommand(out, server),
 		status.NewCommand(out, server))
 	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)
-	section(root, "others", "Others:",
+	section(root, "others", "Other commands:",
 		newVersionCommand(streams, server))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
-	// That of cobra would take -v, too.
+	// cobra's own flag would also use -v.
 	root.Flags().Bool("version", false, "print the version of resizectl")
 	completeNoFiles(root)
 	root.SetHelpCommandGroupID("others")

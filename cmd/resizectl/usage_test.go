@@ -15,36 +15,36 @@ func TestUsageErrors(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"unknown format lists the known ones", "invalid argument \"xml\" for \"-o, --output\" flag: must be one of table, wide, json, yaml, name\nsee \"resizectl plan --help\"\n", []string{"plan", "-o", "xml"}},
+		{"an unknown format lists the known formats", "invalid argument \"xml\" for \"-o, --output\" flag: must be one of table, wide, json, yaml, name\nsee \"resizectl plan --help\"\n", []string{"plan", "-o", "xml"}},
 		{"unknown format of a history", "invalid argument \"name\" for \"-o, --output\" flag: must be one of table, wide, json, yaml\nsee \"resizectl ratios history --help\"\n", []string{"ratios", "history", "-oname"}},
 		{"a pod of all namespaces", "a pod is in one namespace: name it with --namespace instead of --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "web", "-A"}},
 		{"an empty pod is not every pod", "the name of the pod is empty\nsee \"resizectl plan --help\"\n", []string{"plan", ""}},
-		{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl plan --help\"\n", []string{"plan", "-n", ""}},
-		{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
+		{"an empty namespace is not every namespace", "the namespace is empty; use --all-namespaces for every namespace\nsee \"resizectl plan --help\"\n", []string{"plan", "-n", ""}},
+		{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl plan --help\"\n", []string{"plan", "a", "b"}},
 		{"arguments of list", "unknown command \"n4\" for \"resizectl ratios list\"\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "n4"}},
 		{"no such state", "--state \"done\" must be one of actuated, pending, in-progress, deferred, infeasible, failed\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "--state", "done"}},
-		{"resizes of an empty namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-n", ""}},
-		{"a watch of an empty namespace", "the namespace is empty; every namespace is --all-namespaces\nsee \"resizectl resizes watch --help\"\n", []string{"resizes", "watch", "-n", ""}},
-		{"a watch of some resizes", "--watch shows every pod that is sized: leave --selector and --state out\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-w", "-l", "app=web"}},
-		{"a watch of rules", "--watch shows ratios: leave --rules out\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "-w", "--rules"}},
-		{"holds of an empty namespace", "the namespace is empty; leave --namespace out for every namespace\nsee \"resizectl holds --help\"\n", []string{"holds", "-n", ""}},
+		{"resizes of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-n", ""}},
+		{"a watch of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace\nsee \"resizectl resizes watch --help\"\n", []string{"resizes", "watch", "-n", ""}},
+		{"a watch of some resizes", "--watch cannot be combined with --selector or --state\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-w", "-l", "app=web"}},
+		{"a watch of rules", "--watch cannot be combined with --rules\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "-w", "--rules"}},
+		{"holds of an empty namespace", "the namespace is empty; omit --namespace for every namespace\nsee \"resizectl holds --help\"\n", []string{"holds", "-n", ""}},
 		{"a format of versions", "--output must be json or yaml, not \"name\"\nsee \"resizectl version --help\"\n", []string{"version", "-o", "name"}},
-		{"a configuration and a server", "--config is planned with on this machine, --server is asked: give one of them\nsee \"resizectl plan --help\"\n", []string{"plan", "-f", "-", "--config", "a", "--server", "b:1"}},
+		{"a configuration and a server", "--config plans on this machine, and --server on a server: set only one of them\nsee \"resizectl plan --help\"\n", []string{"plan", "-f", "-", "--config", "a", "--server", "b:1"}},
 		{"another dry run", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server\nsee \"resizectl pause --help\"\n", []string{"pause", "web", "--dry-run=client"}},
-		{"no such colour mode", "invalid argument \"yes\" for \"--color\" flag: must be one of auto, always, never\nsee \"resizectl plan --help\"\n", []string{"plan", "--color", "yes"}},
+		{"no such color mode", "invalid argument \"yes\" for \"--color\" flag: must be one of auto, always, never\nsee \"resizectl plan --help\"\n", []string{"plan", "--color", "yes"}},
 		{"unknown flag", "unknown flag: --colour\nsee \"resizectl plan --help\"\n", []string{"plan", "--colour"}},
 		{"unknown command", "unknown command \"delete\"\nsee \"resizectl --help\"\n", []string{"delete"}},
-		{"misspelt command", "unknown command \"paln\": did you mean plan?\nsee \"resizectl --help\"\n", []string{"paln"}},
+		{"a misspelled command", "unknown command \"paln\": did you mean plan?\nsee \"resizectl --help\"\n", []string{"paln"}},
 		{"unknown command of a group", "unknown command \"remove\"\nsee \"resizectl ratios --help\"\n", []string{"ratios", "remove"}},
 		{"nothing to validate", "name the file to check with -f FILE, or -f - for standard input\nsee \"resizectl config validate --help\"\n", []string{"config", "validate"}},
-		{"negative timeout", "--timeout -1s is negative; 0 is no limit\n", []string{"plan", "--timeout", "-1s"}},
+		{"negative timeout", "--timeout -1s is negative; use 0 for no limit\n", []string{"plan", "--timeout", "-1s"}},
 		{"no such duration", "invalid argument \"soon\" for \"--timeout\" flag: time: invalid duration \"soon\"\nsee \"resizectl plan --help\"\n", []string{"plan", "--timeout", "soon"}},
 		{"no port", "server address \"localhost\" is not host:port: address localhost: missing port in address\n" +
-			"the address comes from --server or RESIZECTL_SERVER; without it, --context or --service leads to the server of a cluster\n", []string{"plan", "--server", "localhost"}},
-		{"an address and a cluster", "--server is the address of a server, --context leads to the server of a cluster: give one of them\n", []string{"plan", "--server", "a:1", "--context", "b"}},
-		{"half a client certificate", "--client-certificate and --client-key belong together: give both\n", []string{"plan", "--client-key", "a"}},
-		{"two identities", "--token-file and --service-account-token are two identities: give one of them\n", []string{"plan", "--token-file", "a", "--service-account-token", "b/c"}},
-		{"certificates in plaintext", "--plaintext uses no certificates: leave it out, or --certificate-authority, --tls-server-name and --client-certificate\n", []string{"plan", "--plaintext", "--tls-server-name", "a"}},
+			"the address comes from --server or RESIZECTL_SERVER; to use the server of a cluster instead, set --context or --service\n", []string{"plan", "--server", "localhost"}},
+		{"an address and a cluster", "--server sets the address of a server, and --context selects the server of a cluster: set only one of them\n", []string{"plan", "--server", "a:1", "--context", "b"}},
+		{"half a client certificate", "--client-certificate and --client-key must be set together\n", []string{"plan", "--client-key", "a"}},
+		{"two identities", "--token-file and --service-account-token are two identities: set only one of them\n", []string{"plan", "--token-file", "a", "--service-account-token", "b/c"}},
+		{"certificates in plaintext", "--plaintext uses no certificates: it cannot be combined with --certificate-authority, --tls-server-name or --client-certificate\n", []string{"plan", "--plaintext", "--tls-server-name", "a"}},
 		{"a Service without a namespace", "--service \"web\" is not NAMESPACE/NAME\n", []string{"plan", "--service", "web"}},
 		{"a ServiceAccount without a name", "--service-account-token \"shop/\" is not NAMESPACE/NAME\n", []string{"plan", "--service-account-token", "shop/"}},
 	} {
@@ -58,11 +58,11 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	t.Run("help is the same however it is asked for", helpIsTheSameHoweverItIsAskedFor)
+	t.Run("prints the same help for all requests of it", printsTheSameHelpForAllRequestsOfIt)
 }
 
-// What the help says is in the reference.
-func helpIsTheSameHoweverItIsAskedFor(t *testing.T) {
+// The help itself is in the reference.
+func printsTheSameHelpForAllRequestsOfIt(t *testing.T) {
 	for _, tc := range []struct{ ask, alike []string }{
 		{nil, []string{"--help"}},
 		{[]string{"ratios"}, []string{"ratios", "--help"}},

@@ -21,7 +21,7 @@ import (
 // version is set when a release is linked.
 var version = ""
 
-// versionTimeout is short: it is no error if no server answers.
+// versionTimeout is short, because it is not an error if no server answers.
 const versionTimeout = 2 * time.Second
 
 type versionOptions struct {
@@ -31,10 +31,10 @@ type versionOptions struct {
 	client bool
 }
 
-// versions are the output of the command as JSON.
+// versions is the output of the command as JSON.
 type versions struct {
 	ClientVersion clientVersion `json:"clientVersion"`
-	// ServerVersion is empty if no server was asked, or none has answered.
+	// ServerVersion is empty if no server was called, or none answered.
 	ServerVersion string `json:"serverVersion,omitempty"`
 }
 
@@ -51,12 +51,13 @@ func newVersionCommand(streams genericiooptions.IOStreams, server *connect.Conne
 		Short: "Print the versions of resizectl and of the server",
 		Long: `Print the versions of resizectl and of the server.
 
-That of the server is left out if it does not answer within two seconds, or as long
-as --timeout says, and with --client. That is no error.`,
-		Example: `  # Which version is this?
+The version of the server is omitted with --client, or if the server does not
+answer within two seconds or, if you set --timeout, within that time. That is not
+an error.`,
+		Example: `  # Print the version of resizectl
   resizectl version --client
 
-  # Which one runs in the cluster?
+  # Print the version of the server in a cluster
   resizectl version --context production -o json | jq -r .serverVersion`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,9 +67,9 @@ as --timeout says, and with --client. That is no error.`,
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml instead of lines for people")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml (default: text)")
 	command.CompleteFlag(cmd, "output", cobra.FixedCompletions([]string{string(print.FormatJSON), string(print.FormatYAML)}, cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and ask no server")
+	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and call no server")
 	return cmd
 }
 
@@ -76,7 +77,7 @@ func (o *versionOptions) run(ctx context.Context) error {
 	found := versions{ClientVersion: clientVersion{versionText(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
 	if !o.client {
 		o.server.LimitTo(versionTimeout)
-		// Who wants to know why it does not answer asks it for something else.
+		// Other commands explain why a server does not answer.
 		_ = o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 			status, err := c.Status(ctx)
 			found.ServerVersion = print.OneLine(status.GetVersion())
@@ -110,8 +111,8 @@ func (o *versionOptions) print(found versions) error {
 	return err
 }
 
-// versionText is what a release was linked with, or else the module version that
-// the Go toolchain stamped into the binary, which for a build in a git checkout
+// versionText returns the version that a release was linked with, or else the module version
+// that the Go toolchain stamped into the binary. For a build in a git checkout, that version
 // comes from its tags.
 func versionText() string {
 	if version != "" {

@@ -22,13 +22,13 @@ func TestVersion(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"both", ours + "server    v1.2.0\n", []string{"version", "--server", address}},
-		{"that of the client, if it is asked for alone", ours, []string{"version", "--client", "--server", address}},
-		{"that of the client, if no server answers", ours, []string{"version", "--server", none}},
+		{"both versions", ours + "server    v1.2.0\n", []string{"version", "--server", address}},
+		{"only the client's version on request", ours, []string{"version", "--client", "--server", address}},
+		{"only the client's version if no server answers", ours, []string{"version", "--server", none}},
 		{"as YAML", ourYAML + "serverVersion: v1.2.0\n", []string{"version", "-o", "yaml", "--server", address}},
 		{"as JSON", "{\n  \"clientVersion\": {\n    \"version\": \"v1.2.3\",\n    \"goVersion\": \"" + runtime.Version() + "\",\n    \"platform\": \"" + platform + "\"\n  }\n}\n",
 			[]string{"version", "-o", "json", "--client"}},
-		{"by the flag", "v1.2.3\n", []string{"--version"}},
+		{"with the flag", "v1.2.3\n", []string{"--version"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), tc.args...)
@@ -40,11 +40,11 @@ func TestVersion(t *testing.T) {
 }
 
 func TestVersionRules(t *testing.T) {
-	t.Run("version that was not linked", versionThatWasNotLinked)
+	t.Run("has a version without a linked one", hasAVersionWithoutALinkedOne)
 }
 
-func versionThatWasNotLinked(t *testing.T) {
+func hasAVersionWithoutALinkedOne(t *testing.T) {
 	if versionText() == "" {
-		t.Error("there is none")
+		t.Error("no version")
 	}
 }

@@ -15,30 +15,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// What is printed of a watch is the same however often its stream is interrupted.
+// The output of a watch is the same even if its stream is interrupted.
 func TestWatchesGoOn(t *testing.T) {
 	lost, slow := cmdtest.WithReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing"), cmdtest.WithReason(t, codes.ResourceExhausted, "WATCH_TOO_SLOW", "slow")
-	const again = "warning: nobody can tell what has changed meanwhile, so the present state follows\n"
+	const again = "warning: the watch may have missed changes, so the current state follows\n"
 	type stream = cmdtest.Stream[*cmdtest.RatioEvent]
 	for _, tc := range []struct {
 		name    string
 		streams []stream
 		tokens  []string
 		stderr  string
-		// rows is how often c3 is there: once added, once deleted.
+		// rows is how often c3 occurs: once added, once deleted.
 		rows int
 	}{
-		{"where it was when the connection was lost",
+		{"resumes after a lost connection",
 			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
-		{"where it was when it was too slow",
+		{"resumes if it was too slow",
 			[]stream{{Events: cmdtest.PresentRatios(), Err: slow}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
-		{"and says so when it does not succeed at once",
-			// Each attempt is four.
+		{"warns if it does not resume at once",
+			// Each attempt makes four calls.
 			slices.Concat([]stream{{Events: cmdtest.PresentRatios(), Err: lost}}, slices.Repeat([]stream{{Err: lost}}, 4), []stream{{Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}), []string{"", "t3", "t3", "t3", "t3", "t3"},
-			"warning: the watch is interrupted, and tried again: closing\n", 2},
-		{"anew if it was cut amid the present state, of which it has shown nothing",
+			"warning: the watch was interrupted, retrying: closing\n", 2},
+		{"starts over if it was interrupted within the current state, before any output",
 			[]stream{{Events: cmdtest.PresentRatios()[:1], Err: lost}, {Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}, []string{"", ""}, again, 2},
-		{"anew if the server has forgotten",
+		{"starts over if the server has forgotten the token",
 			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Err: cmdtest.WithReason(t, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "too old")}, {Events: append(cmdtest.PresentRatios(), cmdtest.GoneRatio())}}, []string{"", "t3", ""}, again, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -50,44 +50,44 @@ func TestWatchesGoOn(t *testing.T) {
 				t.Errorf("exit %d, stderr %q, want %q; stdout\n%s", code, stderr, tc.stderr, stdout)
 			}
 			if got := server.Watches.Tokens(); !slices.Equal(got, tc.tokens) {
-				t.Errorf("went on from %q, want %q", got, tc.tokens)
+				t.Errorf("resumed from %q, want %q", got, tc.tokens)
 			}
 		})
 	}
 }
 
 func TestWatch(t *testing.T) {
-	t.Run("watches that begin anew say so whatever the output", watchesThatBeginAnewSaySoWhateverTheOutput)
-	t.Run("watches end where they cannot go on", watchesEndWhereTheyCannotGoOn)
-	t.Run("watches to a full disk", watchesToAFullDisk)
-	t.Run("watches end by interrupt", watchesEndByInterrupt)
-	t.Run("watches end when timeout says", watchesEndWhenTimeoutSays)
+	t.Run("warns before starting over in every format", warnsBeforeStartingOverInEveryFormat)
+	t.Run("ends if it cannot resume", endsIfItCannotResume)
+	t.Run("fails if the watch cannot be written", failsIfTheWatchCannotBeWritten)
+	t.Run("ends on an interrupt", endsOnAnInterrupt)
+	t.Run("ends after the timeout", endsAfterTheTimeout)
 }
 
-// The present state comes once more, without what is gone: whoever reads the events
-// must be told.
-func watchesThatBeginAnewSaySoWhateverTheOutput(t *testing.T) {
+// The current state is printed again, without deleted objects: readers of the events must
+// know.
+func warnsBeforeStartingOverInEveryFormat(t *testing.T) {
 	for _, output := range []string{"json", "yaml"} {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing")}, {Events: cmdtest.PresentRatios()}}
 		code, stdout, stderr := program.WatchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", cmdtest.Serve(t, server))
-		if code != command.ExitInterrupted || !strings.Contains(stderr, "the present state follows") || strings.Count(stdout, "ADDED") != 3 {
+		if code != command.ExitInterrupted || !strings.Contains(stderr, "the current state follows") || strings.Count(stdout, "ADDED") != 3 {
 			t.Errorf("-o %s: exit %d, stderr %q, stdout\n%s", output, code, stderr, stdout)
 		}
 	}
 }
 
-func watchesEndWhereTheyCannotGoOn(t *testing.T) {
+func endsIfItCannotResume(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		streams []cmdtest.Stream[*cmdtest.RatioEvent]
 	}{
-		{"it never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
-		{"it is not allowed any more", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
+		{"a watch that never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
+		{"a watch that is not allowed any more", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &cmdtest.Server{}
-			// Reads are tried four times.
+			// Reads are attempted four times.
 			server.Watches.Next = slices.Repeat(tc.streams, 4)
 			code, _, stderr := program.Shell(t.Context(), "ratios", "watch", "--server", cmdtest.Serve(t, server))
 			if code != command.ExitError || stderr != "error: not now\n" {
@@ -97,7 +97,7 @@ func watchesEndWhereTheyCannotGoOn(t *testing.T) {
 	}
 }
 
-func watchesToAFullDisk(t *testing.T) {
+func failsIfTheWatchCannotBeWritten(t *testing.T) {
 	for _, output := range print.Formats {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()}}
@@ -109,7 +109,7 @@ func watchesToAFullDisk(t *testing.T) {
 	}
 }
 
-func watchesEndByInterrupt(t *testing.T) {
+func endsOnAnInterrupt(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if code, _, stderr := program.Shell(ctx, what, "watch", "--server", cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel})); code != command.ExitInterrupted || stderr != "" {
@@ -118,7 +118,7 @@ func watchesEndByInterrupt(t *testing.T) {
 	}
 }
 
-func watchesEndWhenTimeoutSays(t *testing.T) {
+func endsAfterTheTimeout(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true})
 		code, _, stderr := program.Shell(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)

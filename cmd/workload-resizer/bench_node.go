@@ -23,19 +23,19 @@ func newBenchNodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench-node",
 		Short: "Measure how fast this node is",
-		Long: `Measures how fast this node is, in 20 seconds at most and at the lowest priority:
-what all vCPUs together and one alone get done of several kernels that compute as
-servers do, and of memory.
+		Long: `Measure how fast this node is. A run takes at most 20 seconds, at the lowest
+priority. It measures the throughput of all vCPUs together and of one alone, in
+several kernels that compute as servers do, and the throughput of memory.
 
-Scores are by CPU time, not by the clock on the wall: work per second that a thread
-has run, times the vCPUs. A CPU quota makes a run take longer, and fewer kernels
-fit into it, but changes scores of memory only. A run is thrown away if the node
-was busy: with CPU pressure above 10 % before it, or if the hypervisor took more
-than 1 % of the CPU time during it, or other processes more than 10 %.`,
+Scores count CPU time, not wall-clock time: work per second of thread run time,
+multiplied by the number of vCPUs. With a CPU quota, a run takes longer and fewer
+kernels fit into it, but only memory scores change. A run is discarded if CPU
+pressure was above 10 % before it. It is also discarded if, during the run, the
+hypervisor took more than 1 % of the CPU time or other processes more than 10 %.`,
 		Example: `  # See how fast this machine is:
   workload-resizer bench-node
 
-  # Keep that as a feed of the format samples:
+  # Append the result to a feed in the samples format:
   workload-resizer bench-node --node-type n4 --output samples.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,7 +76,8 @@ func benchNode(ctx context.Context, o *benchNodeOptions, stdout, stderr io.Write
 	return a.Once(ctx)
 }
 
-// newDelivery returns what brings samples where they are to go, and what ends it.
+// newDelivery returns a function that delivers samples to their destination, and one
+// that closes the connection to it.
 func newDelivery(o *benchNodeOptions, stdout io.Writer) (bring func(context.Context, []sample.Sample) error, end func(), err error) {
 	if o.server == "" {
 		return func(_ context.Context, samples []sample.Sample) error { return write(o.output, stdout, samples) }, func() {}, nil
@@ -91,7 +92,7 @@ func newDelivery(o *benchNodeOptions, stdout io.Writer) (bring func(context.Cont
 
 func labelNode(ctx context.Context, o *benchNodeOptions, cpuModel string) error {
 	if cpuModel == "" {
-		return errors.New("--label-node: /proc/cpuinfo does not tell the CPU model of this node")
+		return errors.New("--label-node: /proc/cpuinfo does not contain the CPU model of this node")
 	}
 	config, err := restConfig(o.kubeconfig)
 	if err != nil {
@@ -100,12 +101,12 @@ func labelNode(ctx context.Context, o *benchNodeOptions, cpuModel string) error 
 	config.UserAgent = "workload-resizer-bench-node/" + version
 	cluster, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("set up a client of the API server: %w", err)
+		return fmt.Errorf("create a client for the API server: %w", err)
 	}
 	return nodelabel.Write(ctx, cluster.CoreV1().Nodes(), o.nodeName, cpuModel)
 }
 
-// write appends samples to a file, to standard output, or nowhere.
+// write appends samples to a file or to standard output, or discards them.
 func write(output string, stdout io.Writer, samples []sample.Sample) (err error) {
 	to := stdout
 	switch output {

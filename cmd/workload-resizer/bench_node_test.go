@@ -20,25 +20,25 @@ import (
 )
 
 func TestBenchNode(t *testing.T) {
-	t.Run("bench node refuses flags before it measures", benchNodeRefusesFlagsBeforeItMeasures)
-	t.Run("the DaemonSet's arguments are those of the command", theDaemonSetsArgumentsAreThoseOfTheCommand)
-	t.Run("bench node ends at once", benchNodeEndsAtOnce)
-	t.Run("samples are appended as lines", samplesAreAppendedAsLines)
+	t.Run("rejects invalid flags before measuring", rejectsInvalidFlagsBeforeMeasuring)
+	t.Run("accepts the arguments of the DaemonSet", acceptsTheArgumentsOfTheDaemonSet)
+	t.Run("ends at once when it is canceled", endsAtOnceWhenItIsCanceled)
+	t.Run("appends samples as lines", appendsSamplesAsLines)
 }
 
-func benchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
+func rejectsInvalidFlagsBeforeMeasuring(t *testing.T) {
 	for _, tc := range []struct{ name, args, says string }{
-		{"samples of no type", "--output=-", "--output: samples have to tell"},
-		{"a type for nobody", "--node-type=n4", "--node-type: is for --output"},
-		{"a type that no sample can have", "--node-type=n4@Intel-6-207 --output=-", "--node-type: must be up to 63 letters"},
-		{"a file that cannot be written", "--node-type=n4 --output=/proc/no/samples", "--output: open /proc/no/samples"},
-		{"a token that cannot be read", "--server=localhost:1 --token-file=/proc/no/token", "--token-file: open /proc/no/token"},
-		{"a file and a server", "--output=- --node-type=n4 --server=localhost:1", "--output: excludes --server"},
-		{"credentials for no server", "--token-file=token", "--token-file: is for --server"},
-		{"all the time", "--every=1m --server=localhost:1", "--every: must be 0 or at least 1h0m0s"},
-		{"for nobody", "--every=24h", "--every: needs somewhere"},
-		{"a memory of one run", "--state-file=state", "--state-file: is for --every"},
-		{"a cluster for nothing", "--kubeconfig=config", "--kubeconfig: is for --label-node"},
+		{"samples without a node type", "--output=-", "--output: samples must name the node type"},
+		{"a node type without --output", "--node-type=n4", "--node-type: requires --output"},
+		{"a node type that no sample can have", "--node-type=n4@Intel-6-207 --output=-", "--node-type: must be up to 63 letters"},
+		{"an output file that cannot be written", "--node-type=n4 --output=/proc/no/samples", "--output: open /proc/no/samples"},
+		{"a token file that cannot be read", "--server=localhost:1 --token-file=/proc/no/token", "--token-file: open /proc/no/token"},
+		{"an output file and a server", "--output=- --node-type=n4 --server=localhost:1", "--output: cannot be combined with --server"},
+		{"a token without a server", "--token-file=token", "--token-file: requires --server"},
+		{"a period below an hour", "--every=1m --server=localhost:1", "--every: must be 0 or at least 1h0m0s"},
+		{"a period without a destination", "--every=24h", "--every: requires a destination"},
+		{"a state file for a single run", "--state-file=state", "--state-file: requires --every"},
+		{"a kubeconfig without --label-node", "--kubeconfig=config", "--kubeconfig: requires --label-node"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cmd := newCommand()
@@ -50,7 +50,7 @@ func benchNodeRefusesFlagsBeforeItMeasures(t *testing.T) {
 	}
 }
 
-func theDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
+func acceptsTheArgumentsOfTheDaemonSet(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "bench-node", "daemonset.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func theDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As the component cpu-model-label has it.
+	// The component cpu-model-label adds this argument.
 	args := append(set.Spec.Template.Spec.Containers[0].Args, "--label-node")
 	cmd, flags, err := newCommand().Find(args)
 	if err != nil || cmd.Name() != "bench-node" {
@@ -89,7 +89,7 @@ func theDaemonSetsArgumentsAreThoseOfTheCommand(t *testing.T) {
 	}
 }
 
-func benchNodeEndsAtOnce(t *testing.T) {
+func endsAtOnceWhenItIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	cmd := newCommand()
@@ -97,14 +97,14 @@ func benchNodeEndsAtOnce(t *testing.T) {
 	cmd.SetArgs([]string{"bench-node", "--node-type=n4", "--output", filepath.Join(t.TempDir(), "samples")})
 	began := time.Now()
 	if err := cmd.ExecuteContext(ctx); err == nil {
-		t.Error("it measured")
+		t.Error("measured although it was canceled")
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
 
-func samplesAreAppendedAsLines(t *testing.T) {
+func appendsSamplesAsLines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "samples.json")
 	want := []sample.Sample{{ID: "a", NodeType: "n4", Score: 1.5}, {ID: "b", NodeType: "n4", Score: 2}}
 	for _, s := range want {

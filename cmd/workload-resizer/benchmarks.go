@@ -19,9 +19,9 @@ import (
 type benchmarkOptions struct{ settingsName, ratiosName, samplesPrefix string }
 
 func (o *benchmarkOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.settingsName, "benchmarks-name", "workload-resizer-benchmarks", "name of the ConfigMap with the settings of benchmarks, in the same namespace")
+	flags.StringVar(&o.settingsName, "benchmarks-name", "workload-resizer-benchmarks", "name of the ConfigMap with the benchmark settings, in the same namespace")
 	flags.StringVar(&o.ratiosName, "benchmark-ratios-name", "workload-resizer-benchmark-ratios", "name of the ConfigMap with the ratios that follow benchmarks, in the same namespace")
-	flags.StringVar(&o.samplesPrefix, "samples-prefix", "workload-resizer-samples-", fmt.Sprintf("what the names of the ConfigMaps with samples of benchmarks begin with, in the same namespace; numbers from 0 to %d follow", samples.Shards-1))
+	flags.StringVar(&o.samplesPrefix, "samples-prefix", "workload-resizer-samples-", fmt.Sprintf("prefix of the names of the ConfigMaps with benchmark samples, in the same namespace; numbers from 0 to %d follow", samples.Shards-1))
 }
 
 // namedConfigMap is a ConfigMap that a flag names.
@@ -31,7 +31,7 @@ func (o *benchmarkOptions) configMaps() []namedConfigMap {
 	return []namedConfigMap{{"benchmarks-name", o.settingsName}, {"benchmark-ratios-name", o.ratiosName}, {"samples-prefix", o.samplesPrefix + "0"}}
 }
 
-// benchmarks are what was measured, and all that works on it.
+// benchmarks is the source of measured ratios and the parts that work on it.
 type benchmarks struct {
 	*intake.Intake
 	*judge.Judge
@@ -51,8 +51,8 @@ func newBenchmarkSource(o *options, client kubernetes.Interface, onReject func(*
 	})
 }
 
-// newBenchmarks returns what works on the source, one of those of the store. leads tells
-// whether this replica moves measured ratios.
+// newBenchmarks returns the parts that work on source, one of the store's providers. leads
+// reports whether this replica changes measured ratios.
 func newBenchmarks(o *options, client kubernetes.Interface, source *benchmark.Provider, store *ratios.Store, leads func() bool) *benchmarks {
 	return &benchmarks{
 		source: source,
@@ -61,8 +61,9 @@ func newBenchmarks(o *options, client kubernetes.Interface, source *benchmark.Pr
 	}
 }
 
-// Missing says what cannot be stored.
+// Missing returns an error if samples or ratios cannot be stored because their ConfigMap
+// does not exist.
 func (b *benchmarks) Missing() error { return b.source.Missing() }
 
-// Run runs all but the source, which the store of ratios runs.
+// Run runs everything except the source, which the store of ratios runs.
 func (b *benchmarks) Run(ctx context.Context) error { return runAll(ctx, b.Intake.Run, b.Judge.Run) }

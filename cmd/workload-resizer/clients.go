@@ -15,12 +15,12 @@ import (
 )
 
 // writeTimeout bounds one write to a pod. Time spent waiting for the client's own
-// rate does not count.
+// rate limit does not count.
 const writeTimeout = 10 * time.Second
 
-// clients are the connections to the API server. Events, previews, questions about
-// callers and the Lease have budgets of their own, so that they never hold up a resize, nor that them;
-// writes are bounded in time, which watches must not be.
+// clients are the connections to the API server. Events, previews, reviews of callers and
+// the Lease have rate limits of their own, so that they and resizes never delay each other.
+// Writes have a timeout, which watches must not have.
 type clients struct {
 	main, writer, asker, events, leases kubernetes.Interface
 	tokens, renewals, rights            kubernetes.Interface
@@ -42,7 +42,7 @@ func newClients(o *options) (*clients, error) {
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = writeTimeout
 	electing := rest.CopyConfig(config)
-	// One try that gets no answer must leave time for another one.
+	// An attempt that gets no answer must leave time for another one.
 	electing.Timeout = o.election.renewDeadline / 2
 	c := &clients{}
 	for _, client := range []struct {
@@ -51,20 +51,21 @@ func newClients(o *options) (*clients, error) {
 	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
-			return nil, fmt.Errorf("set up a client of the API server: %w", err)
+			return nil, fmt.Errorf("create a client for the API server: %w", err)
 		}
 		*client.into = set
 	}
 	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
-		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	if c.metadata, err = metadata.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("set up a client of the API server: %w", err)
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	return c, nil
 }
 
-// jsonOnly is for kinds that the API server was taught: it knows them as JSON.
+// jsonOnly returns a configuration for custom resources, which the API server serves only
+// as JSON.
 func jsonOnly(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
@@ -81,7 +82,7 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	}
 	config, err := rest.InClusterConfig()
 	if err != nil {
-		return nil, fmt.Errorf("this process runs in no cluster, name one with --kubeconfig: %w", err)
+		return nil, fmt.Errorf("not running in a cluster; name one with --kubeconfig: %w", err)
 	}
 	return config, nil
 }

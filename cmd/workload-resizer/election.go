@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 )
 
-// electionOptions are the flags about which of several replicas writes.
+// electionOptions are the flags of leader election.
 type electionOptions struct {
 	elect         bool
 	leaseName     string
@@ -23,19 +23,19 @@ type electionOptions struct {
 }
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.elect, "leader-elect", true, "elect the one of several replicas that resizes; with false, this has to be the only one")
-	flags.StringVar(&o.leaseName, "lease-name", "workload-resizer", "name of the Lease by which the leader is elected, in the namespace of the ConfigMaps")
-	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the others wait for a leader that says nothing, in whole seconds")
-	flags.DurationVar(&o.renewDeadline, "leader-renew-deadline", 10*time.Second, "how long a leader that cannot renew its Lease tries before it stops leading")
-	flags.DurationVar(&o.retryPeriod, "leader-retry-period", time.Second, "the longest time between two looks at the Lease")
+	flags.BoolVar(&o.elect, "leader-elect", true, "elect a leader, the only replica that resizes; with false, run a single replica")
+	flags.StringVar(&o.leaseName, "lease-name", "workload-resizer", "name of the Lease for leader election, in the namespace of the ConfigMaps")
+	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its Lease, in whole seconds")
+	flags.DurationVar(&o.renewDeadline, "leader-renew-deadline", 10*time.Second, "how long a leader tries to renew its Lease before it stops leading")
+	flags.DurationVar(&o.retryPeriod, "leader-retry-period", time.Second, "longest time between two attempts to acquire or renew the Lease")
 }
 
 func (o *electionOptions) validate(reject func(flag, format string, args ...any)) {
 	if problems := validation.IsDNS1123Subdomain(o.leaseName); len(problems) > 0 {
-		reject("lease-name", "%q is no name of a Lease: %s", o.leaseName, problems[0])
+		reject("lease-name", "%q is not a valid Lease name: %s", o.leaseName, problems[0])
 	}
 	if o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0 {
-		reject("leader-lease-duration", "must be whole seconds, at least one, not %v", o.leaseDuration)
+		reject("leader-lease-duration", "must be whole seconds, at least 1s, not %v", o.leaseDuration)
 	}
 	if o.renewDeadline >= o.leaseDuration {
 		reject("leader-renew-deadline", "must be less than --leader-lease-duration, not %v", o.renewDeadline)
@@ -45,8 +45,8 @@ func (o *electionOptions) validate(reject func(flag, format string, args ...any)
 	}
 }
 
-// newElector returns what elects the leader, nil if there is nothing to elect: a
-// dry run writes nothing, in every replica.
+// newElector returns the leader elector, or nil if there is nothing to elect: in a dry
+// run, no replica writes.
 func newElector(o *options, client kubernetes.Interface, replica string) (*leader.Elector, error) {
 	if !o.election.elect || o.dryRun {
 		return nil, nil
@@ -57,12 +57,11 @@ func newElector(o *options, client kubernetes.Interface, replica string) (*leade
 	})
 }
 
-// newReplicaName returns a name that no other process has, nor this one after a
-// restart.
+// newReplicaName returns a name that is unique to this process, even across restarts.
 func newReplicaName() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("name this replica: %w", err)
+		return "", fmt.Errorf("get the host name for the name of this replica: %w", err)
 	}
 	return host + "_" + string(uuid.NewUUID()), nil
 }

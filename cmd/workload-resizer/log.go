@@ -9,8 +9,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// setUpLog makes the log of this process, of client-go's too, structured lines
-// on stderr.
+// setUpLog writes the log of this process, including client-go's, as structured lines
+// to stderr.
 func setUpLog(o *options) {
 	handlerOptions := &slog.HandlerOptions{Level: slog.Level(-o.verbosity)}
 	var handler slog.Handler = slog.NewTextHandler(os.Stderr, handlerOptions)

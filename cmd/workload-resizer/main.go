@@ -1,5 +1,5 @@
 // Command workload-resizer is the server: it resizes the pods of a cluster in
-// place, and serves the API over gRPC.
+// place and serves the gRPC API.
 package main
 
 import (
@@ -30,15 +30,16 @@ func main() {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "workload-resizer",
-		Short: "Resizes pods in place to what they need on the node where they run",
-		Long: `Resizes pods in place to what they need on the node where they run.
+		Short: "Resize pods in place to what they need on the node where they run",
+		Long: `Resize pods in place to what they need on the node where they run.
 
-Requests are written for one kind of machine. workload-resizer knows how fast
-each node type is against that baseline, and resizes pods without a restart to
+Requests are written for one kind of machine, the baseline. workload-resizer knows
+how fast each node type is relative to the baseline. Without a restart, it resizes
+each pod to
 
     original × baseline performance / node performance
 
-within bounds. It serves a gRPC API that says what it would do, and why.`,
+within bounds. Its gRPC API reports what it would do, and why.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

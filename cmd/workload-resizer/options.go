@@ -58,77 +58,77 @@ type options struct {
 }
 
 func (o *options) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster; without it, the cluster that the process runs in")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: the cluster that the process runs in)")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
-	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, the one that decides first at the front")
+	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, highest precedence first")
 	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
 	o.benchmarks.addTo(flags)
-	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the pods that are restored or paused, in the same namespace")
-	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that tells a node's type (default: the labels of the clouds, "+nodetype.LabelGCPMachineFamily+" first)")
+	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
+	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
-	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "kinds whose metadata is read to know what controls a pod's controller, as resources, e.g. rollouts.argoproj.io: holds and autoscalers on that are for the pod; the server needs the right to list and watch each")
-	flags.BoolVar(&o.sidecars, "sidecars", false, "resize restartable init containers too")
-	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what becomes of a container's cpu or memory that somebody else set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
-	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are sized anew per second, restores first, then the most wrong; 0 is no limit")
-	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS it must be on loopback")
-	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, with intermediates after it; read again when it changes")
+	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod. The server reads their metadata and needs the right to list and watch each of them")
+	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
+	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do with a container's cpu or memory that another actor set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
+	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 is no limit")
+	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS, it must be a loopback address")
+	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
 	o.selfSigned.addTo(flags)
-	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the authorities of client certificates, which name users as those of the API server do; without it, callers have tokens")
-	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences that callers' tokens have to be for, at least one of them")
-	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without encryption, where something else encrypts; callers need tokens")
-	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default 127.0.0.1:8080, in a cluster :8080)")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of profiles of the process, for those with the right to debug; without TLS it must be on loopback; empty is none")
+	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the certificate authorities for client certificates, which name users as the API server's do; without it, callers need tokens")
+	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
+	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without TLS, where something else encrypts the traffic; callers need tokens")
+	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS, it must be a loopback address; empty serves none")
 	o.tracing.addTo(flags)
 	o.limits = limits.Default
-	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "calls of the API per second and caller, on average; 0 is no limit")
-	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "calls of the API per caller in one go")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that are worked on at once, of all callers, and half as many of one; 0 is no limit")
-	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have at once; 0 is no limit")
-	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection; 0 is no limit")
-	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers ask what the API is, as grpcurl does")
-	flags.BoolVar(&o.channelz, "grpc-channelz", false, "let callers ask what the connections do (channelz)")
-	flags.IntVar(&o.workers, "workers", 16, "how many pods are worked on at once")
+	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 is no limit")
+	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "API calls that one caller may make in a burst")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at once, for all callers together; one caller may run half as many; 0 is no limit")
+	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at once; 0 is no limit")
+	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at once; 0 is no limit")
+	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers discover the API by reflection, as grpcurl does")
+	flags.BoolVar(&o.channelz, "grpc-channelz", false, "let callers inspect the server's connections (channelz)")
+	flags.IntVar(&o.workers, "workers", 16, "how many pods are processed at once")
 	flags.Float32Var(&o.qps, "kube-api-qps", 100, "requests per second to the API server, on average")
-	flags.IntVar(&o.burst, "kube-api-burst", 200, "requests to the API server in one go")
-	flags.BoolVar(&o.events, "events", true, "tell of pods, and of ConfigMaps that are rejected, by events on them; with false, only the log, the metrics and the API do")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "plan and log, and write nothing to the cluster")
+	flags.IntVar(&o.burst, "kube-api-burst", 200, "requests to the API server in a burst")
+	flags.BoolVar(&o.events, "events", true, "create events on pods and on rejected ConfigMaps; with false, only the log, the metrics and the API report these")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "plan and log, but write nothing to the cluster")
 	o.election.addTo(flags)
-	flags.BoolVar(&o.standalone, "standalone", false, "run without a cluster: tell the ratios of --config, and plan manifests")
-	flags.StringVar(&o.config, "config", "", "file with the ratios, of a standalone server; it is followed")
+	flags.BoolVar(&o.standalone, "standalone", false, "run without a cluster: serve the ratios of --config and plan manifests")
+	flags.StringVar(&o.config, "config", "", "file with the ratios, for --standalone; read again when it changes")
 	flags.StringVar(&o.logFormat, "log-format", "text", "format of the log: text or json")
-	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "how much is logged: 0, 1 (each call, each conflict) or 2 (each pod left alone, each resize that a node has carried out)")
+	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "log verbosity: 0, 1 (also each call and conflict) or 2 (also each skipped pod and each resize that a node completed)")
 }
 
-// complete fills in the defaults that depend on other flags.
+// complete sets the defaults that depend on other flags.
 func (o *options) complete() {
 	o.selfSigned.complete(o.configNamespace)
 	if o.httpAddress != "" {
 		return
 	}
-	// In a cluster, the kubelet's probes come from outside of the pod.
+	// In a cluster, the kubelet's probes come from outside the pod.
 	o.httpAddress = ":8080"
 	if o.kubeconfig != "" || o.standalone {
 		o.httpAddress = "127.0.0.1:8080"
 	}
 }
 
-// validate returns everything that is wrong with the flags.
+// validate returns all problems with the flags.
 func (o *options) validate() error {
 	var errs []error
 	reject := func(flag, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("--%s: %s", flag, fmt.Sprintf(format, args...)))
 	}
 	if problems := validation.IsDNS1123Label(o.configNamespace); len(problems) > 0 {
-		reject("config-namespace", "%q is no namespace: %s", o.configNamespace, problems[0])
+		reject("config-namespace", "%q is not a valid namespace: %s", o.configNamespace, problems[0])
 	}
 	named := map[string]string{}
 	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}}, o.benchmarks.configMaps()...) {
 		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
-			reject(cm.flag, "%q is no name of a ConfigMap: %s", cm.name, problems[0])
+			reject(cm.flag, "%q is not a valid ConfigMap name: %s", cm.name, problems[0])
 		} else if other, twice := named[cm.name]; twice {
-			reject(cm.flag, "must be another ConfigMap than --%s", other)
+			reject(cm.flag, "must name a different ConfigMap than --%s", other)
 		}
 		named[cm.name] = cm.flag
 	}
@@ -137,11 +137,11 @@ func (o *options) validate() error {
 	}
 	if o.nodeTypeLabel != "" {
 		if problems := validation.IsQualifiedName(o.nodeTypeLabel); len(problems) > 0 {
-			reject("node-type-label", "%q is no label: %s", o.nodeTypeLabel, problems[0])
+			reject("node-type-label", "%q is not a valid label: %s", o.nodeTypeLabel, problems[0])
 		}
 	}
 	if len(o.ownerKinds) == 0 || slices.Contains(o.ownerKinds, "") {
-		reject("owner-kinds", "must name at least one kind, and no empty one")
+		reject("owner-kinds", "must name at least one kind, and none may be empty")
 	}
 	if _, err := owners.ParseResources(o.workloadKinds); err != nil {
 		reject("workload-kinds", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -29,59 +29,59 @@ func TestDefaultsAreValid(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	t.Run("probes are reachable from outside only in a cluster", probesAreReachableFromOutsideOnlyInACluster)
-	t.Run("bad flags are named all at once", badFlagsAreNamedAllAtOnce)
-	t.Run("plaintext is for loopback only unless asked for", plaintextIsForLoopbackOnlyUnlessAskedFor)
-	t.Run("a self signed certificate is for the service unless other names are given", aSelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven)
-	t.Run("only callers of this machine need no credentials", onlyCallersOfThisMachineNeedNoCredentials)
+	t.Run("serves probes to other machines only in a cluster", servesProbesToOtherMachinesOnlyInACluster)
+	t.Run("reports all invalid flags at once", reportsAllInvalidFlagsAtOnce)
+	t.Run("allows plaintext beyond loopback only on request", allowsPlaintextBeyondLoopbackOnlyOnRequest)
+	t.Run("issues the certificate for the Service unless names are given", issuesTheCertificateForTheServiceUnlessNamesAreGiven)
+	t.Run("needs no credentials only from callers on this machine", needsNoCredentialsOnlyFromCallersOnThisMachine)
 }
 
-func probesAreReachableFromOutsideOnlyInACluster(t *testing.T) {
+func servesProbesToOtherMachinesOnlyInACluster(t *testing.T) {
 	if got := parse(t).httpAddress; got != ":8080" {
 		t.Errorf("in a cluster: %s", got)
 	}
 	if got := parse(t, "--kubeconfig", "x").httpAddress; got != "127.0.0.1:8080" {
-		t.Errorf("elsewhere: %s", got)
+		t.Errorf("outside a cluster: %s", got)
 	}
 	if got := parse(t, "--http-bind-address", "127.0.0.1:1").httpAddress; got != "127.0.0.1:1" {
-		t.Errorf("as told: %s", got)
+		t.Errorf("with --http-bind-address: %s", got)
 	}
 }
 
-func badFlagsAreNamedAllAtOnce(t *testing.T) {
+func reportsAllInvalidFlagsAtOnce(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
 		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be above 0", "--kube-api-burst: must be at least 1"}},
 		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be above 0"}},
-		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is no namespace`, "--config-name: "}},
-		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is no name of a ConfigMap`}},
-		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must be another ConfigMap than --config-name"}},
-		{[]string{"--overrides-name", "A"}, []string{`--overrides-name: "A" is no name of a ConfigMap`}},
-		{[]string{"--overrides-name", "a", "--holds-name", "a"}, []string{"--overrides-name: must be another ConfigMap than --holds-name"}},
-		{[]string{"--ratio-sources", "override"}, []string{"--ratio-sources: must name configmap"}},
-		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is no source of ratios: there are override, configmap`}},
+		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is not a valid namespace`, "--config-name: "}},
+		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is not a valid ConfigMap name`}},
+		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must name a different ConfigMap than --config-name"}},
+		{[]string{"--overrides-name", "A"}, []string{`--overrides-name: "A" is not a valid ConfigMap name`}},
+		{[]string{"--overrides-name", "a", "--holds-name", "a"}, []string{"--overrides-name: must name a different ConfigMap than --holds-name"}},
+		{[]string{"--ratio-sources", "override"}, []string{"--ratio-sources: must include configmap"}},
+		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is not a source of ratios: use override, configmap`}},
 		{[]string{"--ratio-sources", "configmap,override,configmap"}, []string{"--ratio-sources: names configmap twice"}},
-		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is no label`}},
-		{[]string{"--workload-kinds", "jobs.batch,secrets,pods,Rollout"}, []string{`--workload-kinds: "secrets": secrets control no pods, and are not to be read; "pods": pods are what is controlled; "Rollout": want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io`}},
-		{[]string{"--workload-kinds", "rollouts.v1alpha1.argoproj.io"}, []string{`--workload-kinds: "rollouts.v1alpha1.argoproj.io": want no version, it is found out: rollouts.argoproj.io`}},
+		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is not a valid label`}},
+		{[]string{"--workload-kinds", "jobs.batch,secrets,pods,Rollout"}, []string{`--workload-kinds: "secrets": Secrets control no pods and are never read; "pods": pods do not control other pods; "Rollout": want the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io`}},
+		{[]string{"--workload-kinds", "rollouts.v1alpha1.argoproj.io"}, []string{`--workload-kinds: "rollouts.v1alpha1.argoproj.io": must not have a version, which is discovered: want rollouts.argoproj.io`}},
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must not be negative"}},
 		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port"}},
-		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: needs --tls-private-key-file"}},
-		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates need TLS"}},
-		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: contradicts --tls-cert-file"}},
-		{[]string{"--tls-self-signed", "--tls-cert-file", "a", "--tls-private-key-file", "b"}, []string{"--tls-self-signed: contradicts --tls-cert-file"}},
-		{[]string{"--tls-self-signed", "--insecure-plaintext"}, []string{"--insecure-plaintext: contradicts --tls-self-signed"}},
-		{[]string{"--tls-self-signed", "--tls-secret-name", "A", "--tls-ca-name", "B", "--tls-dns-names", "a b"}, []string{`--tls-secret-name: "A" is no name of a Secret`, `--tls-ca-name: "B" is no name of a ConfigMap`, `--tls-dns-names: "a b" is no DNS name`}},
-		{[]string{"--tls-ca-name", "a", "--holds-name", "a"}, []string{"--tls-ca-name: must be another ConfigMap than --holds-name"}},
+		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: requires --tls-private-key-file"}},
+		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates require TLS"}},
+		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-cert-file"}},
+		{[]string{"--tls-self-signed", "--tls-cert-file", "a", "--tls-private-key-file", "b"}, []string{"--tls-self-signed: cannot be combined with --tls-cert-file"}},
+		{[]string{"--tls-self-signed", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-self-signed"}},
+		{[]string{"--tls-self-signed", "--tls-secret-name", "A", "--tls-ca-name", "B", "--tls-dns-names", "a b"}, []string{`--tls-secret-name: "A" is not a valid Secret name`, `--tls-ca-name: "B" is not a valid ConfigMap name`, `--tls-dns-names: "a b" is not a valid DNS name`}},
+		{[]string{"--tls-ca-name", "a", "--holds-name", "a"}, []string{"--tls-ca-name: must name a different ConfigMap than --holds-name"}},
 		{[]string{"--token-audiences", ""}, []string{"--token-audiences: must name at least one audience"}},
-		{[]string{"--lease-name", "A"}, []string{`--lease-name: "A" is no name of a Lease`}},
+		{[]string{"--lease-name", "A"}, []string{`--lease-name: "A" is not a valid Lease name`}},
 		{[]string{"--leader-lease-duration", "1500ms", "--leader-renew-deadline", "1s", "--leader-retry-period", "1s"}, []string{"--leader-lease-duration: must be whole seconds", "--leader-retry-period: must be above 0 and less than --leader-renew-deadline"}},
 		{[]string{"--leader-lease-duration", "10s"}, []string{"--leader-renew-deadline: must be less than --leader-lease-duration"}},
 		{[]string{"--pprof-bind-address", "6060"}, []string{"--pprof-bind-address: \"6060\" is not host:port"}},
-		{[]string{"--pprof-bind-address", ":6060"}, []string{"--pprof-bind-address: \":6060\" can be reached from other machines"}},
+		{[]string{"--pprof-bind-address", ":6060"}, []string{"--pprof-bind-address: \":6060\" is reachable from other machines"}},
 		{[]string{"--tracing-endpoint", "https://collector:4317"}, []string{"--tracing-endpoint: \"https://collector:4317\" is not host:port"}},
-		{[]string{"--tracing-insecure"}, []string{"--tracing-insecure: is for --tracing-endpoint"}},
-		{[]string{"--tracing-endpoint", "a:1", "--tracing-sample-ratio", "1.5"}, []string{"--tracing-sample-ratio: must be a share from 0 to 1, not 1.5"}},
+		{[]string{"--tracing-insecure"}, []string{"--tracing-insecure: requires --tracing-endpoint"}},
+		{[]string{"--tracing-endpoint", "a:1", "--tracing-sample-ratio", "1.5"}, []string{"--tracing-sample-ratio: must be from 0 to 1, not 1.5"}},
 		{[]string{"--tracing-endpoint", "a:1", "--tracing-sample-ratio", "NaN"}, []string{"--tracing-sample-ratio: "}},
 		{[]string{"--http-bind-address", "8080"}, []string{"--http-bind-address: \"8080\" is not host:port"}},
 	} {
@@ -98,9 +98,9 @@ func badFlagsAreNamedAllAtOnce(t *testing.T) {
 	}
 }
 
-func plaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
+func allowsPlaintextBeyondLoopbackOnlyOnRequest(t *testing.T) {
 	for _, address := range []string{":7443", "0.0.0.0:7443", "10.0.0.1:7443", "example.com:7443", "[::]:7443"} {
-		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") || !strings.Contains(err.Error(), "give --tls-cert-file") {
+		if err := parse(t, "--grpc-bind-address", address).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address") || !strings.Contains(err.Error(), "set --tls-cert-file") {
 			t.Errorf("%s: %v", address, err)
 		}
 		for _, args := range [][]string{{"--insecure-plaintext"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b"}, {"--tls-cert-file", "a", "--tls-private-key-file", "b", "--client-ca-file", "c"}, {"--tls-self-signed"}, {"--tls-self-signed", "--client-ca-file", "c", "--dry-run"}} {
@@ -111,7 +111,7 @@ func plaintextIsForLoopbackOnlyUnlessAskedFor(t *testing.T) {
 	}
 }
 
-func aSelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testing.T) {
+func issuesTheCertificateForTheServiceUnlessNamesAreGiven(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
 		{nil, []string{"workload-resizer.workload-resizer-system.svc", "workload-resizer.workload-resizer-system.svc.cluster.local"}},
 		{[]string{"--config-namespace", "a"}, []string{"workload-resizer.a.svc", "workload-resizer.a.svc.cluster.local"}},
@@ -123,7 +123,7 @@ func aSelfSignedCertificateIsForTheServiceUnlessOtherNamesAreGiven(t *testing.T)
 	}
 }
 
-func onlyCallersOfThisMachineNeedNoCredentials(t *testing.T) {
+func needsNoCredentialsOnlyFromCallersOnThisMachine(t *testing.T) {
 	files := []string{"--tls-cert-file", "a", "--tls-private-key-file", "b"}
 	for _, tc := range []struct {
 		args []string

@@ -29,15 +29,15 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-var update = flag.Bool("update", false, "write the tables of the reference anew")
+var update = flag.Bool("update", false, "update the tables of the reference")
 
 const reference = "../../docs/reference.md"
 
 func TestReference(t *testing.T) {
-	t.Run("the reference says what the code does", theReferenceSaysWhatTheCodeDoes)
+	t.Run("matches the code", matchesTheCode)
 }
 
-func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
+func matchesTheCode(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
 		before, rest, ok := strings.Cut(want, begin)
 		_, after, ended := strings.Cut(rest, end)
 		if !ok || !ended {
-			t.Fatalf("%s has no place for the %s", reference, name)
+			t.Fatalf("%s has no section for the %s", reference, name)
 		}
 		want = before + begin + table + end + after
 	}
@@ -110,8 +110,8 @@ func errorTable() string {
 	return b.String()
 }
 
-// rightTable lists what each method needs. Methods that need the same are in
-// one row.
+// rightTable lists the rights that each method needs. Methods that need the same rights
+// share a row.
 func rightTable() string {
 	all := access.Methods()
 	rows := map[string][]string{}
@@ -120,7 +120,7 @@ func rightTable() string {
 		for _, right := range m.Rights {
 			rights = append(rights, "`"+right.String()+"`")
 		}
-		where, role := "all namespaces", "anybody"
+		where, role := "all namespaces", "anyone"
 		switch {
 		case m.Exempt:
 			rights, where = []string{"none"}, ""

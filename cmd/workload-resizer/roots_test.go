@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// rootsVariable has a process print which authorities it trusts: the file that it
-// names alone, or others.
+// rootsVariable makes the test binary print which authorities it trusts: only those of
+// the file that the variable names, none, or others.
 const rootsVariable = "WORKLOAD_RESIZER_TEST_ROOTS"
 
-// Authorities are read once per process, so each case needs one of its own.
+// Authorities are read once per process, so each case needs its own process.
 func TestAuthoritiesOfTheSystemCountAndOthersOnlyWhereItHasNone(t *testing.T) {
 	if file := os.Getenv(rootsVariable); file != "" {
 		printRoots(t, file)
 		return
 	}
 	dir := t.TempDir()
-	// Any authority does, and this one is at hand.
+	// Any authority will do, and this one is at hand.
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
 	known := filepath.Join(dir, "ca.crt")
@@ -31,7 +31,7 @@ func TestAuthoritiesOfTheSystemCountAndOthersOnlyWhereItHasNone(t *testing.T) {
 	}
 	for _, tc := range []struct{ name, file, want string }{
 		{"a system with authorities", known, "system"},
-		{"a system without", filepath.Join(dir, "none"), "others"},
+		{"a system without authorities", filepath.Join(dir, "none"), "others"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			command := exec.Command(os.Args[0], "-test.run", "^TestAuthoritiesOfTheSystemCountAndOthersOnlyWhereItHasNone$")

@@ -29,7 +29,7 @@ func newServeCommand() *cobra.Command {
 		Example: `  # See what would happen to a cluster, without writing to it:
   workload-resizer serve --kubeconfig ~/.kube/config --dry-run
 
-  # Plan manifests without a cluster, by a configuration in a file:
+  # Plan manifests without a cluster, by the configuration in a file:
   workload-resizer serve --standalone --config config.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,7 +87,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	// Only when nobody waits for the Lease any more.
+	// Runs only when no other replica waits for the Lease any more.
 	defer endTraces(traces)
 	elector, err := newElector(o, clients.leases, replica)
 	if err != nil {
@@ -163,7 +163,7 @@ func serve(ctx context.Context, o *options) error {
 	return runAll(ctx, parts...)
 }
 
-// listen listens where the flags say.
+// listen opens the listeners for the gRPC API and for HTTP.
 func listen(o *options) (grpc, http net.Listener, err error) {
 	if grpc, err = net.Listen("tcp", o.grpcAddress); err != nil {
 		return nil, nil, fmt.Errorf("--grpc-bind-address: %w", err)
@@ -174,15 +174,15 @@ func listen(o *options) (grpc, http net.Listener, err error) {
 	return grpc, http, nil
 }
 
-// newRegistry returns a registry with the metrics of the process.
+// newRegistry returns a registry with the metrics of Go and of the process.
 func newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
 }
 
-// runAll runs all parts until ctx is done or one of them ends, and then has all
-// of them end.
+// runAll runs all parts until ctx is done or one of them ends, then stops them all and
+// waits for them.
 func runAll(ctx context.Context, parts ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -15,17 +15,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 )
 
-// ratioSources are the sources that there are, in the order of the default.
+// ratioSources are all sources, in the default order of precedence.
 var ratioSources = []string{override.Source, configmap.Source, benchmark.Source}
 
-// validRatioSources tells what is wrong with a choice of sources.
+// validRatioSources returns an error if a choice of sources is invalid.
 func validRatioSources(sources []string) error {
 	if !slices.Contains(sources, configmap.Source) {
-		return errors.New("must name " + configmap.Source + ", the only source that knows the baseline")
+		return errors.New("must include " + configmap.Source + ", the only source that knows the baseline")
 	}
 	for i, source := range sources {
 		if !slices.Contains(ratioSources, source) {
-			return fmt.Errorf("%q is no source of ratios: there are %s", source, strings.Join(ratioSources, ", "))
+			return fmt.Errorf("%q is not a source of ratios: use %s", source, strings.Join(ratioSources, ", "))
 		}
 		if slices.Contains(sources[:i], source) {
 			return fmt.Errorf("names %s twice", source)
@@ -34,16 +34,16 @@ func validRatioSources(sources []string) error {
 	return nil
 }
 
-// sources are the ratios and where they come from.
+// sources holds the store of ratios and the providers that have an API of their own.
 type sources struct {
 	store *ratios.Store
-	// overrides and benchmarks are nil if they are not used.
+	// overrides and benchmarks are nil if --ratio-sources leaves them out.
 	overrides  *override.Store
 	benchmarks *benchmarks
 }
 
-// newSources makes those that the flags name. leads tells whether this replica
-// moves measured ratios.
+// newSources creates the sources that the flags name. leads reports whether this replica
+// changes measured ratios.
 func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject func(*corev1.ConfigMap, error)) sources {
 	var s sources
 	var providers []ratios.Provider

@@ -13,27 +13,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/standalone"
 )
 
-// standaloneFlags are those that mean something without a cluster.
+// standaloneFlags are the flags that apply without a cluster.
 var standaloneFlags = []string{
 	"standalone", "config", "owner-kinds", "sidecars", "grpc-bind-address", "http-bind-address", "log-format", "verbosity",
 }
 
-// validateStandalone returns everything that is wrong with the flags that were
-// given, for a server with or without a cluster.
+// validateStandalone returns all problems with flags that do not fit the mode: with a
+// cluster or without.
 func (o *options) validateStandalone(flags *pflag.FlagSet) error {
 	if !o.standalone {
 		if flags.Changed("config") {
-			return errors.New("--config: is for --standalone; in a cluster the ratios are in the ConfigMap that --config-name names")
+			return errors.New("--config: requires --standalone; in a cluster, the ratios are in the ConfigMap that --config-name names")
 		}
 		return nil
 	}
 	var errs []error
 	if o.config == "" {
-		errs = append(errs, errors.New("--config: --standalone needs the file with the ratios"))
+		errs = append(errs, errors.New("--config: --standalone requires a file with the ratios"))
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(standaloneFlags, f.Name) {
-			errs = append(errs, fmt.Errorf("--%s: is for a server with a cluster, and --standalone has none", f.Name))
+			errs = append(errs, fmt.Errorf("--%s: requires a cluster, and --standalone runs without one", f.Name))
 		}
 	})
 	return errors.Join(errs...)

@@ -8,22 +8,22 @@ import (
 )
 
 func TestStandalone(t *testing.T) {
-	t.Run("flags of a cluster and of none do not mix", flagsOfAClusterAndOfNoneDoNotMix)
-	t.Run("every flag of a standalone server exists", everyFlagOfAStandaloneServerExists)
-	t.Run("probes of a standalone server stay on the machine", probesOfAStandaloneServerStayOnTheMachine)
+	t.Run("rejects flags that do not fit the mode", rejectsFlagsThatDoNotFitTheMode)
+	t.Run("names only flags that exist", namesOnlyFlagsThatExist)
+	t.Run("serves probes to this machine only", servesProbesToThisMachineOnly)
 }
 
-func flagsOfAClusterAndOfNoneDoNotMix(t *testing.T) {
+func rejectsFlagsThatDoNotFitTheMode(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		args []string
 		want []string
 	}{
 		{"a server with a cluster", []string{"--kubeconfig", "x"}, nil},
-		{"a standalone one", []string{"--standalone", "--config", "c", "--owner-kinds", "Job", "--sidecars", "--grpc-bind-address", "127.0.0.1:0", "--http-bind-address", ":1", "--log-format", "json", "-v", "1"}, nil},
-		{"a file for a server with a cluster", []string{"--config", "c"}, []string{"--config: is for --standalone"}},
-		{"no file", []string{"--standalone"}, []string{"--config: --standalone needs"}},
-		{"flags of a cluster", []string{"--standalone", "--config", "c", "--kubeconfig", "x", "--dry-run", "--workers", "3"}, []string{"--kubeconfig: is for a server with a cluster", "--dry-run: ", "--workers: "}},
+		{"a standalone server", []string{"--standalone", "--config", "c", "--owner-kinds", "Job", "--sidecars", "--grpc-bind-address", "127.0.0.1:0", "--http-bind-address", ":1", "--log-format", "json", "-v", "1"}, nil},
+		{"a file for a server with a cluster", []string{"--config", "c"}, []string{"--config: requires --standalone"}},
+		{"a standalone server without a file", []string{"--standalone"}, []string{"--config: --standalone requires"}},
+		{"flags of a cluster for a standalone server", []string{"--standalone", "--config", "c", "--kubeconfig", "x", "--dry-run", "--workers", "3"}, []string{"--kubeconfig: requires a cluster", "--dry-run: ", "--workers: "}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := &options{}
@@ -45,7 +45,7 @@ func flagsOfAClusterAndOfNoneDoNotMix(t *testing.T) {
 	}
 }
 
-func everyFlagOfAStandaloneServerExists(t *testing.T) {
+func namesOnlyFlagsThatExist(t *testing.T) {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	(&options{}).addTo(flags)
 	for _, name := range standaloneFlags {
@@ -55,7 +55,7 @@ func everyFlagOfAStandaloneServerExists(t *testing.T) {
 	}
 }
 
-func probesOfAStandaloneServerStayOnTheMachine(t *testing.T) {
+func servesProbesToThisMachineOnly(t *testing.T) {
 	if got := parse(t, "--standalone", "--config", "c").httpAddress; got != "127.0.0.1:8080" {
 		t.Errorf("listens on %s", got)
 	}

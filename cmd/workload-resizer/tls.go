@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/selfsigned"
 )
 
-// certsPeriod is how old what is known of the TLS files may be.
+// certsPeriod is how long the server uses TLS files before it reads them again.
 const certsPeriod = 10 * time.Second
 
 // selfSignedOptions are the flags of a certificate that the server makes itself.
@@ -29,13 +29,13 @@ type selfSignedOptions struct {
 }
 
 func (o *selfSignedOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.enabled, "tls-self-signed", false, "make the certificate of the gRPC API and its authority, and renew them")
-	flags.StringVar(&o.secretName, "tls-secret-name", "workload-resizer-tls", "name of the Secret that keeps them, in the namespace of the ConfigMaps")
-	flags.StringVar(&o.caName, "tls-ca-name", "workload-resizer-ca", "name of the ConfigMap with the authorities that callers have to trust, in the same namespace")
-	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "all that callers call the server, in place of the default, whose first name resizectl and node agents rely on (default workload-resizer.NAMESPACE.svc and workload-resizer.NAMESPACE.svc.cluster.local)")
+	flags.BoolVar(&o.enabled, "tls-self-signed", false, "create and renew the certificate of the gRPC API and its certificate authority")
+	flags.StringVar(&o.secretName, "tls-secret-name", "workload-resizer-tls", "name of the Secret that stores the certificate and authority of --tls-self-signed, in the namespace of the ConfigMaps")
+	flags.StringVar(&o.caName, "tls-ca-name", "workload-resizer-ca", "name of the ConfigMap with the certificate authorities that callers must trust, in the same namespace")
+	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "DNS names that callers use for the server (default: workload-resizer.NAMESPACE.svc, which resizectl and node agents rely on, and workload-resizer.NAMESPACE.svc.cluster.local)")
 }
 
-// complete names the Service of the namespace.
+// complete sets the default DNS names, those of the Service in the namespace.
 func (o *selfSignedOptions) complete(namespace string) {
 	if len(o.dnsNames) == 0 {
 		host := "workload-resizer." + namespace + ".svc"
@@ -45,24 +45,24 @@ func (o *selfSignedOptions) complete(namespace string) {
 
 func (o *selfSignedOptions) validate(reject func(flag, format string, args ...any)) {
 	if problems := validation.IsDNS1123Subdomain(o.secretName); len(problems) > 0 {
-		reject("tls-secret-name", "%q is no name of a Secret: %s", o.secretName, problems[0])
+		reject("tls-secret-name", "%q is not a valid Secret name: %s", o.secretName, problems[0])
 	}
 	if !o.enabled {
 		return
 	}
 	for _, name := range o.dnsNames {
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-			reject("tls-dns-names", "%q is no DNS name: %s", name, problems[0])
+			reject("tls-dns-names", "%q is not a valid DNS name: %s", name, problems[0])
 		}
 	}
 }
 
-// encryption is what the API is encrypted with.
+// encryption is the TLS setup of the API.
 type encryption struct {
 	// config and certificate are nil for plaintext.
 	config      *tls.Config
 	certificate health.Certificate
-	// run keeps the certificate; nil where nothing needs to.
+	// run maintains the certificate; nil if nothing needs to.
 	run func(context.Context) error
 }
 
@@ -89,7 +89,7 @@ func newEncryption(o *options, client kubernetes.Interface) (encryption, error) 
 	return encryption{source.Config(), kept{keeper, source}, keeper.Run}, nil
 }
 
-// kept is a self-signed certificate beside the file of the client authorities.
+// kept is a self-signed certificate, together with the file of client authorities.
 type kept struct {
 	*selfsigned.Keeper
 	files *certs.Source

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// exportTimeout bounds the sending of one batch of spans. What is made
-	// meanwhile is kept up to the SDK's limit, and dropped above it.
+	// exportTimeout bounds the export of one batch of spans. Spans created meanwhile
+	// are kept up to the SDK's limit, and dropped beyond it.
 	exportTimeout = 10 * time.Second
-	// lastSpans is how long the end of the process waits for spans to be sent.
+	// lastSpans is how long the process waits at its end for spans to be sent.
 	lastSpans = 3 * time.Second
 )
 
-// tracingOptions are the flags about traces.
+// tracingOptions are the flags of tracing.
 type tracingOptions struct {
 	endpoint    string
 	insecure    bool
@@ -32,18 +32,18 @@ type tracingOptions struct {
 }
 
 func (o *tracingOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.endpoint, "tracing-endpoint", "", "host:port of the collector that traces are sent to (OTLP over gRPC); empty is none")
+	flags.StringVar(&o.endpoint, "tracing-endpoint", "", "host:port of the collector to send traces to (OTLP over gRPC); empty sends none")
 	flags.BoolVar(&o.insecure, "tracing-insecure", false, "send traces without encryption")
-	flags.Float64Var(&o.sampleRatio, "tracing-sample-ratio", 1, "share of the traces that is kept, from 0 to 1")
+	flags.Float64Var(&o.sampleRatio, "tracing-sample-ratio", 1, "fraction of the traces to keep, from 0 to 1")
 }
 
 func (o *tracingOptions) validate(reject func(flag, format string, args ...any)) {
 	if !(o.sampleRatio >= 0 && o.sampleRatio <= 1) {
-		reject("tracing-sample-ratio", "must be a share from 0 to 1, not %v", o.sampleRatio)
+		reject("tracing-sample-ratio", "must be from 0 to 1, not %v", o.sampleRatio)
 	}
 	if o.endpoint == "" {
 		if o.insecure {
-			reject("tracing-insecure", "is for --tracing-endpoint; name the collector there")
+			reject("tracing-insecure", "requires --tracing-endpoint, the address of the collector")
 		}
 		return
 	}
@@ -52,8 +52,8 @@ func (o *tracingOptions) validate(reject func(flag, format string, args ...any))
 	}
 }
 
-// newTraces returns what makes traces, nil for none. Nothing ever waits for the
-// collector, which may come and go.
+// newTraces returns the tracer provider, or nil without an endpoint. Nothing ever waits
+// for the collector, which may come and go.
 func newTraces(ctx context.Context, o *tracingOptions, replica string) (*sdktrace.TracerProvider, error) {
 	if o.endpoint == "" {
 		return nil, nil
@@ -78,18 +78,18 @@ func newTraces(ctx context.Context, o *tracingOptions, replica string) (*sdktrac
 	), nil
 }
 
-// calmly logs what is wrong with traces once a minute at most: without a collector
-// it is the same every few seconds.
+// calmly logs tracing errors at most once a minute: without a collector, the same error
+// occurs every few seconds.
 func calmly(logger klog.Logger, endpoint string) otel.ErrorHandlerFunc {
 	now := rate.Sometimes{First: 1, Interval: time.Minute}
 	return func(err error) {
 		now.Do(func() {
-			logger.Info("Traces are not sent, some may be lost; nothing else depends on them", "endpoint", endpoint, "err", err.Error())
+			logger.Info("Traces not sent, some may be lost; nothing else depends on them", "endpoint", endpoint, "err", err.Error())
 		})
 	}
 }
 
-// endTraces sends what is left to send, for a while.
+// endTraces sends the remaining spans, for a limited time.
 func endTraces(traces *sdktrace.TracerProvider) {
 	if traces == nil {
 		return

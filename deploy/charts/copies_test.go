@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "copy the manifests into the chart and write its table of values anew")
+var update = flag.Bool("update", false, "update the chart's copies of manifests and its table of values")
 
-// copies are the chart's files, and what they are copied from.
+// copies maps files of the chart to the manifests that they are copied from.
 var copies = map[string]string{
 	"namespace.yaml":                 "base/namespace.yaml",
 	"rbac.yaml":                      "base/rbac.yaml",
@@ -35,10 +35,10 @@ var copies = map[string]string{
 }
 
 func TestCopies(t *testing.T) {
-	t.Run("reference files are copies of what kustomize uses", referenceFilesAreCopiesOfWhatKustomizeUses)
+	t.Run("files are copies of the manifests that kustomize uses", filesAreCopiesOfTheManifestsThatKustomizeUses)
 }
 
-func referenceFilesAreCopiesOfWhatKustomizeUses(t *testing.T) {
+func filesAreCopiesOfTheManifestsThatKustomizeUses(t *testing.T) {
 	for name, source := range copies {
 		want, err := os.ReadFile(filepath.Join("..", source))
 		if err != nil {
@@ -52,7 +52,7 @@ func referenceFilesAreCopiesOfWhatKustomizeUses(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s is not deploy/%s, run make generate: %v", path, source, err)
+			t.Errorf("%s differs from deploy/%s, run make generate: %v", path, source, err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(chart, "files", "*"))
@@ -61,7 +61,7 @@ func referenceFilesAreCopiesOfWhatKustomizeUses(t *testing.T) {
 	}
 	for _, path := range files {
 		if copies[filepath.Base(path)] == "" {
-			t.Errorf("%s is a copy of nothing", path)
+			t.Errorf("%s is not a copy of a manifest", path)
 		}
 	}
 }

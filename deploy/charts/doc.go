@@ -1,7 +1,7 @@
-// Package charts is the Helm chart and its tests: that it makes what kustomize
-// makes, and what becomes of it on a real API server. What needs no values is
-// copied into the chart's files/ from the manifests of kustomize, since a chart
-// has to stand alone when it is packaged.
+// Package charts contains the Helm chart and its tests. The tests check that the chart creates
+// the same objects as kustomize, and that a real API server accepts them. Manifests that need
+// no values are copied from kustomize to the chart's files/, since a packaged chart must be
+// self-contained.
 //
-// It must not know what the manifests mean: their own tests do.
+// It must not know what the manifests mean: their own tests check that.
 package charts

@@ -12,10 +12,10 @@ import (
 )
 
 func TestDropIn(t *testing.T) {
-	t.Run("the published controller and this one never run together", thePublishedControllerAndThisOneNeverRunTogether)
+	t.Run("the published controller and the server never run together", thePublishedControllerAndTheServerNeverRunTogether)
 }
 
-func thePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
+func thePublishedControllerAndTheServerNeverRunTogether(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	deployments := kubernetes.NewForConfigOrDie(cluster.Config()).AppsV1().Deployments(namespace)
@@ -25,11 +25,11 @@ func thePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
 	}
 	apply("", "../testdata/published.yaml")
 	for _, tc := range []struct{ name, namespace, values string }{
-		{"beside it", namespace, ""},
-		{"in its place", namespace, "dropIn: {enabled: true}"},
+		{"next to it", namespace, ""},
+		{"in place of it", namespace, "dropIn: {enabled: true}"},
 		{"in another namespace", "default", ""},
 	} {
-		const refused = "the published controller still runs as Deployment workload-resizer-system/workload-resizer-controller-manager: end it first"
+		const refused = "the published controller still runs as Deployment workload-resizer-system/workload-resizer-controller-manager: delete it first"
 		_, err := run(t, tc.values, "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", tc.namespace, "--take-ownership", "--values", "-")
 		if err == nil || !strings.Contains(err.Error(), refused) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, refused)
@@ -55,9 +55,9 @@ func thePublishedControllerAndThisOneNeverRunTogether(t *testing.T) {
 	if after.UID != before.UID || !slices.Equal(containers, []string{"server"}) || after.Spec.Strategy.Type != "Recreate" {
 		t.Errorf("the Deployment has the containers %v and the strategy %s", containers, after.Spec.Strategy.Type)
 	}
-	// From then on, Helm may have it.
+	// Helm can adopt it now.
 	must(t, "", "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--take-ownership", "--set", "dropIn.enabled=true", "--force-conflicts")
-	// And give it the usual name, and the usual strategy.
+	// Helm can also return to the default name and strategy.
 	must(t, "", "helm", "upgrade", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--reset-then-reuse-values", "--set", "dropIn.enabled=false")
 	all, err := deployments.List(t.Context(), metav1.ListOptions{})
 	if err != nil {

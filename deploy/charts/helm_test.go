@@ -22,8 +22,8 @@ import (
 // chart is the chart's directory.
 const chart = "workload-resizer"
 
-// run runs a program of bin/ with a Helm that knows nothing of this machine's user,
-// and returns what it prints. Errors have what it prints to standard error.
+// run runs a program of bin/ and returns its standard output. Errors include its standard
+// error. Helm does not use the configuration of this machine's user.
 func run(t *testing.T, input, name string, args ...string) (string, error) {
 	t.Helper()
 	path, err := localcluster.Binary(name)
@@ -41,7 +41,7 @@ func run(t *testing.T, input, name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// must is run where an error fails the test.
+// must is like run, but an error fails the test.
 func must(t *testing.T, input, name string, args ...string) string {
 	t.Helper()
 	out, err := run(t, input, name, args...)
@@ -51,13 +51,13 @@ func must(t *testing.T, input, name string, args ...string) string {
 	return out
 }
 
-// rendered is what the chart makes of YAML values in a namespace.
+// rendered returns the chart's manifest for YAML values and a namespace.
 func rendered(t *testing.T, namespace, values string) (string, error) {
 	t.Helper()
 	return run(t, values, "helm", "template", chart, chart, "--namespace", namespace, "--values", "-")
 }
 
-// kustomized is what kustomize makes of a directory of deploy with components.
+// kustomized returns kustomize's manifest for a directory of deploy with components.
 func kustomized(t *testing.T, resource string, components ...string) string {
 	t.Helper()
 	here, err := os.Getwd()
@@ -65,7 +65,7 @@ func kustomized(t *testing.T, resource string, components ...string) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	// kustomize wants paths that are relative.
+	// kustomize requires relative paths.
 	relative := func(name string) string {
 		path, err := filepath.Rel(dir, filepath.Join(here, "..", name))
 		if err != nil {
@@ -83,10 +83,10 @@ func kustomized(t *testing.T, resource string, components ...string) string {
 	return must(t, "", "kubectl", "kustomize", dir)
 }
 
-// object is one of a manifest.
+// object is an object of a manifest.
 type object = map[string]any
 
-// parsed has the objects of a manifest by apiVersion, kind, namespace and name.
+// parsed returns the objects of a manifest by apiVersion, kind, namespace and name.
 func parsed(t *testing.T, manifest string) map[string]object {
 	t.Helper()
 	objects := map[string]object{}
@@ -100,7 +100,7 @@ func parsed(t *testing.T, manifest string) map[string]object {
 			t.Fatal(err)
 		}
 		var o object
-		// Strict, so that no key is there twice.
+		// Strict, to detect duplicate keys.
 		if err := yaml.UnmarshalStrict(document, &o); err != nil {
 			t.Fatalf("%v in\n%s", err, document)
 		}
@@ -110,7 +110,7 @@ func parsed(t *testing.T, manifest string) map[string]object {
 		metadata, _ := o["metadata"].(object)
 		key := fmt.Sprintf("%v %v %v/%v", o["apiVersion"], o["kind"], metadata["namespace"], metadata["name"])
 		if objects[key] != nil {
-			t.Errorf("there are two of %s", key)
+			t.Errorf("the manifest has %s more than once", key)
 		}
 		objects[key] = o
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// kept are ConfigMaps that nobody could make again.
+// kept are ConfigMaps with data that cannot be created again.
 var kept = []string{deploy.Overrides, deploy.Holds, deploy.BenchmarkRatios, deploy.SamplesPrefix + "0", deploy.SamplesPrefix + "15"}
 
-// written is what a server, and who writes the ratios, put into a cluster.
+// written is the data that the server, and the author of the ratios, write to a cluster.
 type written struct {
 	client kubernetes.Interface
 }
@@ -52,8 +52,8 @@ func (w written) put(t *testing.T) {
 	}
 }
 
-// lost returns why not all that put has written is there; the certificate is
-// expected only where it is asked for.
+// lost returns an error if data that put wrote is missing. It expects the certificate only if
+// certificate is true.
 func (w written) lost(ctx context.Context, certificate bool) error {
 	names := append([]string{deploy.ConfigMap}, kept...)
 	if certificate {
@@ -76,12 +76,12 @@ func (w written) lost(ctx context.Context, certificate bool) error {
 }
 
 func TestInstall(t *testing.T) {
-	t.Run("what servers wrote outlives the release", whatServersWroteOutlivesTheRelease)
-	t.Run("there is one release in a cluster", thereIsOneReleaseInACluster)
-	t.Run("what helm prints can be applied", whatHelmPrintsCanBeApplied)
+	t.Run("data of the servers outlives the release", dataOfTheServersOutlivesTheRelease)
+	t.Run("a cluster can have only one release", aClusterCanHaveOnlyOneRelease)
+	t.Run("the output of helm template can be applied", theOutputOfHelmTemplateCanBeApplied)
 }
 
-func whatServersWroteOutlivesTheRelease(t *testing.T) {
+func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
@@ -91,7 +91,7 @@ func whatServersWroteOutlivesTheRelease(t *testing.T) {
 	}
 	notes := helm("install", "mine", chart, "--create-namespace")
 	if !strings.Contains(notes, "kubectl -n "+namespace+" create configmap "+deploy.ConfigMap) {
-		t.Errorf("the notes do not tell how to make the ConfigMap with the ratios:\n%s", notes)
+		t.Errorf("the notes do not explain how to create the ConfigMap with the ratios:\n%s", notes)
 	}
 	data := written{client: client}
 	data.put(t)
@@ -111,10 +111,10 @@ func whatServersWroteOutlivesTheRelease(t *testing.T) {
 		t.Errorf("after the uninstall: %v", err)
 	}
 	if _, err := client.CoreV1().Secrets(namespace).Get(t.Context(), "workload-resizer-tls", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the private key is still there: %v", err)
+		t.Errorf("the private key still exists: %v", err)
 	}
 	if _, err := client.RbacV1().ClusterRoles().Get(t.Context(), "workload-resizer", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the rights are still there: %v", err)
+		t.Errorf("the ClusterRole still exists: %v", err)
 	}
 	restored := []byte(`{"data":{"holds.yaml":"holds: [{kind: Restore, allNamespaces: true}]"}}`)
 	if _, err := client.CoreV1().ConfigMaps(namespace).Patch(t.Context(), deploy.Holds, types.MergePatchType, restored, metav1.PatchOptions{}); err != nil {
@@ -123,21 +123,21 @@ func whatServersWroteOutlivesTheRelease(t *testing.T) {
 	again := helm("install", "mine", chart, "--set", "state.keep=false")
 	for text, want := range map[string]bool{notes: false, again: true} {
 		if strings.Contains(text, "resizectl resume -A --nested --service "+namespace) != want {
-			t.Errorf("that pods stay restored is told: %v, want %v:\n%s", !want, want, text)
+			t.Errorf("the notes mention restored pods: %v, want %v:\n%s", !want, want, text)
 		}
 	}
 	if err := data.lost(t.Context(), false); err != nil {
-		t.Errorf("after it is installed again: %v", err)
+		t.Errorf("after installing the release again: %v", err)
 	}
 	helm("uninstall", "mine", "--wait")
 	for _, name := range kept {
 		if _, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-			t.Errorf("%s is still there: %v", name, err)
+			t.Errorf("%s still exists: %v", name, err)
 		}
 	}
 }
 
-func thereIsOneReleaseInACluster(t *testing.T) {
+func aClusterCanHaveOnlyOneRelease(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	install := func(release string) error {
@@ -154,11 +154,11 @@ func thereIsOneReleaseInACluster(t *testing.T) {
 	}
 	must(t, "", "helm", "uninstall", "one", "--kubeconfig", cluster.Kubeconfig, "--namespace", "one", "--wait")
 	if err := install("two"); err != nil {
-		t.Errorf("after the first is gone: %v", err)
+		t.Errorf("after uninstalling the first release: %v", err)
 	}
 }
 
-func whatHelmPrintsCanBeApplied(t *testing.T) {
+func theOutputOfHelmTemplateCanBeApplied(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
@@ -171,14 +171,14 @@ func whatHelmPrintsCanBeApplied(t *testing.T) {
 		must(t, manifest, "kubectl", "--kubeconfig", cluster.Kubeconfig, "apply", "-f", "-")
 	}
 	apply()
-	// In a namespace that takes only restricted ones.
-	localcluster.Eventually(t, "the pods of the Deployment to be made", func() error {
+	// The namespace accepts only restricted pods.
+	localcluster.Eventually(t, "the pods of the Deployment to be created", func() error {
 		pods, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=server"})
 		if err != nil {
 			return err
 		}
 		if len(pods.Items) != 2 {
-			return fmt.Errorf("there are %d", len(pods.Items))
+			return fmt.Errorf("got %d pods, want 2", len(pods.Items))
 		}
 		return nil
 	})
@@ -186,10 +186,10 @@ func whatHelmPrintsCanBeApplied(t *testing.T) {
 	data.put(t)
 	apply()
 	if err := data.lost(t.Context(), true); err != nil {
-		t.Errorf("after it is applied again: %v", err)
+		t.Errorf("after applying the manifest again: %v", err)
 	}
 	must(t, "", "helm", "install", "mine", chart, "--kubeconfig", cluster.Kubeconfig, "--namespace", namespace, "--take-ownership", "--force-conflicts")
 	if err := data.lost(t.Context(), true); err != nil {
-		t.Errorf("after Helm has taken it over: %v", err)
+		t.Errorf("after Helm adopted the objects: %v", err)
 	}
 }

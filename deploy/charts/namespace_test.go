@@ -18,18 +18,18 @@ monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, d
 `
 
 func TestNamespace(t *testing.T) {
-	t.Run("the namespace of the release is honoured everywhere", theNamespaceOfTheReleaseIsHonouredEverywhere)
-	t.Run("the name of the service account is honoured everywhere", theNameOfTheServiceAccountIsHonouredEverywhere)
-	t.Run("the ConfigMap with the ratios may be called otherwise", theConfigMapWithTheRatiosMayBeCalledOtherwise)
+	t.Run("all objects use the namespace of the release", allObjectsUseTheNamespaceOfTheRelease)
+	t.Run("all objects use the name of the ServiceAccount", allObjectsUseTheNameOfTheServiceAccount)
+	t.Run("the ConfigMap with the ratios may have another name", theConfigMapWithTheRatiosMayHaveAnotherName)
 }
 
-func theNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
+func allObjectsUseTheNamespaceOfTheRelease(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", everything)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at := strings.Index(manifest, namespace); at >= 0 {
-		t.Errorf("the namespace of the manifests is still there:\n%s", manifest[max(at-300, 0):at+100])
+		t.Errorf("the default namespace is left in:\n%s", manifest[max(at-300, 0):at+100])
 	}
 	clusterScoped := map[any]bool{"Namespace": true, "ClusterRole": true, "ClusterRoleBinding": true, "PriorityClass": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true}
 	for key, o := range parsed(t, manifest) {
@@ -38,12 +38,12 @@ func theNamespaceOfTheReleaseIsHonouredEverywhere(t *testing.T) {
 			want = nil
 		}
 		if got := o["metadata"].(object)["namespace"]; got != want {
-			t.Errorf("%s is in %v", key, got)
+			t.Errorf("%s is in namespace %v, want %v", key, got, want)
 		}
 	}
 }
 
-func theNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
+func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 	manifest, err := rendered(t, namespace, everything)
 	if err != nil {
 		t.Fatal(err)
@@ -61,14 +61,14 @@ func theNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
 		}
 	}
 	if subjects != 2 {
-		t.Errorf("%d bindings are for the server, want those of its Role and ClusterRole", subjects)
+		t.Errorf("%d bindings are for the server, want 2: for its Role and its ClusterRole", subjects)
 	}
 	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
-		t.Error("the account is not the one that is named")
+		t.Error("the chart does not create the named ServiceAccount")
 	}
 	pod := objects["apps/v1 Deployment "+namespace+"/workload-resizer"]["spec"].(object)["template"].(object)["spec"].(object)
 	if pod["serviceAccountName"] != "resizer" {
-		t.Errorf("the server runs under %v", pod["serviceAccountName"])
+		t.Errorf("the server uses the ServiceAccount %v", pod["serviceAccountName"])
 	}
 	for _, account := range strings.Split(manifest, "system:serviceaccount:"+namespace+":")[1:] {
 		if !strings.HasPrefix(account, "resizer") && !strings.HasPrefix(account, "workload-resizer-bench-node") {
@@ -77,13 +77,13 @@ func theNameOfTheServiceAccountIsHonouredEverywhere(t *testing.T) {
 	}
 }
 
-func theConfigMapWithTheRatiosMayBeCalledOtherwise(t *testing.T) {
+func theConfigMapWithTheRatiosMayHaveAnotherName(t *testing.T) {
 	manifest, err := rendered(t, namespace, everything)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(manifest, "workload-resizer-config") {
-		t.Error("the usual name is still there")
+		t.Error("the default name is left in the manifest")
 	}
 	objects := parsed(t, manifest)
 	if data := objects["v1 ConfigMap "+namespace+"/speeds"]["data"].(object)["config.yaml"]; data != "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" {
@@ -96,7 +96,7 @@ func theConfigMapWithTheRatiosMayBeCalledOtherwise(t *testing.T) {
 		}
 	}
 	if !readable {
-		t.Error("the server may not read it")
+		t.Error("the server is not allowed to read the ConfigMap")
 	}
 }
 

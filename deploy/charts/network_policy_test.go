@@ -7,10 +7,10 @@ import (
 )
 
 func TestNetworkPolicy(t *testing.T) {
-	t.Run("the network policy limits metrics and not the API", theNetworkPolicyLimitsMetricsAndNotTheAPI)
+	t.Run("the network policy restricts metrics but not the API", theNetworkPolicyRestrictsMetricsButNotTheAPI)
 }
 
-func theNetworkPolicyLimitsMetricsAndNotTheAPI(t *testing.T) {
+func theNetworkPolicyRestrictsMetricsButNotTheAPI(t *testing.T) {
 	manifest, err := rendered(t, namespace, `
 networkPolicy:
   enabled: true

@@ -13,13 +13,13 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// value is a mapping of values.yaml that has others in it, or one that is documented.
+// value is a documented value of values.yaml.
 type value struct {
 	path, comment, set string
 }
 
-// documented returns the values that have a comment, in order; the others only group
-// them, and each of theirs must have one.
+// documented returns the values that have a comment, in order. Mappings without a comment only
+// group values, all of which need a comment.
 func documented(t *testing.T, path string, mapping *yamlv3.Node) []value {
 	t.Helper()
 	var all []value
@@ -47,7 +47,7 @@ func documented(t *testing.T, path string, mapping *yamlv3.Node) []value {
 	return all
 }
 
-// values returns the top of values.yaml.
+// values returns the top-level mapping of values.yaml.
 func values(t *testing.T) *yamlv3.Node {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
@@ -62,11 +62,11 @@ func values(t *testing.T) *yamlv3.Node {
 }
 
 func TestReference(t *testing.T) {
-	t.Run("the reference of the values is what they are", theReferenceOfTheValuesIsWhatTheyAre)
-	t.Run("the schema has no values that values.yaml does not name", theSchemaHasNoValuesThatValuesYamlDoesNotName)
+	t.Run("the reference of the values is up to date", theReferenceOfTheValuesIsUpToDate)
+	t.Run("the schema and values yaml have the same values", theSchemaAndValuesYamlHaveTheSameValues)
 }
 
-func theReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
+func theReferenceOfTheValuesIsUpToDate(t *testing.T) {
 	path := filepath.Join(chart, "README.md")
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func theReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
 	before, rest, ok := strings.Cut(string(content), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !ok || !ended {
-		t.Fatalf("%s has no place for the values", path)
+		t.Fatalf("%s lacks the markers around the values", path)
 	}
 	table := "| Value | Default | Meaning |\n|---|---|---|\n"
 	for _, v := range documented(t, "", values(t)) {
@@ -92,7 +92,7 @@ func theReferenceOfTheValuesIsWhatTheyAre(t *testing.T) {
 	}
 }
 
-func theSchemaHasNoValuesThatValuesYamlDoesNotName(t *testing.T) {
+func theSchemaAndValuesYamlHaveTheSameValues(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func theSchemaHasNoValuesThatValuesYamlDoesNotName(t *testing.T) {
 	if err := json.Unmarshal(content, &schema); err != nil {
 		t.Fatal(err)
 	}
-	// Helm itself keeps this one for charts that contain others.
+	// Helm reserves this value for charts with subcharts.
 	delete(schema.Properties, "global")
 	var compare func(path string, mapping *yamlv3.Node, properties map[string]any)
 	compare = func(path string, mapping *yamlv3.Node, properties map[string]any) {

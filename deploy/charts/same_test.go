@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What differs on purpose: kustomize makes the namespace and knows no uninstall.
+// Differences on purpose: kustomize creates the namespace, and has no uninstall.
 const asKustomize = "namespace: {create: true}\nstate: {keep: false}\n"
 
 func TestSame(t *testing.T) {
-	t.Run("the chart makes what kustomize makes", theChartMakesWhatKustomizeMakes)
+	t.Run("the chart creates the same objects as kustomize", theChartCreatesTheSameObjectsAsKustomize)
 }
 
-func theChartMakesWhatKustomizeMakes(t *testing.T) {
+func theChartCreatesTheSameObjectsAsKustomize(t *testing.T) {
 	for _, tc := range []struct {
 		name, resource string
 		components     []string
@@ -25,15 +25,15 @@ func theChartMakesWhatKustomizeMakes(t *testing.T) {
 			name: "the node agent that labels its node", resource: "base", components: []string{"bench-node", "cpu-model-label"},
 			values: "benchNode: {enabled: true, labelNode: true}",
 		},
-		{name: "originals that the API server writes", resource: "base", components: []string{"stamp-originals"}, values: "stampOriginals: {enabled: true}"},
+		{name: "originals written by the API server", resource: "base", components: []string{"stamp-originals"}, values: "stampOriginals: {enabled: true}"},
 		{name: "a network policy", resource: "base", components: []string{"network-policy"}, values: "networkPolicy: {enabled: true}"},
-		{name: "certificates by cert-manager", resource: "base", components: []string{"cert-manager"}, values: "tls: {mode: certManager}"},
+		{name: "certificates of cert-manager", resource: "base", components: []string{"cert-manager"}, values: "tls: {mode: certManager}"},
 		{
 			name: "monitoring", resource: "base", components: []string{"monitoring"},
 			values: "monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}",
 		},
 		{name: "high availability", resource: "overlays/high-availability", values: "replicas: 3"},
-		{name: "in place of the published controller", resource: "overlays/drop-in", values: "dropIn: {enabled: true}"},
+		{name: "the replacement of the published controller", resource: "overlays/drop-in", values: "dropIn: {enabled: true}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			manifest, err := rendered(t, namespace, asKustomize+tc.values)

@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// theirs are the names by which resizectl and node agents call servers of the
-// namespace elsewhere.
+// theirs are the names that resizectl and node agents use to call servers in the namespace
+// elsewhere.
 var theirs = []string{"workload-resizer.elsewhere.svc", "workload-resizer.elsewhere.svc.cluster.local"}
 
 func TestTLS(t *testing.T) {
-	t.Run("names of callers are added to those that others rely on", namesOfCallersAreAddedToThoseThatOthersRelyOn)
-	t.Run("the server's own names are left to them", theServersOwnNamesAreLeftToThem)
+	t.Run("additional names do not replace the default ones", additionalNamesDoNotReplaceTheDefaultOnes)
+	t.Run("the flag is not set without additional names", theFlagIsNotSetWithoutAdditionalNames)
 }
 
-func namesOfCallersAreAddedToThoseThatOthersRelyOn(t *testing.T) {
+func additionalNamesDoNotReplaceTheDefaultOnes(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", "tls: {dnsNames: [a.example.com, b.example.com]}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := append(slices.Clone(theirs), "a.example.com", "b.example.com")
 	if flag := "- --tls-dns-names=" + strings.Join(want, ",") + "\n"; !strings.Contains(manifest, flag) {
-		t.Errorf("the arguments have no %s", flag)
+		t.Errorf("the manifest lacks the argument %s", flag)
 	}
 	manifest, err = rendered(t, "elsewhere", "tls: {mode: certManager, dnsNames: [a.example.com, b.example.com]}")
 	if err != nil {
@@ -37,12 +37,12 @@ func namesOfCallersAreAddedToThoseThatOthersRelyOn(t *testing.T) {
 	}
 }
 
-func theServersOwnNamesAreLeftToThem(t *testing.T) {
+func theFlagIsNotSetWithoutAdditionalNames(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(manifest, "--tls-dns-names") {
-		t.Error("names are given where there are none to add")
+		t.Error("the chart sets --tls-dns-names without additional names")
 	}
 }

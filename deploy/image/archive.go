@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// write writes the tar. It is an OCI image layout; manifest.json is for Docker
-// engines that know only "docker save", which has no index: there, each platform
-// is an image of its own, NAME:TAG-ARCHITECTURE.
+// write writes the tar, an OCI image layout. Its manifest.json is for Docker engines that
+// support only the format of "docker save", which has no index. For these, each platform is a
+// separate image, NAME:TAG-ARCHITECTURE.
 func (b *build) write(index v1.ImageIndex, output string) (err error) {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
@@ -44,8 +44,8 @@ func (b *build) write(index v1.ImageIndex, output string) (err error) {
 	return b.pack(dir, output)
 }
 
-// containerdName is the name as containerd wants it, with the registry that Docker
-// leaves out.
+// containerdName returns the name that containerd expects, including the registry that Docker
+// omits.
 func containerdName(tag name.Tag) string {
 	registry := tag.RegistryStr()
 	if registry == name.DefaultRegistry {
@@ -54,7 +54,7 @@ func containerdName(tag name.Tag) string {
 	return registry + "/" + tag.RepositoryStr() + ":" + tag.TagStr()
 }
 
-// saved is the index as "docker save" would write it.
+// saved returns the manifest that "docker save" would write for the index.
 func (b *build) saved(index v1.ImageIndex) ([]byte, error) {
 	manifests, err := index.IndexManifest()
 	if err != nil {
@@ -81,7 +81,8 @@ func (b *build) saved(index v1.ImageIndex) ([]byte, error) {
 
 func blob(digest v1.Hash) string { return "blobs/" + digest.Algorithm + "/" + digest.Hex }
 
-// pack packs a directory, in the order of the names and with the one time.
+// pack packs a directory into a tar, in the order of file names and with b.created as the only
+// time.
 func (b *build) pack(dir, output string) (err error) {
 	file, err := os.Create(output)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// makeImage runs make image in the repository at root, for all platforms, and returns
-// what it printed and the tar.
+// makeImage runs make image in the repository at root, for all platforms. It returns the digest
+// that make printed, and the path of the tar.
 func makeImage(t *testing.T, root string) (printed, file string) {
 	t.Helper()
 	dist := t.TempDir()
 	command := exec.Command("make", "--no-print-directory", "image", "DIST="+dist)
 	command.Dir = root
-	// Where make runs this test, its own settings are not for another make.
+	// If make runs this test, its settings must not affect the inner make.
 	command.Env = append(os.Environ(), "PWD="+root, "MAKEFLAGS=", "MAKELEVEL=")
 	var said strings.Builder
 	command.Stderr = &said
@@ -55,7 +55,7 @@ func extracted(t *testing.T, file, architecture string) string {
 	r := tar.NewReader(content)
 	header, err := r.Next()
 	if err != nil || header.Name != entrypoint[1:] {
-		t.Fatalf("the image begins with %v, %v", header, err)
+		t.Fatalf("the first file of the image is %v, %v", header, err)
 	}
 	binary := filepath.Join(t.TempDir(), header.Name)
 	to, err := os.OpenFile(binary, os.O_CREATE|os.O_WRONLY, header.FileInfo().Mode())
@@ -72,10 +72,10 @@ func extracted(t *testing.T, file, architecture string) string {
 }
 
 func TestBinary(t *testing.T) {
-	t.Run("the binary is static and runs and is the same from another directory", theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory)
+	t.Run("the binary is static and reproducible and runs", theBinaryIsStaticAndReproducibleAndRuns)
 }
 
-func theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
+func theBinaryIsStaticAndReproducibleAndRuns(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -85,8 +85,8 @@ func theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
 		t.Run(architecture, func(t *testing.T) { checkStatic(t, extracted(t, file, architecture), machine) })
 	}
 	binary := extracted(t, file, runtime.GOARCH)
-	// With no environment, and as root in an empty root directory as the user of
-	// the image: anybody else may not change it.
+	// Without an environment. If the test runs as root, also in an empty root directory and
+	// as the image's user; other users may not change these.
 	command := exec.Command(binary, "version")
 	command.Env = []string{}
 	confine(command)
@@ -99,7 +99,7 @@ func theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(version) != string(want) {
-		t.Errorf("it is version %q, want %q", version, want)
+		t.Errorf("got version %q, want %q", version, want)
 	}
 
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
@@ -107,11 +107,11 @@ func theBinaryIsStaticAndRunsAndIsTheSameFromAnotherDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, _ := makeImage(t, elsewhere); again != digest {
-		t.Errorf("from another directory the digest is %s, not %s", again, digest)
+		t.Errorf("the digest from another directory is %s, want %s", again, digest)
 	}
 }
 
-// checkStatic checks that a binary is one of a machine, and needs nothing else.
+// checkStatic checks that a binary is for a machine, and is static and stripped.
 func checkStatic(t *testing.T, binary string, machine elf.Machine) {
 	format, err := elf.Open(binary)
 	if err != nil {
@@ -134,7 +134,7 @@ func checkStatic(t *testing.T, binary string, machine elf.Machine) {
 	}
 }
 
-// confine makes a binary run as the image has it, where this user may do that.
+// confine makes a binary run as it does in the image, if this user is allowed to do that.
 func confine(command *exec.Cmd) {
 	if os.Getuid() != 0 {
 		return

@@ -29,10 +29,10 @@ func lastStage(t *testing.T) map[string][]string {
 }
 
 func TestDockerfile(t *testing.T) {
-	t.Run("the dockerfile makes the same image", theDockerfileMakesTheSameImage)
+	t.Run("the Dockerfile builds the same image as make image", theDockerfileBuildsTheSameImageAsMakeImage)
 }
 
-func theDockerfileMakesTheSameImage(t *testing.T) {
+func theDockerfileBuildsTheSameImageAsMakeImage(t *testing.T) {
 	b, binaries := example(t)
 	index, err := b.index(binaries)
 	if err != nil {
@@ -84,7 +84,7 @@ func theDockerfileMakesTheSameImage(t *testing.T) {
 	}
 	for _, other := range []string{"CMD", "ENV", "VOLUME", "WORKDIR", "ADD", "RUN"} {
 		if len(got[other]) > 0 {
-			t.Errorf("it has %s %q, and the image of make image has not", other, got[other])
+			t.Errorf("the Dockerfile has %s %q, which the image of make image does not have", other, got[other])
 		}
 	}
 }

@@ -21,21 +21,20 @@ import (
 // entrypoint is the only file of the image.
 const entrypoint = "/workload-resizer"
 
-// build says what an image is of. The same build of the same binaries has the same
-// digest.
+// build describes an image. The same build of the same binaries has the same digest.
 type build struct {
-	// name is what the image is called once it is loaded.
+	// name is the name of the image once it is loaded.
 	name              name.Tag
 	version, revision string
 	// created is the only time in the image.
 	created time.Time
 }
 
-// labels are those of the Dockerfile, too.
+// labels returns the same labels as the Dockerfile has.
 func (b *build) labels() map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":         "workload-resizer",
-		"org.opencontainers.image.description":   "Resizes pods in place to what they need on the node where they run",
+		"org.opencontainers.image.description":   "Resizes pods in place for the type of the node that they run on",
 		"org.opencontainers.image.source":        "https://github.com/workload-resizer/workload-resizer",
 		"org.opencontainers.image.documentation": "https://github.com/workload-resizer/workload-resizer/tree/main/docs",
 		"org.opencontainers.image.licenses":      "Apache-2.0",
@@ -45,24 +44,25 @@ func (b *build) labels() map[string]string {
 	}
 }
 
-// index has an image for each platform, e.g. linux/amd64, in the platforms' order.
+// index returns an index with an image for each platform, e.g. linux/amd64, in the order of
+// their names.
 func (b *build) index(binaries map[string]string) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, on := range slices.Sorted(maps.Keys(binaries)) {
 		platform, err := v1.ParsePlatform(on)
 		if err != nil {
-			return nil, fmt.Errorf("read the platform %q: %w", on, err)
+			return nil, fmt.Errorf("parse platform %q: %w", on, err)
 		}
 		image, err := b.image(platform, binaries[on])
 		if err != nil {
-			return nil, fmt.Errorf("make the image for %s: %w", on, err)
+			return nil, fmt.Errorf("create the image for %s: %w", on, err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 	}
 	return index, nil
 }
 
-// image is for one platform.
+// image returns the image for a platform.
 func (b *build) image(platform *v1.Platform, binary string) (v1.Image, error) {
 	layer, err := b.layer(binary)
 	if err != nil {
@@ -86,7 +86,8 @@ func (b *build) image(platform *v1.Platform, binary string) (v1.Image, error) {
 	return mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: b.created}, CreatedBy: "make image"}})
 }
 
-// layer has the binary and nothing else: neither a shell nor a list of users.
+// layer returns the only layer of an image. It contains the binary and nothing else: no shell
+// and no list of users.
 func (b *build) layer(binary string) (v1.Layer, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// example is a build with stand-ins for the binaries.
+// example returns a build with stand-ins for the binaries.
 func example(t *testing.T) (build, map[string]string) {
 	t.Helper()
 	tag, err := name.NewTag("example.com/workload-resizer:v1")
@@ -54,7 +54,7 @@ func written(t *testing.T, b build, binaries map[string]string) (file string, di
 	return file, digest
 }
 
-// files returns what is in a tar, by name.
+// files returns the files in a tar, by name.
 func files(t *testing.T, from io.Reader) map[string]*tar.Header {
 	t.Helper()
 	all := map[string]*tar.Header{}
@@ -108,7 +108,7 @@ func unpacked(t *testing.T, file string) v1.ImageIndex {
 		t.Fatalf("want one index, got %v, %v", manifests, err)
 	}
 	if want, got := "example.com/workload-resizer:v1", manifests.Manifests[0].Annotations["io.containerd.image.name"]; got != want {
-		t.Errorf("containerd calls it %q, want %q", got, want)
+		t.Errorf("the name for containerd is %q, want %q", got, want)
 	}
 	index, err := top.ImageIndex(manifests.Manifests[0].Digest)
 	if err != nil {
@@ -118,13 +118,13 @@ func unpacked(t *testing.T, file string) v1.ImageIndex {
 }
 
 func TestImage(t *testing.T) {
-	t.Run("there is an image for each platform with the binary and nothing else", thereIsAnImageForEachPlatformWithTheBinaryAndNothingElse)
-	t.Run("each platform can be loaded as docker saves images", eachPlatformCanBeLoadedAsDockerSavesImages)
-	t.Run("the same build is the same file", theSameBuildIsTheSameFile)
-	t.Run("names are those that containerd looks for", namesAreThoseThatContainerdLooksFor)
+	t.Run("each platform has an image with only the binary", eachPlatformHasAnImageWithOnlyTheBinary)
+	t.Run("each platform can be loaded in the format of docker save", eachPlatformCanBeLoadedInTheFormatOfDockerSave)
+	t.Run("the same build creates the same file", theSameBuildCreatesTheSameFile)
+	t.Run("names have the form that containerd expects", namesHaveTheFormThatContainerdExpects)
 }
 
-func thereIsAnImageForEachPlatformWithTheBinaryAndNothingElse(t *testing.T) {
+func eachPlatformHasAnImageWithOnlyTheBinary(t *testing.T) {
 	b, binaries := example(t)
 	file, _ := written(t, b, binaries)
 	index := unpacked(t, file)
@@ -164,8 +164,8 @@ func thereIsAnImageForEachPlatformWithTheBinaryAndNothingElse(t *testing.T) {
 	}
 }
 
-// What Docker reads where it does not know the layout.
-func eachPlatformCanBeLoadedAsDockerSavesImages(t *testing.T) {
+// Docker reads this format if it does not support the OCI layout.
+func eachPlatformCanBeLoadedInTheFormatOfDockerSave(t *testing.T) {
 	b, binaries := example(t)
 	file, _ := written(t, b, binaries)
 	for _, architecture := range []string{"amd64", "arm64"} {
@@ -186,7 +186,7 @@ func eachPlatformCanBeLoadedAsDockerSavesImages(t *testing.T) {
 	}
 }
 
-func theSameBuildIsTheSameFile(t *testing.T) {
+func theSameBuildCreatesTheSameFile(t *testing.T) {
 	b, binaries := example(t)
 	one, digest := written(t, b, binaries)
 	other, same := written(t, b, binaries)
@@ -212,7 +212,7 @@ func theSameBuildIsTheSameFile(t *testing.T) {
 	}
 }
 
-func namesAreThoseThatContainerdLooksFor(t *testing.T) {
+func namesHaveTheFormThatContainerdExpects(t *testing.T) {
 	for given, want := range map[string]string{
 		"workload-resizer:latest":                      "docker.io/library/workload-resizer:latest",
 		"workload-resizer":                             "docker.io/library/workload-resizer:latest",

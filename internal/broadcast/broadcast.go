@@ -1,18 +1,18 @@
-// Package broadcast tells whoever watches that something has changed, and not what.
+// Package broadcast notifies watchers that something has changed, but not what.
 //
 // It must not know what changes.
 package broadcast
 
 import "sync"
 
-// Broadcast is to be notified of each change. The zero Broadcast has no watchers.
+// Broadcast notifies its watchers of each change. The zero Broadcast has no watchers.
 type Broadcast struct {
 	mu      sync.Mutex
 	watches []chan struct{}
 }
 
-// Watch returns a channel that receives after every change; changes that come faster than
-// they are received are one.
+// Watch returns a channel that receives after every change. Changes that happen faster
+// than they are received are merged into one.
 func (b *Broadcast) Watch() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -21,14 +21,14 @@ func (b *Broadcast) Watch() <-chan struct{} {
 	return w
 }
 
-// Notify tells all watchers. It never blocks.
+// Notify notifies all watchers. It never blocks.
 func (b *Broadcast) Notify() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range b.watches {
 		select {
 		case w <- struct{}{}:
-		default: // The watcher has not yet looked at the change before.
+		default: // The watcher has not received the previous change yet.
 		}
 	}
 }

@@ -4,12 +4,12 @@ import "testing"
 
 func TestBroadcast(t *testing.T) {
 	var b Broadcast
-	b.Notify() // Nobody watches.
+	b.Notify() // There are no watchers.
 	first, second := b.Watch(), b.Watch()
 	for _, w := range []<-chan struct{}{first, second} {
 		select {
 		case <-w:
-			t.Error("a watcher is told of a change before it watched")
+			t.Error("the watcher received a change from before it watched")
 		default:
 		}
 	}
@@ -19,11 +19,11 @@ func TestBroadcast(t *testing.T) {
 		select {
 		case <-w:
 		default:
-			t.Errorf("the %s is not told", name)
+			t.Errorf("the %s watcher was not notified", name)
 		}
 		select {
 		case <-w:
-			t.Errorf("two changes that come at once are two for the %s", name)
+			t.Errorf("the %s watcher received two changes in a row separately", name)
 		default:
 		}
 	}

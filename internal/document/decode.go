@@ -11,8 +11,8 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// Decode reads YAML into a value with JSON tags; an empty text leaves it as it
-// is. It refuses unknown keys, keys that are set twice and second documents.
+// Decode reads YAML into a value with JSON tags. An empty text leaves the value
+// unchanged. Decode rejects unknown keys, duplicate keys and second documents.
 func Decode(text string, into any) error {
 	var content, second any
 	decoder := yamlv3.NewDecoder(bytes.NewReader([]byte(text)))
@@ -22,7 +22,7 @@ func Decode(text string, into any) error {
 		return fmt.Errorf("read YAML: %w", err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return errors.New("want one YAML document, there is more after ---")
+		return errors.New("must be one YAML document, but more content follows ---")
 	}
 	asJSON, err := json.Marshal(content)
 	if err != nil {

@@ -13,68 +13,68 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// Config says what a document is. All fields must be set.
+// Config configures a Document. All fields must be set.
 type Config[T any] struct {
-	// Source is where the document is. The client must be allowed to list,
-	// watch, get and update it, and must not bound the time of a watch.
+	// Source is the ConfigMap that stores the document. The client must be allowed
+	// to list, watch, get and update it, and must not limit the duration of a watch.
 	Source follow.ConfigMap
-	// Noun names what the document lists in messages, e.g. "holds".
+	// Noun names the entries of the document in messages, e.g. "holds".
 	Noun string
 	// ReadOnly makes Update return a ReadOnlyError, unless it only validates.
 	ReadOnly bool
-	// Clock tells when something expires.
+	// Clock determines when an entry expires.
 	Clock clock.Clock
-	// Parse reads the data of the ConfigMap. Of no data it makes the content
-	// that lists nothing, which the zero T is too.
+	// Parse reads the data of the ConfigMap. For empty data it returns content
+	// without entries, which the zero T must be, too.
 	Parse func(data map[string]string) (T, error)
-	// Accept puts in force what of a good content has not expired. It is called
-	// when there is a new content and when something expires, never twice at
-	// the same time, and must not call the document.
+	// Accept applies the entries of valid content that have not expired. It is
+	// called when there is new content and when an entry expires, never
+	// concurrently, and must not call the document.
 	Accept func(ctx context.Context, content T) InForce
-	// Reject is told why the last content that was accepted stays in force. It
-	// is called as Accept is.
+	// Reject receives the reason why the last good content stays in effect. It
+	// is called under the same conditions as Accept.
 	Reject func(context.Context, error)
-	// OnReject is told of content that is bad; it must not block.
+	// OnReject receives invalid content and what is wrong with it. It must not block.
 	OnReject func(*corev1.ConfigMap, error)
 }
 
-// InForce is what of a content counts at a moment.
+// InForce describes the entries that are in effect.
 type InForce struct {
-	// Count is how many there are of what the document lists.
+	// Count is the number of entries.
 	Count int
-	// Expires is when the next of them does; zero if none does.
+	// Expires is when the next entry expires; zero if none does.
 	Expires time.Time
 }
 
-// Document follows a document and changes it. All methods may be called at any
-// time from any goroutine.
+// Document follows a document and changes it. All methods are safe for concurrent
+// use at any time.
 type Document[T any] struct {
 	Config[T]
-	// rearm receives when something else may be the next to expire.
+	// rearm receives when the time of the next expiry may have changed.
 	rearm chan struct{}
-	// writing has the one write of this process that is under way; the others
-	// wait for it as long as their callers do.
+	// writing holds the only write in progress in this process. Other writes wait
+	// for it as long as their callers do.
 	writing chan struct{}
 
 	mu sync.Mutex
-	// content is the last good one, with what has expired.
+	// content is the last good content, including expired entries.
 	content T
 	inForce InForce
 	// known is the state that content or err come from.
 	known known
 	err   error
-	// gone tells that there is no ConfigMap to write to.
+	// gone reports whether there is no ConfigMap to write to.
 	gone    bool
 	changes broadcast.Broadcast
 }
 
-// New returns a document of which nothing is known until Run or Update.
+// New returns a document whose content is unknown until Run or Update.
 func New[T any](c Config[T]) *Document[T] {
 	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), writing: make(chan struct{}, 1), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
 }
 
 // Run follows the ConfigMap until ctx is done; then it returns nil. A ConfigMap
-// that is missing from the start lists nothing.
+// that is missing from the start counts as a document without entries.
 func (d *Document[T]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var expiring sync.WaitGroup
@@ -84,17 +84,17 @@ func (d *Document[T]) Run(ctx context.Context) error {
 	return d.Source.Run(ctx, func(cm *corev1.ConfigMap, err error) { d.takeWatched(ctx, cm, err) })
 }
 
-// Err says why what is in force is not what the ConfigMap says now, or why
-// nothing was accepted yet; nil if all is well.
+// Err returns why the content in effect differs from the current ConfigMap, or why
+// no content was accepted yet. It returns nil if neither is the case.
 func (d *Document[T]) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err
 }
 
-// Missing says that nothing can be stored, for there is no ConfigMap to write to,
-// where Err does not say so because nothing is in force. It is nil of a document
-// that is not written here anyway.
+// Missing returns an error if nothing can be stored because the ConfigMap does not
+// exist, and Err does not report that because no entry is in effect. It returns nil
+// if this process does not write the document anyway.
 func (d *Document[T]) Missing() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,6 +104,6 @@ func (d *Document[T]) Missing() error {
 	return fmt.Errorf("%s cannot be stored: %w", d.Noun, &MissingError{Source: d.Source, Noun: d.Noun})
 }
 
-// Watch returns a channel that receives after every change of what is in force or
-// of Err; changes that come faster than they are received are one.
+// Watch returns a channel that receives after every change of the content in effect or
+// of Err. Changes that happen faster than they are received are merged into one.
 func (d *Document[T]) Watch() <-chan struct{} { return d.changes.Watch() }

@@ -20,7 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// counter is a document that says a number.
+// counter is a document that contains a number.
 type counter struct {
 	*Document[int]
 	inForce  int
@@ -33,8 +33,8 @@ type numbers struct {
 	namespace string
 }
 
-// counter makes a document of a ConfigMap that is there, whose watch is in the test's
-// hands.
+// counter creates a ConfigMap and returns its document, whose watch events the test
+// delivers itself.
 func (n *numbers) counter(t *testing.T, name string) *counter {
 	t.Helper()
 	if _, err := n.client.CoreV1().ConfigMaps(n.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}}, metav1.CreateOptions{}); err != nil {
@@ -74,24 +74,24 @@ func TestDocument(t *testing.T) {
 		return cm
 	}
 
-	t.Run("what is written is in force when Update returns", func(t *testing.T) {
+	t.Run("applies a change before Update returns", func(t *testing.T) {
 		c := n.counter(t, "written")
 		for want := 1; want <= 3; want++ {
 			if err := c.Update(t.Context(), false, one); err != nil || c.inForce != want {
-				t.Fatalf("%d in force, %v", c.inForce, err)
+				t.Fatalf("%d in effect, %v", c.inForce, err)
 			}
 		}
 		if by := stored(t, "written").ManagedFields; by[len(by)-1].Manager != fieldManager {
 			t.Errorf("written by %v", by)
 		}
 	})
-	t.Run("what is only checked is not written", func(t *testing.T) {
+	t.Run("writes nothing with validateOnly", func(t *testing.T) {
 		c := n.counter(t, "checked")
 		if err := c.Update(t.Context(), true, one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
-			t.Errorf("%d in force, %v", c.inForce, err)
+			t.Errorf("%d in effect, %v", c.inForce, err)
 		}
 	})
-	t.Run("writers of two replicas undo nothing of each other", func(t *testing.T) {
+	t.Run("keeps the changes of concurrent writers on two replicas", func(t *testing.T) {
 		a := n.counter(t, "shared")
 		config := a.Config
 		config.Accept = func(context.Context, int) InForce { return InForce{} }
@@ -110,7 +110,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s of %d counted", got, 2*each)
 		}
 	})
-	t.Run("who waits for another's write waits as long as it wants to", func(t *testing.T) {
+	t.Run("waits for another write no longer than the caller's context", func(t *testing.T) {
 		c := n.counter(t, "waiting")
 		under, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
@@ -136,18 +136,18 @@ func TestDocument(t *testing.T) {
 			t.Error(err)
 		}
 		if err := c.Update(t.Context(), false, one); err != nil || c.inForce != 2 {
-			t.Errorf("%d in force, %v", c.inForce, err)
+			t.Errorf("%d in effect, %v", c.inForce, err)
 		}
 	})
-	t.Run("the error of a change is that of the update", func(t *testing.T) {
+	t.Run("returns the error of the change", func(t *testing.T) {
 		no := errors.New("no")
 		c := n.counter(t, "no")
 		if err := c.Update(t.Context(), false, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
 			t.Error(err)
 		}
 	})
-	// A ConfigMap that etcd was restored with has a lower version or another uid.
-	t.Run("another ConfigMap of the name counts at once", func(t *testing.T) {
+	// After etcd is restored, the ConfigMap has a lower version or another uid.
+	t.Run("applies another ConfigMap of the same name at once", func(t *testing.T) {
 		c := n.counter(t, "replaced")
 		for range 2 {
 			if err := c.Update(t.Context(), false, one); err != nil {
@@ -159,20 +159,20 @@ func TestDocument(t *testing.T) {
 		cm.ResourceVersion, cm.Data = "1", map[string]string{"n": "1"}
 		c.takeWatched(t.Context(), cm, nil)
 		if c.inForce != 1 {
-			t.Errorf("%d in force after the restore", c.inForce)
+			t.Errorf("%d in effect after the restore", c.inForce)
 		}
 		cm.UID, cm.Data = "another", nil
 		c.takeWatched(t.Context(), cm, nil)
 		if c.inForce != 0 {
-			t.Errorf("%d in force of another", c.inForce)
+			t.Errorf("%d in effect from the other ConfigMap", c.inForce)
 		}
 	})
-	t.Run("a ConfigMap that is gone is missed where it is written, unless Err says so", func(t *testing.T) {
+	t.Run("reports a missing ConfigMap that it must write, unless Err does", func(t *testing.T) {
 		for name, tc := range map[string]struct {
 			readOnly, inForce bool
 			want              string
 		}{
-			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap " + n.namespace + "/nothing-in-force, which keeps the numbers, does not exist: apply deploy/base, which has it"},
+			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap " + n.namespace + "/nothing-in-force, which stores the numbers, does not exist: apply deploy/base, which creates it"},
 			"in-force":         {inForce: true},
 			"read-only":        {readOnly: true},
 		} {
@@ -184,7 +184,7 @@ func TestDocument(t *testing.T) {
 			c.ReadOnly = tc.readOnly
 			c.takeWatched(t.Context(), cm, nil)
 			if err := c.Missing(); err != nil {
-				t.Errorf("%s, while it is there: %v", name, err)
+				t.Errorf("%s, while the ConfigMap exists: %v", name, err)
 			}
 			c.takeWatched(t.Context(), nil, fmt.Errorf("it %w", follow.ErrMissing))
 			got := ""
@@ -196,7 +196,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what is bad or gone leaves the last good content in force", func(t *testing.T) {
+	t.Run("keeps the last good content if the ConfigMap is invalid or missing", func(t *testing.T) {
 		c := n.counter(t, "bad")
 		if err := c.Update(t.Context(), false, one); err != nil {
 			t.Fatal(err)
@@ -210,8 +210,8 @@ func TestDocument(t *testing.T) {
 			err  error
 			want string
 		}{
-			{bad, nil, "ConfigMap " + n.namespace + `/bad: strconv.Atoi: parsing "x": invalid syntax: correct that, or remove the key to end all numbers`},
-			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which keeps the numbers, does not exist; the 1 last known stay in force here"},
+			{bad, nil, "ConfigMap " + n.namespace + `/bad: strconv.Atoi: parsing "x": invalid syntax: correct the content, or remove the key to delete all numbers`},
+			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which stores the numbers, does not exist; the 1 last known remain in effect on this replica"},
 			{nil, errors.New("no connection"), "no connection"},
 		} {
 			changed := c.Watch()
@@ -219,7 +219,7 @@ func TestDocument(t *testing.T) {
 			<-changed
 			last := c.rejected[len(c.rejected)-1]
 			if c.inForce != 1 || !errors.Is(c.Err(), last) || len(last.Error()) < len(tc.want) || last.Error()[:len(tc.want)] != tc.want {
-				t.Errorf("%d in force, %v, want %s", c.inForce, c.Err(), tc.want)
+				t.Errorf("%d in effect, %v, want %s", c.inForce, c.Err(), tc.want)
 			}
 		}
 	})

@@ -7,12 +7,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// ErrUnread tells that the ConfigMap is not known yet, which soon passes.
+// ErrUnread means that the ConfigMap was not read yet, which is temporary.
 var ErrUnread = errors.New("not read yet")
 
-// ReadOnlyError tells that this process must not write.
+// ReadOnlyError means that this process must not write.
 type ReadOnlyError struct {
-	// Noun names what the document lists.
+	// Noun names the entries of the document.
 	Noun string
 }
 
@@ -20,23 +20,23 @@ func (e ReadOnlyError) Error() string {
 	return e.Noun + " cannot be changed: the server runs with --dry-run and writes nothing"
 }
 
-// MissingError tells that the ConfigMap to write to is not there.
+// MissingError means that the ConfigMap to write to does not exist.
 type MissingError struct {
 	Source follow.ConfigMap
 	Noun   string
-	// InForce counts what stays in force all the same.
+	// InForce is the number of entries that remain in effect anyway.
 	InForce int
 }
 
 func (e *MissingError) Error() string {
 	if e.InForce > 0 {
-		return fmt.Sprintf("%s, which keeps the %s, does not exist; the %d last known stay in force here until it is there again or the server starts anew: apply it with these, or deploy/base, which has it without any",
+		return fmt.Sprintf("%s, which stores the %s, does not exist; the %d last known remain in effect on this replica until it exists again or the server restarts: apply it with these, or apply deploy/base, which creates it empty",
 			e.Source, e.Noun, e.InForce)
 	}
-	return fmt.Sprintf("%s, which keeps the %s, does not exist: apply deploy/base, which has it", e.Source, e.Noun)
+	return fmt.Sprintf("%s, which stores the %s, does not exist: apply deploy/base, which creates it", e.Source, e.Noun)
 }
 
-// ContentError tells that the ConfigMap's content cannot be read.
+// ContentError means that the ConfigMap's content is invalid.
 type ContentError struct {
 	Source follow.ConfigMap
 	Noun   string
@@ -44,22 +44,22 @@ type ContentError struct {
 }
 
 func (e *ContentError) Error() string {
-	return fmt.Sprintf("%s: %v: correct that, or remove the key to end all %s", e.Source, e.Err, e.Noun)
+	return fmt.Sprintf("%s: %v: correct the content, or remove the key to delete all %s", e.Source, e.Err, e.Noun)
 }
 
-// Unwrap returns what is wrong with the content.
+// Unwrap returns the error in the content.
 func (e *ContentError) Unwrap() error { return e.Err }
 
-// RefusedError tells that the API server refuses to have the ConfigMap read or
-// written, and would again.
+// RefusedError means that the API server rejected a read or a write of the ConfigMap,
+// and would reject it again.
 type RefusedError struct {
 	Source follow.ConfigMap
 	Err    error
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the API server refuses to have %s changed: %v: see that the server has the rights of deploy/base and no policy objects", e.Source, e.Err)
+	return fmt.Sprintf("the API server refuses to change %s: %v: check that the server has the permissions of deploy/base and that no policy forbids the change", e.Source, e.Err)
 }
 
-// Unwrap returns what the API server says.
+// Unwrap returns the API server's error.
 func (e *RefusedError) Unwrap() error { return e.Err }

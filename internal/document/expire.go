@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// expire takes out of force what expires. It stays in the ConfigMap until the
-// next write, so that no replica writes of its own accord.
+// expire ends the effect of entries that expire. They stay in the ConfigMap until
+// the next write, so that no replica writes on its own initiative.
 func (d *Document[T]) expire(ctx context.Context) {
 	for {
 		var due <-chan time.Time
@@ -36,11 +36,11 @@ func (d *Document[T]) nextExpiry() time.Time {
 	return d.inForce.Expires
 }
 
-// refresh puts in force what has not expired.
+// refresh applies the entries that have not expired.
 func (d *Document[T]) refresh(ctx context.Context) {
 	d.inForce = d.Accept(ctx, d.content)
 	select {
 	case d.rearm <- struct{}{}:
-	default: // It will look at this change too.
+	default: // A pending signal covers this change, too.
 	}
 }

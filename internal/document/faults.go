@@ -2,7 +2,7 @@ package document
 
 import "strings"
 
-// Faults is everything that is wrong with a document.
+// Faults lists everything that is wrong with a document.
 type Faults []error
 
 // Error lists the faults in one line.
@@ -14,7 +14,7 @@ func (f Faults) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Err is nil if there are none.
+// Err returns the faults as an error; nil if there are none.
 func (f Faults) Err() error {
 	if len(f) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// state is a state of the ConfigMap.
+// state identifies a version of the ConfigMap.
 type state struct {
 	uid     types.UID
 	version string
@@ -14,25 +14,26 @@ type state struct {
 
 func stateOf(cm *corev1.ConfigMap) state { return state{cm.UID, cm.ResourceVersion} }
 
-// isOlderThan tells whether the same ConfigMap came to the other state later.
-// Another one is not older, whatever its version: it may be in another etcd.
+// isOlderThan reports whether the same ConfigMap reached the other state later.
+// A different ConfigMap is never older, regardless of its version: it may be from
+// another etcd.
 func (s state) isOlderThan(other state) bool {
 	order, err := resourceversion.CompareResourceVersion(s.version, other.version)
 	return s.uid == other.uid && err == nil && order < 0
 }
 
-// known is what is known of the ConfigMap: by the watch, and by what was read or
-// written here, which the watch may be behind.
+// known tracks the last states of the ConfigMap: the state that the watch delivered,
+// and the state that this process read or wrote, which the watch may lag behind.
 type known struct {
 	watched state
-	// own is zero unless the watch is behind it.
+	// own is zero unless the watch lags behind it.
 	own state
 }
 
-// watch takes a state from the watch, and tells whether that is news. What it
-// shows on the way to a state that is known must not undo that for a moment. Once
-// it has come there, whatever it shows counts: versions go back when etcd is
-// restored.
+// watch records a state from the watch, and reports whether it is new. While the
+// watch catches up with a known state, the states in between must not undo that
+// state. Once the watch has caught up, every state counts: versions go back when
+// etcd is restored.
 func (k *known) watch(s state) bool {
 	if s.isOlderThan(k.own) {
 		return false
@@ -41,8 +42,8 @@ func (k *known) watch(s state) bool {
 	return true
 }
 
-// have takes a state that was read or written here, and tells whether that is
-// news.
+// have records a state that this process read or wrote, and reports whether it is
+// new.
 func (k *known) have(s state) bool {
 	if s == k.watched || s == k.own || s.isOlderThan(k.watched) || s.isOlderThan(k.own) {
 		return false

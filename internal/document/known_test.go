@@ -3,10 +3,10 @@ package document
 import "testing"
 
 func TestKnown(t *testing.T) {
-	t.Run("what is news of the ConfigMap", whatIsNewsOfTheConfigMap)
+	t.Run("reports new states of the ConfigMap", reportsNewStatesOfTheConfigMap)
 }
 
-func whatIsNewsOfTheConfigMap(t *testing.T) {
+func reportsNewStatesOfTheConfigMap(t *testing.T) {
 	at := func(version string) state { return state{"1", version} }
 	other := state{"2", "50"}
 	type step struct {
@@ -20,15 +20,15 @@ func whatIsNewsOfTheConfigMap(t *testing.T) {
 		name  string
 		steps []step
 	}{
-		{"the watch goes on", []step{watched(at("100"), true), watched(at("101"), true)}},
-		{"the watch does not undo what was written here", []step{own(at("102"), true), watched(at("101"), false), watched(at("102"), true)}},
-		{"what the watch has shown is no news to who reads it", []step{watched(at("100"), true), own(at("100"), false)}},
-		{"nor what the watch is ahead of", []step{watched(at("100"), true), own(at("99"), false)}},
-		{"nor what was read just before", []step{own(at("100"), true), own(at("100"), false), own(at("99"), false)}},
-		{"the watch goes back when etcd is restored", []step{watched(at("100"), true), watched(at("90"), true)}},
-		{"also after a write that it has seen", []step{own(at("100"), true), watched(at("100"), true), watched(at("90"), true)}},
-		{"another ConfigMap of the name is news, whatever its version", []step{own(at("100"), true), watched(other, true)}},
-		{"also to who reads it", []step{watched(at("100"), true), own(other, true)}},
+		{"a later watched state is new", []step{watched(at("100"), true), watched(at("101"), true)}},
+		{"the watch does not undo an own write", []step{own(at("102"), true), watched(at("101"), false), watched(at("102"), true)}},
+		{"reading the watched state is not new", []step{watched(at("100"), true), own(at("100"), false)}},
+		{"reading a state older than the watched one is not new", []step{watched(at("100"), true), own(at("99"), false)}},
+		{"reading the last own state or an older one is not new", []step{own(at("100"), true), own(at("100"), false), own(at("99"), false)}},
+		{"an older watched state is new, as when etcd is restored", []step{watched(at("100"), true), watched(at("90"), true)}},
+		{"an older watched state is new after the watch has seen the own write", []step{own(at("100"), true), watched(at("100"), true), watched(at("90"), true)}},
+		{"watching another ConfigMap of the same name is new, regardless of its version", []step{own(at("100"), true), watched(other, true)}},
+		{"reading another ConfigMap of the same name is new", []step{watched(at("100"), true), own(other, true)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var k known

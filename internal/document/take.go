@@ -9,14 +9,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// takeWatched takes over what the watch says of the ConfigMap.
+// takeWatched processes a state of the ConfigMap that the watch reports.
 func (d *Document[T]) takeWatched(ctx context.Context, cm *corev1.ConfigMap, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gone = errors.Is(err, follow.ErrMissing)
 	switch {
 	case d.gone && d.inForce.Count > 0:
-		// Nobody ends everything by a slip.
+		// Deleting the ConfigMap by mistake must not end all entries.
 		d.reject(ctx, &MissingError{d.Source, d.Noun, d.inForce.Count})
 	case d.gone:
 		var nothing T
@@ -28,7 +28,7 @@ func (d *Document[T]) takeWatched(ctx context.Context, cm *corev1.ConfigMap, err
 	}
 }
 
-// takeOwn takes over the ConfigMap as it was read or written here.
+// takeOwn processes the ConfigMap that this process read or wrote.
 func (d *Document[T]) takeOwn(ctx context.Context, cm *corev1.ConfigMap) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,7 +54,7 @@ func (d *Document[T]) accept(ctx context.Context, content T) {
 	d.changes.Notify()
 }
 
-// reject leaves the last good content in force.
+// reject leaves the last good content in effect.
 func (d *Document[T]) reject(ctx context.Context, err error) {
 	d.err = err
 	d.Reject(ctx, err)

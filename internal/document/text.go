@@ -8,31 +8,32 @@ import (
 	"unicode/utf8"
 )
 
-// LineProblems returns what is wrong with a text that a person wrote: it must be
-// one line of at most so many bytes, not steer a terminal, and be what YAML holds.
+// LineProblems returns what is wrong with a text that a person wrote. The text must be
+// one line of at most the given number of bytes, without characters that control a
+// terminal or that YAML cannot represent.
 func LineProblems(text string, most int) []string {
 	var problems []string
 	if len(text) > most {
-		problems = append(problems, fmt.Sprintf("is %d bytes long, may be %d", len(text), most))
+		problems = append(problems, fmt.Sprintf("is %d bytes long, the maximum is %d", len(text), most))
 	}
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable) {
 		problems = append(problems, "must be one line of text without control characters")
 	}
 	if i := strings.IndexFunc(text, isNoncharacter); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
-		problems = append(problems, fmt.Sprintf("has %U, which is no character", r))
+		problems = append(problems, fmt.Sprintf("contains %U, which is not a character", r))
 	}
 	return problems
 }
 
-// unprintable tells the characters that end a line or steer a terminal.
+// unprintable reports whether a character ends a line or controls a terminal.
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// isNoncharacter tells the code points that are never characters. YAML cannot hold
-// those of the basic plane, and nobody could read the document again.
+// isNoncharacter reports whether a code point is a Unicode noncharacter. YAML cannot
+// represent noncharacters of the basic plane: a document with one could not be read again.
 func isNoncharacter(r rune) bool { return r&0xFFFE == 0xFFFE || r >= 0xFDD0 && r <= 0xFDEF }
 
-// TimeText writes a time, of which whole seconds are kept; zero is empty.
+// TimeText formats a time in whole seconds; the zero time is empty.
 func TimeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -40,8 +41,8 @@ func TimeText(t time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// ParseTime reads a time that people may have written, to the second; empty is
-// zero.
+// ParseTime parses a time that may have been written by hand, truncated to seconds;
+// empty text is the zero time.
 func ParseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -12,31 +12,31 @@ import (
 )
 
 func TestText(t *testing.T) {
-	t.Run("problems of a line", problemsOfALine)
+	t.Run("reports the problems of a line", reportsTheProblemsOfALine)
 }
 
-func problemsOfALine(t *testing.T) {
+func reportsTheProblemsOfALine(t *testing.T) {
 	const control = "must be one line of text without control characters"
 	for _, tc := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"nothing is a line", "", nil},
-		{"words of any language are", "größer — 大きい 🚀", nil},
-		{"so are what YAML has a meaning for, and what it escapes", "- 'x': \"y\" # ~ \u00a0\ufeff\ufffd", nil},
-		{"a line that is full fits", strings.Repeat("ä", 32), nil},
-		{"a longer one does not", strings.Repeat("ä", 33), []string{"is 66 bytes long, may be 64"}},
-		{"two lines are none", "a\nb", []string{control}},
-		{"nor are two in Unicode", "a\u2028b", []string{control}},
-		{"a tab steers a terminal", "a\tb", []string{control}},
-		{"so does an escape", "\x1b[31m", []string{control}},
-		{"so do those above ASCII", "a\u0085", []string{control}},
-		{"half a character is no text", "a\xff", []string{control}},
-		{"a surrogate is no text", "a\xed\xa0\x80", []string{control}},
-		{"the swapped byte order mark is no character", "a\ufffeb", []string{"has U+FFFE, which is no character"}},
-		{"the last of the plane is none", "\uffff", []string{"has U+FFFF, which is no character"}},
-		{"those inside of the plane are none", "\ufdd0", []string{"has U+FDD0, which is no character"}},
-		{"those of other planes are none", "\U0010ffff", []string{"has U+10FFFF, which is no character"}},
+		{"accepts empty text", "", nil},
+		{"accepts any language", "größer — 大きい 🚀", nil},
+		{"accepts YAML's special characters, and characters that YAML escapes", "- 'x': \"y\" # ~ \u00a0\ufeff\ufffd", nil},
+		{"accepts a line of the maximum length", strings.Repeat("ä", 32), nil},
+		{"rejects a longer line", strings.Repeat("ä", 33), []string{"is 66 bytes long, the maximum is 64"}},
+		{"rejects two lines", "a\nb", []string{control}},
+		{"rejects two lines with a Unicode line separator", "a\u2028b", []string{control}},
+		{"rejects a tab", "a\tb", []string{control}},
+		{"rejects an escape sequence", "\x1b[31m", []string{control}},
+		{"rejects a control character above ASCII", "a\u0085", []string{control}},
+		{"rejects invalid UTF-8", "a\xff", []string{control}},
+		{"rejects a surrogate", "a\xed\xa0\x80", []string{control}},
+		{"rejects the swapped byte order mark", "a\ufffeb", []string{"contains U+FFFE, which is not a character"}},
+		{"rejects the last noncharacter of the basic plane", "\uffff", []string{"contains U+FFFF, which is not a character"}},
+		{"rejects a noncharacter inside the basic plane", "\ufdd0", []string{"contains U+FDD0, which is not a character"}},
+		{"rejects a noncharacter of another plane", "\U0010ffff", []string{"contains U+10FFFF, which is not a character"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := LineProblems(tc.text, 64); !slices.Equal(got, tc.want) {
@@ -46,8 +46,8 @@ func problemsOfALine(t *testing.T) {
 	}
 }
 
-// lost returns the texts of which Decode reads others from what the two ways to write
-// make of them: as YAML, and as JSON within YAML.
+// lost returns the texts that change when they are written and decoded again. It writes
+// them in both formats that are in use: as YAML, and as JSON within YAML.
 func lost(t *testing.T, texts ...string) []string {
 	t.Helper()
 	type line struct {
@@ -75,7 +75,7 @@ func lost(t *testing.T, texts ...string) []string {
 			if len(texts) == 1 {
 				return texts
 			}
-			// One spoils them all.
+			// One text can make the whole document unreadable.
 			half := len(texts) / 2
 			return append(lost(t, texts[:half]...), lost(t, texts[half:]...)...)
 		}
@@ -88,7 +88,7 @@ func lost(t *testing.T, texts ...string) []string {
 	return wrong
 }
 
-// together is how many texts are written at once, which takes less time.
+// together is how many texts are written at once, to save time.
 const together = 100
 
 func TestWhatIsALineCanBeReadAgain(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWhatIsALineCanBeReadAgain(t *testing.T) {
 		if !utf8.ValidRune(r) || len(LineProblems(string(r), 4)) > 0 {
 			continue
 		}
-		// YAML gives the first character of a text a meaning, and the last.
+		// In YAML the first and the last character of a text can be special.
 		if r < 0x3000 {
 			alone = append(alone, string(r))
 		}
@@ -109,7 +109,7 @@ func TestWhatIsALineCanBeReadAgain(t *testing.T) {
 	}
 	for texts := range slices.Chunk(append(append(chunks, chunk.String()), alone...), together) {
 		for _, text := range lost(t, texts...) {
-			t.Errorf("%q is read as another", text)
+			t.Errorf("%q is read as another text", text)
 		}
 	}
 }
@@ -131,10 +131,10 @@ func TestAnyTextThatIsALineCanBeReadAgain(t *testing.T) {
 	}
 	for texts := range slices.Chunk(lines, together) {
 		for _, text := range lost(t, texts...) {
-			t.Errorf("%q is read as another", text)
+			t.Errorf("%q is read as another text", text)
 		}
 	}
 	if len(lines) < 10_000 {
-		t.Errorf("only %d of the texts were lines", len(lines))
+		t.Errorf("only %d of the texts are lines", len(lines))
 	}
 }

@@ -12,25 +12,26 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// fieldManager is who the API server is told writes documents, as all that the server does.
+// fieldManager is the field manager of every write to a document, as of all writes of
+// the server.
 const fieldManager = "workload-resizer"
 
-// writeTimeout bounds one change, with all its tries.
+// writeTimeout limits the duration of one change, including all attempts.
 const writeTimeout = 20 * time.Second
 
-// conflicts are few: writes of one process come one at a time.
+// conflicts are rare: a process makes one write at a time.
 var conflicts = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
 
-// Change says what the data of the ConfigMap is to be, from what it is and says
-// now; nil leaves it as it is. It must not change its arguments.
+// Change returns the new data of the ConfigMap, given its current content and data;
+// nil leaves the data unchanged. It must not change its arguments.
 type Change[T any] func(content T, data map[string]string) (map[string]string, error)
 
-// Update changes the document, and tries again if somebody else has changed it in
-// the meantime: change may be called more than once, each time with what is
-// stored then. What is written is in force here when Update returns. With
-// validateOnly it does everything but the write. The error may be a
-// ReadOnlyError, *MissingError, *ContentError or *RefusedError, or that of change
-// or of ctx.
+// Update changes the document, and tries again if another writer has changed it in
+// the meantime: change may be called more than once, each time with the stored
+// content. The change is in effect in this process when Update returns. With
+// validateOnly, Update does everything except the write. The error may be a
+// ReadOnlyError, *MissingError, *ContentError or *RefusedError, or come from change
+// or ctx.
 func (d *Document[T]) Update(ctx context.Context, validateOnly bool, change Change[T]) error {
 	if d.ReadOnly && !validateOnly {
 		return ReadOnlyError{d.Noun}
@@ -67,7 +68,7 @@ func (d *Document[T]) tryUpdate(ctx context.Context, validateOnly bool, change C
 	return d.write(ctx, cm)
 }
 
-// write writes the ConfigMap and puts its content in force.
+// write writes the ConfigMap and applies its content.
 func (d *Document[T]) write(ctx context.Context, cm *corev1.ConfigMap) error {
 	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Update(ctx, cm, metav1.UpdateOptions{FieldManager: fieldManager})
 	if err != nil {
@@ -83,7 +84,8 @@ func (d *Document[T]) missing() error {
 	return &MissingError{d.Source, d.Noun, d.inForce.Count}
 }
 
-// failed tells what the API server refuses for good from what may pass.
+// failed returns a *RefusedError if the API server would reject the request again, and
+// a plain error if the failure may be temporary.
 func (d *Document[T]) failed(attempt string, err error) error {
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
 		return &RefusedError{d.Source, err}

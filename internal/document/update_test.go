@@ -7,7 +7,7 @@ import (
 )
 
 func TestUpdate(t *testing.T) {
-	t.Run("the field manager is that of the contract", func(t *testing.T) {
+	t.Run("uses the field manager of the contract", func(t *testing.T) {
 		if fieldManager != contract.FieldManager {
 			t.Errorf("field manager %q, want %q", fieldManager, contract.FieldManager)
 		}

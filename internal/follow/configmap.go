@@ -11,7 +11,7 @@ import (
 )
 
 // ConfigMap names the one ConfigMap to follow. The client must be allowed to
-// list and watch it, and must not bound the time of a watch.
+// list and watch it, and must not limit the duration of a watch.
 type ConfigMap struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
@@ -20,11 +20,11 @@ type ConfigMap struct {
 // String names the ConfigMap in messages.
 func (c ConfigMap) String() string { return "ConfigMap " + c.Namespace + "/" + c.Name }
 
-// Run reports the state of the ConfigMap, first as soon as it is known and then
-// whenever it changes, until ctx is done; then it returns nil. report gets the
-// ConfigMap, or the error that it is missing (ErrMissing) or cannot be read.
-// Calls come one at a time, must not block, and none comes after Run has
-// returned. An error of Run means that it cannot go on.
+// Run calls report with the state of the ConfigMap as soon as it is known, and then
+// after each change, until ctx is done; then it returns nil. report receives the
+// ConfigMap, or an error if it is missing (ErrMissing) or cannot be read. Calls of
+// report are never concurrent, must not block, and end before Run returns. An error
+// of Run means that it cannot continue.
 func (c ConfigMap) Run(ctx context.Context, report func(*corev1.ConfigMap, error)) error {
 	api := c.Client.CoreV1().ConfigMaps(c.Namespace)
 	return source[*corev1.ConfigMap]{

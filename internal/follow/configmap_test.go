@@ -17,13 +17,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// reader is a user of a real API server whose rights are in the test's hands.
+// reader is a user of a real API server whose permissions the test controls.
 type reader struct {
 	admin, user kubernetes.Interface
 	namespace   string
 }
 
-// grant replaces what the user may do with ConfigMaps.
+// grant replaces the user's permissions for ConfigMaps.
 func (r *reader) grant(t *testing.T, verbs ...string) {
 	t.Helper()
 	api := r.admin.RbacV1().Roles(r.namespace)
@@ -40,7 +40,7 @@ func (r *reader) grant(t *testing.T, verbs ...string) {
 	}
 }
 
-// last is the report that came last.
+// last is the last report.
 type last struct {
 	mu  sync.Mutex
 	cm  *corev1.ConfigMap
@@ -69,11 +69,11 @@ func isMissing(_ *corev1.ConfigMap, err error) bool   { return errors.Is(err, Er
 func isForbidden(_ *corev1.ConfigMap, err error) bool { return apierrors.IsForbidden(err) }
 
 func TestConfigMap(t *testing.T) {
-	t.Run("rights that come and go", rightsThatComeAndGo)
-	t.Run("after a refusal the list is reported unless the watch was faster", afterARefusalTheListIsReportedUnlessTheWatchWasFaster)
+	t.Run("follows changes of permissions and of the ConfigMap", followsChangesOfPermissionsAndOfTheConfigMap)
+	t.Run("reports the list after a refusal unless the watch was faster", reportsTheListAfterARefusalUnlessTheWatchWasFaster)
 }
 
-func rightsThatComeAndGo(t *testing.T) {
+func followsChangesOfPermissionsAndOfTheConfigMap(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 	asUser := rest.CopyConfig(config)
@@ -102,18 +102,18 @@ func rightsThatComeAndGo(t *testing.T) {
 		return l
 	}
 
-	t.Run("without rights it says so, and goes on when they come", func(t *testing.T) {
+	t.Run("reports missing permissions, and continues when they are granted", func(t *testing.T) {
 		r.grant(t)
 		l := follow(t)
-		l.await(t, "no rights", isForbidden)
+		l.await(t, "missing permissions", isForbidden)
 		r.grant(t, "list", "watch")
 		l.await(t, "a missing ConfigMap", isMissing)
 	})
-	t.Run("without one of two rights it says so", func(t *testing.T) {
+	t.Run("reports that one of two permissions is missing", func(t *testing.T) {
 		r.grant(t, "list")
-		follow(t).await(t, "no right to watch", isForbidden)
+		follow(t).await(t, "a missing permission to watch", isForbidden)
 	})
-	t.Run("what is missing is seen when it comes and goes", func(t *testing.T) {
+	t.Run("reports a ConfigMap that is created and deleted", func(t *testing.T) {
 		r.grant(t, "list", "watch")
 		l := follow(t)
 		l.await(t, "a missing ConfigMap", isMissing)
@@ -129,7 +129,7 @@ func rightsThatComeAndGo(t *testing.T) {
 	})
 }
 
-func afterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
+func reportsTheListAfterARefusalUnlessTheWatchWasFaster(t *testing.T) {
 	at := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 	}
@@ -139,16 +139,16 @@ func afterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
 		events func(*reporter[*corev1.ConfigMap])
 		want   string
 	}{
-		{"content is reported", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")) }, "1"},
-		{"a refusal is reported", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden) }, "forbidden"},
-		{"other trouble passes", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(errors.New("refused")) }, "1"},
-		{"other trouble passes for what is missing too", func(r *reporter[*corev1.ConfigMap]) { r.missing(); r.trouble(errors.New("refused")) }, "missing"},
-		{"other trouble counts at first", func(r *reporter[*corev1.ConfigMap]) { r.trouble(errors.New("refused")) }, "refused"},
-		{"after a refusal, the same content counts anew", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(at("1")) }, "1"},
-		{"after a refusal, it can be missing", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(nil) }, "missing"},
-		{"what the watch has shown since counts", func(r *reporter[*corev1.ConfigMap]) { r.trouble(forbidden); r.read(at("2")); r.found(at("1")) }, "2"},
-		{"a first list without it is no news later", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.absentUnlessKnown() }, "1"},
-		{"nothing is reported after the end", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.end(); r.missing() }, "1"},
+		{"reports the content", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")) }, "1"},
+		{"reports a refusal", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden) }, "forbidden"},
+		{"ignores other errors after the content was read", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(errors.New("refused")) }, "1"},
+		{"ignores other errors after the object was missing", func(r *reporter[*corev1.ConfigMap]) { r.missing(); r.trouble(errors.New("refused")) }, "missing"},
+		{"reports other errors before the first read", func(r *reporter[*corev1.ConfigMap]) { r.trouble(errors.New("refused")) }, "refused"},
+		{"reports the same content again after a refusal", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(at("1")) }, "1"},
+		{"reports a missing object after a refusal", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.trouble(forbidden); r.found(nil) }, "missing"},
+		{"reports what the watch delivered since the refusal", func(r *reporter[*corev1.ConfigMap]) { r.trouble(forbidden); r.read(at("2")); r.found(at("1")) }, "2"},
+		{"ignores a first list without the object after the object was read", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.absentUnlessKnown() }, "1"},
+		{"reports nothing after the end", func(r *reporter[*corev1.ConfigMap]) { r.read(at("1")); r.end(); r.missing() }, "1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ""
@@ -166,7 +166,7 @@ func afterARefusalTheListIsReportedUnlessTheWatchWasFaster(t *testing.T) {
 			}}
 			tc.events(r)
 			if got != tc.want {
-				t.Errorf("reported last %q, want %q", got, tc.want)
+				t.Errorf("last report %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -1,6 +1,5 @@
-// Package follow reads one ConfigMap or one Secret and follows it by a watch. It
-// says when the object is not there, and why it cannot be read, from the first
-// second on.
+// Package follow reads one ConfigMap or one Secret and watches it. From the start it
+// reports if the object does not exist, or why it cannot be read.
 //
-// It must not know what the object holds, nor write it.
+// It must not know what the object contains, nor write it.
 package follow

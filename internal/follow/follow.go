@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ErrMissing tells that the object does not exist.
+// ErrMissing means that the object does not exist.
 var ErrMissing = errors.New("does not exist")
 
-// object is a kind of object, by pointer; nil is none.
+// object is a pointer to an API object; nil if there is none.
 type object interface {
 	comparable
 	GetResourceVersion() string
@@ -26,17 +26,17 @@ type object interface {
 
 // source is the one object to follow.
 type source[T object] struct {
-	// called names the object in messages.
+	// called is the name of the object in messages.
 	called          string
 	client          kubernetes.Interface
 	namespace, name string
-	// list returns the object that the options select, nil if there is none.
+	// list returns the object that the options select; nil if there is none.
 	list     func(context.Context, metav1.ListOptions) (T, error)
 	watch    func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	informer func(informers.SharedInformerFactory) cache.SharedIndexInformer
 }
 
-// run is Run of ConfigMap and Secret.
+// run implements Run for ConfigMap and Secret.
 func (s source[T]) run(ctx context.Context, report func(T, error)) error {
 	r := &reporter[T]{source: s, report: report, lost: make(chan struct{}, 1)}
 	defer r.end()
@@ -61,7 +61,7 @@ func (s source[T]) run(ctx context.Context, report func(T, error)) error {
 		return fmt.Errorf("watch %s: %w", s.called, err)
 	}
 
-	// Not waited for: away from the API server, it ends only after a pause.
+	// Not waited for: without a connection to the API server, it ends with a delay.
 	go informer.RunWithContext(ctx)
 	if cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
 		r.absentUnlessKnown()
@@ -71,8 +71,8 @@ func (s source[T]) run(ctx context.Context, report func(T, error)) error {
 		case <-ctx.Done():
 			return nil
 		case <-r.lost:
-			// The watch says nothing of an object that was missing all the
-			// while, so it is asked for.
+			// The watch reports nothing for an object that was missing all
+			// the time, so list it.
 			if found, err := r.reach(ctx); err == nil {
 				r.found(found)
 			}
@@ -87,16 +87,16 @@ func (s source[T]) selectOne(o *metav1.ListOptions) {
 
 func (s source[T]) notFound() error { return fmt.Errorf("%s %w", s.called, ErrMissing) }
 
-// retryPeriod is how often the object is tried to be read the first time, and
-// tryTimeout how long one try may take.
+// retryPeriod is the time between attempts to read the object the first time, and
+// tryTimeout is how long one attempt may take.
 const (
 	retryPeriod = time.Second
 	tryTimeout  = 5 * time.Second
 )
 
-// reach tries until the API server lets the object be read and watched, and
-// reports why it does not: a watch does not tell while it cannot connect. It
-// returns the object, nil if there is none. The error is that ctx is done.
+// reach retries until the API server allows the object to be listed and watched, and
+// reports why it does not: a watch reports nothing while it cannot connect. It
+// returns the object; nil if there is none. It fails only when ctx is done.
 func (r *reporter[T]) reach(ctx context.Context) (found T, err error) {
 	last := ""
 	err = wait.PollUntilContextCancel(ctx, retryPeriod, true, func(ctx context.Context) (bool, error) {
@@ -111,7 +111,7 @@ func (r *reporter[T]) reach(ctx context.Context) (found T, err error) {
 	return found, err
 }
 
-// try lists and watches the object once: one right can be there without the
+// try lists and watches the object once: either permission can be granted without the
 // other.
 func (r *reporter[T]) try(ctx context.Context) (found T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)

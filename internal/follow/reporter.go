@@ -9,18 +9,18 @@ import (
 // reporter turns the events of the object into reports, one at a time.
 type reporter[T object] struct {
 	source[T]
-	// lost receives when the object may not be read any more.
+	// lost receives when the process is no longer allowed to read the object.
 	lost chan struct{}
 
 	mu sync.Mutex
 	// report is nil after the end.
 	report func(T, error)
-	// known tells that the object was read once, or was seen to be missing.
+	// known reports whether the object was read once, or was seen to be missing.
 	known bool
-	// refused tells that it may not be read any more.
+	// refused reports whether the API server no longer allows the object to be read.
 	refused bool
-	// version is the resource version that was reported last, empty if that
-	// was something else.
+	// version is the resource version of the last report; empty if that report
+	// had no object.
 	version string
 }
 
@@ -32,7 +32,7 @@ func (r *reporter[T]) read(found T) {
 
 func (r *reporter[T]) content(found T) {
 	if found.GetResourceVersion() == r.version {
-		return // A new list shows what is known already.
+		return // A new list repeats a known version.
 	}
 	r.known, r.refused, r.version = true, false, found.GetResourceVersion()
 	r.tell(found, nil)
@@ -44,7 +44,7 @@ func (r *reporter[T]) missing() {
 	r.absent()
 }
 
-// absentUnlessKnown reports what the first list has shown by showing nothing.
+// absentUnlessKnown reports that the object is missing if the first list did not have it.
 func (r *reporter[T]) absentUnlessKnown() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,8 +58,7 @@ func (r *reporter[T]) absent() {
 	r.tell(*new(T), r.notFound())
 }
 
-// found reports what a list has found after it was refused, unless the watch
-// was faster.
+// found reports the result of a list after a refusal, unless the watch was faster.
 func (r *reporter[T]) found(found T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,9 +71,9 @@ func (r *reporter[T]) found(found T) {
 	}
 }
 
-// trouble reports that the object could not be read. Once it was read,
-// trouble with the connection says nothing about its content and passes; only
-// that it may not be read any more lasts.
+// trouble reports that the object could not be read. Once the object was read,
+// connection errors are temporary, do not concern its content and are not reported;
+// only a lost permission is.
 func (r *reporter[T]) trouble(err error) {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		r.unlessKnown(err)
@@ -86,11 +85,11 @@ func (r *reporter[T]) trouble(err error) {
 	r.tell(*new(T), err)
 	select {
 	case r.lost <- struct{}{}:
-	default: // It is being asked for.
+	default: // A list is pending already.
 	}
 }
 
-// unlessKnown reports what keeps the object from being read the first time.
+// unlessKnown reports why the object could not be read yet.
 func (r *reporter[T]) unlessKnown(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +104,7 @@ func (r *reporter[T]) tell(found T, err error) {
 	}
 }
 
-// end makes sure that nothing is reported any more.
+// end stops all further reports.
 func (r *reporter[T]) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

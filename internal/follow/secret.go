@@ -11,7 +11,7 @@ import (
 )
 
 // Secret names the one Secret to follow. The client must be allowed to
-// list and watch it, and must not bound the time of a watch.
+// list and watch it, and must not limit the duration of a watch.
 type Secret struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
@@ -20,11 +20,11 @@ type Secret struct {
 // String names the Secret in messages.
 func (s Secret) String() string { return "Secret " + s.Namespace + "/" + s.Name }
 
-// Run reports the state of the Secret, first as soon as it is known and then
-// whenever it changes, until ctx is done; then it returns nil. report gets the
-// Secret, or the error that it is missing (ErrMissing) or cannot be read.
-// Calls come one at a time, must not block, and none comes after Run has
-// returned. An error of Run means that it cannot go on.
+// Run calls report with the state of the Secret as soon as it is known, and then
+// after each change, until ctx is done; then it returns nil. report receives the
+// Secret, or an error if it is missing (ErrMissing) or cannot be read. Calls of
+// report are never concurrent, must not block, and end before Run returns. An error
+// of Run means that it cannot continue.
 func (s Secret) Run(ctx context.Context, report func(*corev1.Secret, error)) error {
 	api := s.Client.CoreV1().Secrets(s.Namespace)
 	return source[*corev1.Secret]{

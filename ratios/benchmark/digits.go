@@ -2,12 +2,11 @@ package benchmark
 
 import "strconv"
 
-// wayDigits are the digits of a ratio on its way: people read it, and it must be
-// closer to where it is than any step.
+// wayDigits is the number of digits of a published ratio. The rounding keeps the ratio
+// readable, and its error is smaller than any step toward the target.
 const wayDigits = 6
 
-// Significant rounds a ratio to what people read, and benchmarks can tell: four
-// digits.
+// Significant rounds a ratio to four digits: readable, and as precise as benchmarks are.
 func Significant(ratio float64) float64 { return rounded(ratio, 4) }
 
 func rounded(ratio float64, digits int) float64 {

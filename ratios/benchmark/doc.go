@@ -1,11 +1,11 @@
-// Package benchmark is the provider of ratios that were measured. What it says is in a
-// ConfigMap, and beside it the provider has what that is made of: the samples, and
-// the settings. It is unhealthy while one of the three is not known.
+// Package benchmark is the provider of measured ratios. It publishes them in a ConfigMap, and
+// also holds what they are computed from: the samples and the settings. The source is unhealthy
+// while one of the three is not known.
 //
-// Where the ConfigMap is emptied by hand, all its ratios end at once, and start anew
-// from what the other sources say: that is how people end all of them. Where it is
-// deleted or cannot be read, what was last read stays.
+// If you empty the ConfigMap by hand, all its ratios end at once and later start again from the
+// ratios of the other sources: this is how users end all measured ratios. If the ConfigMap is
+// deleted or cannot be read, the ratios that were read last stay in effect.
 //
-// It must not know what other sources say: who compares samples with that, and moves
-// what is published, is the judge. Nor who may send samples.
+// It must not know the other sources: the judge compares samples with them, and changes the
+// published ratios. It must not know who may send samples, either.
 package benchmark

@@ -21,28 +21,26 @@ import (
 // Source is the name of this source.
 const Source = "benchmark"
 
-// Config is what a Provider is made of. All fields must be set, where no default
-// is named.
+// Config configures a Provider. All fields without a default must be set.
 type Config struct {
 	// Client must be allowed to list and watch the ConfigMap of the settings, and
-	// to list, watch, get and update the others; it must not bound the time of a
-	// watch.
+	// to list, watch, get and update the others. It must not limit the duration
+	// of a watch.
 	Client    kubernetes.Interface
 	Namespace string
-	// SettingsName and StateName are ConfigMaps; SamplesPrefix is what the names
-	// of those with samples begin with.
+	// SettingsName and StateName are names of ConfigMaps. SamplesPrefix is the
+	// prefix of the names of the ConfigMaps with samples.
 	SettingsName, StateName, SamplesPrefix string
-	// ReadOnly keeps everything in memory only.
+	// ReadOnly keeps all changes in memory only.
 	ReadOnly bool
-	// Clock is the system's by default.
+	// Clock is the system clock by default.
 	Clock clock.Clock
-	// OnReject is told of content that is bad; it must not block. By default
-	// nobody is.
+	// OnReject receives invalid content and what is wrong with it; it must not
+	// block. By default, rejections are ignored.
 	OnReject func(*corev1.ConfigMap, error)
 }
 
-// Provider is the source. All methods may be called at any time from any
-// goroutine.
+// Provider is the source of measured ratios. All methods are safe for concurrent use.
 type Provider struct {
 	config     Config
 	samples    *samples.Store
@@ -53,21 +51,22 @@ type Provider struct {
 	// report is nil unless the provider runs.
 	report func(ratios.Update)
 	told   told
-	// settings are the last good ones; nil until they were read.
+	// settings are the last good settings; nil until they are read.
 	settings    *settings.Settings
 	settingsErr error
-	// published is in force, and layer what it comes to; nil until it was read.
+	// published is the state in effect, and layer the resulting layer; nil until
+	// the state is read.
 	published    Published
 	publishedErr error
 	layer        *ratios.Layer
-	// ended are node types that are not published any more, with the end of the
-	// window that they were judged by last.
+	// ended are node types that are no longer published, with the end of the last
+	// window in which they were judged.
 	ended map[string]time.Time
 }
 
 var _ ratios.Provider = (*Provider)(nil)
 
-// New returns a provider that knows nothing yet.
+// New returns a provider that has read nothing yet.
 func New(c Config) *Provider {
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
@@ -96,16 +95,16 @@ func New(c Config) *Provider {
 // Name implements ratios.Provider.
 func (p *Provider) Name() string { return Source }
 
-// Samples are what was measured.
+// Samples returns the store of the measurements.
 func (p *Provider) Samples() *samples.Store { return p.samples }
 
-// Missing says that samples or ratios cannot be stored, for there is no ConfigMap,
-// where nothing else says so; nil otherwise, also where none may be stored at all.
+// Missing returns an error if samples or ratios cannot be stored because a ConfigMap does not
+// exist, and no other method reports it. Otherwise, and for a read-only provider, it returns
+// nil.
 func (p *Provider) Missing() error { return errors.Join(p.samples.Missing(), p.document.Missing()) }
 
-// Run implements ratios.Provider. What was published stays in force whatever
-// becomes of settings and samples; a ConfigMap of it that is missing from the start
-// has nothing in it.
+// Run implements ratios.Provider. Published ratios stay in effect regardless of the state of
+// settings and samples. A ConfigMap of ratios that is missing from the start is empty.
 func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	p.reportTo(report)
 	defer p.reportTo(nil)
@@ -129,7 +128,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	return errors.Join(all...)
 }
 
-// watchSamples has the source told as unhealthy while samples are not known.
+// watchSamples reports the source as unhealthy while samples are not known.
 func (p *Provider) watchSamples(ctx context.Context) error {
 	changed := p.samples.Watch()
 	for {

@@ -7,24 +7,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
-// Published is what is in force; nothing until it was read.
+// Published returns the published state in effect; it is empty until it is read.
 func (p *Provider) Published() Published {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.published
 }
 
-// JudgedBefore is the end of the window by which a node type was judged last that is
-// not published any more; zero if this replica knows of none.
+// JudgedBefore returns the end of the last window in which a node type was judged that is no
+// longer published; zero if this replica knows of none.
 func (p *Provider) JudgedBefore(nodeType string) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended[nodeType]
 }
 
-// Publish has what is published changed: change is told what that is, and tells what
-// it becomes and whether that is another. It may be called more than once. The error
-// is that of document.Update; with ReadOnly there is none, and nothing is written.
+// Publish changes the published state. The function gets the current state, and returns the new
+// state and whether it differs. It may be called more than once. The error is the error of
+// document.Update; with ReadOnly, nothing is written and the error is nil.
 func (p *Provider) Publish(ctx context.Context, change func(Published) (Published, bool)) error {
 	if p.config.ReadOnly {
 		if next, changed := change(p.Published()); changed {
@@ -41,7 +41,7 @@ func (p *Provider) Publish(ctx context.Context, change func(Published) (Publishe
 	})
 }
 
-// accept puts in force what the ConfigMap says.
+// accept puts the content of the ConfigMap into effect.
 func (p *Provider) accept(_ context.Context, now Published) document.InForce {
 	p.mu.Lock()
 	for name, e := range p.published.NodeTypes {
@@ -55,7 +55,7 @@ func (p *Provider) accept(_ context.Context, now Published) document.InForce {
 	return document.InForce{Count: len(now.NodeTypes)}
 }
 
-// reject leaves what was published in force.
+// reject records an error; the published state stays in effect.
 func (p *Provider) reject(_ context.Context, err error) {
 	p.mu.Lock()
 	p.publishedErr = err

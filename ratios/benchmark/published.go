@@ -11,23 +11,23 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 )
 
-// publishedKey is the one key of the ConfigMap with what is published.
+// publishedKey is the only key of the ConfigMap with the published state.
 const publishedKey = "ratios.json"
 
-// leastRatio and mostRatio are what settings let ratios be held between at most.
-// What is beyond was not judged by anybody.
+// leastRatio and mostRatio are the widest range that the settings allow for ratios. A ratio
+// outside of it cannot come from the judge.
 const leastRatio, mostRatio = 0.01, 100
 
-// Published is what the source says, and what is remembered between judgements.
-// Nobody changes it once it is made.
+// Published is the published state: the ratios, and what is remembered between judgments. It is
+// immutable.
 type Published struct {
 	NodeTypes map[string]Entry `json:"nodeTypes,omitempty"`
 }
 
-// Entry is one node type of what is published.
+// Entry is the published state of one node type.
 type Entry struct {
 	pace.State
-	// Why tells people what the ratio was made of when it last changed.
+	// Why explains to users what the ratio was computed from when it last changed.
 	Why string `json:"why,omitempty"`
 }
 
@@ -41,7 +41,7 @@ func parsePublished(data map[string]string) (Published, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.NodeTypes)) {
 		e := p.NodeTypes[name]
 		if name == "" || e.Baseline == "" {
-			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q]: needs a name and a baseline", publishedKey, name))
+			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q]: must have a name and a baseline", publishedKey, name))
 		}
 		if e.Ratio != 0 && Publishable(e.Ratio) != e.Ratio {
 			faults = append(faults, fmt.Errorf("%s: nodeTypes[%q].ratio: must be from %v to %v, or 0 for none, not %v", publishedKey, name, leastRatio, mostRatio, e.Ratio))
@@ -50,20 +50,20 @@ func parsePublished(data map[string]string) (Published, error) {
 	return p, faults.Err()
 }
 
-// Publishable is the ratio nearest to a given one that can be published.
+// Publishable returns the nearest ratio that can be published.
 func Publishable(ratio float64) float64 { return min(max(ratio, leastRatio), mostRatio) }
 
-// format is what parsePublished reads, in lines that people can compare.
+// format returns the data that parsePublished reads, with line breaks that make diffs readable.
 func (p Published) format() (map[string]string, error) {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write the measured ratios: %w", err)
+		return nil, fmt.Errorf("write measured ratios: %w", err)
 	}
 	return map[string]string{publishedKey: string(text) + "\n"}, nil
 }
 
-// layer is what is published as a source of ratios says it. Ratios to another
-// baseline than those that were judged last do not count.
+// layer returns the published ratios as a layer. It ignores ratios to a different baseline than
+// that of the last judgment.
 func (p Published) layer() *ratios.Layer {
 	l := &ratios.Layer{Ratios: map[string]ratios.Ratio{}, RelativeTo: p.baseline()}
 	for name, e := range p.NodeTypes {
@@ -74,7 +74,7 @@ func (p Published) layer() *ratios.Layer {
 	return l
 }
 
-// baseline is the one of what was judged last.
+// baseline returns the baseline of the last judgment.
 func (p Published) baseline() string {
 	var last Entry
 	for _, name := range slices.Sorted(maps.Keys(p.NodeTypes)) {

@@ -6,21 +6,21 @@ import (
 )
 
 func TestPublished(t *testing.T) {
-	t.Run("what can be published", whatCanBePublished)
+	t.Run("validates published ratios", validatesPublishedRatios)
 }
 
-func whatCanBePublished(t *testing.T) {
+func validatesPublishedRatios(t *testing.T) {
 	for _, tc := range []struct{ name, text, wrong string }{
 		{"nothing", ``, ""},
-		{"no node type", `{}`, ""},
+		{"no node types", `{}`, ""},
 		{"a ratio", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 1.08}}}`, ""},
-		{"none yet", `{"nodeTypes": {"n4": {"baseline": "n2d", "confirmed": 1}}}`, ""},
-		{"the least and the greatest", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 0.01}, "c3": {"baseline": "n2d", "ratio": 100}}}`, ""},
-		{"less than that", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 0.0099}}}`, `nodeTypes["n4"].ratio: must be from 0.01 to 100, or 0 for none, not 0.0099`},
-		{"more than that", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 100.1}}}`, `must be from 0.01 to 100, or 0 for none, not 100.1`},
-		{"less than nothing", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": -1}}}`, `must be from 0.01 to 100`},
-		{"a ratio to nothing", `{"nodeTypes": {"n4": {"ratio": 1}}}`, `needs a name and a baseline`},
-		{"something else", `[]`, publishedKey},
+		{"no ratio yet", `{"nodeTypes": {"n4": {"baseline": "n2d", "confirmed": 1}}}`, ""},
+		{"the minimum and the maximum", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 0.01}, "c3": {"baseline": "n2d", "ratio": 100}}}`, ""},
+		{"below the minimum", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 0.0099}}}`, `nodeTypes["n4"].ratio: must be from 0.01 to 100, or 0 for none, not 0.0099`},
+		{"above the maximum", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 100.1}}}`, `must be from 0.01 to 100, or 0 for none, not 100.1`},
+		{"below 0", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": -1}}}`, `must be from 0.01 to 100`},
+		{"a ratio without a baseline", `{"nodeTypes": {"n4": {"ratio": 1}}}`, `must have a name and a baseline`},
+		{"not an object", `[]`, publishedKey},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := parsePublished(map[string]string{publishedKey: tc.text})

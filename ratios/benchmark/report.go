@@ -7,10 +7,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// told is what the store of ratios was told last.
+// told is what was last reported to the store of ratios.
 type told struct {
 	layer *ratios.Layer
-	// problem is the text of the error, empty if there was none.
+	// problem is the text of the error; empty if there was none.
 	problem string
 }
 
@@ -20,9 +20,8 @@ func (p *Provider) reportTo(report func(ratios.Update)) {
 	p.report, p.told = report, told{}
 }
 
-// tell reports what has changed: the layer, and then what is wrong, which leaves
-// the layer in force. What was published is the layer also where settings and
-// samples cannot be read.
+// tell reports what has changed: first the layer, then the error, which leaves the layer in
+// effect. The published ratios are the layer even if settings or samples cannot be read.
 func (p *Provider) tell() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,8 +45,8 @@ func (p *Provider) tell() {
 	p.told = now
 }
 
-// problem is what is wrong with what the source consists of; what is only not
-// read yet is no problem.
+// problem returns the errors of the published ratios, the settings and the samples. Samples
+// that have not been read yet are not an error.
 func (p *Provider) problem() error {
 	sampled := p.samples.Err()
 	if errors.Is(sampled, document.ErrUnread) {

@@ -12,20 +12,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
 
-// Settings are those in force, nil until they were read; the error is why they are
-// not what their ConfigMap says.
+// Settings returns the settings in effect; nil until they are read. The error explains why they
+// differ from their ConfigMap.
 func (p *Provider) Settings() (*settings.Settings, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.settings, p.settingsErr
 }
 
-// WatchSettings returns a channel that receives after every change of the settings in
-// force; changes that come faster than they are received are one.
+// WatchSettings returns a channel that receives a value after every change of the settings in
+// effect. Changes that arrive faster than they are received are combined.
 func (p *Provider) WatchSettings() <-chan struct{} { return p.configured.Watch() }
 
-// followSettings follows the ConfigMap of the settings. Without one the defaults
-// hold; what cannot be read leaves the last good settings in force.
+// followSettings follows the ConfigMap of the settings. Without a ConfigMap, the defaults
+// apply. Settings that cannot be read leave the last good ones in effect.
 func (p *Provider) followSettings(ctx context.Context) error {
 	source := follow.ConfigMap{Client: p.config.Client, Namespace: p.config.Namespace, Name: p.config.SettingsName}
 	return source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
@@ -53,7 +53,7 @@ func (p *Provider) configure(ctx context.Context, s settings.Settings) {
 	p.mu.Unlock()
 	p.samples.SetLimits(s.Limits)
 	p.configured.Notify()
-	klog.FromContext(ctx).V(1).Info("New settings of benchmarks", "mode", s.Default, "feeds", len(s.Feeds))
+	klog.FromContext(ctx).V(1).Info("New benchmark settings", "mode", s.Default, "feeds", len(s.Feeds))
 	p.tell()
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// ends are the ends of a bound as they are written; nil where they are not.
+// ends are the ends of a bound as they are written; nil if they are not set.
 type ends struct{ min, max *resource.Quantity }
 
-// sensible is what the bounds of a resource can be. Others are a slip of the pen,
-// such as the suffix of another resource.
+// sensible describes the bounds that a resource can have. Others are typing mistakes, such as
+// the suffix of another resource.
 type sensible struct {
 	least, most resource.Quantity
-	// unit is what there are no fractions of.
+	// unit is the unit that cannot be divided; empty if there is none.
 	unit string
-	// example is how such quantities are written.
+	// example shows how such quantities are written.
 	example string
 }
 
@@ -32,29 +32,29 @@ func (e *ends) read(of sensible) func(reader.Value) {
 	}
 }
 
-// bound reads an end whose sign is at least leastSign; 0 is open.
+// bound reads an end whose sign is at least leastSign. An end of 0 is unbounded.
 func bound(into **resource.Quantity, leastSign int, of sensible) func(reader.Value) {
 	return func(v reader.Value) {
 		text, ok := v.Text()
 		q, err := parseQuantity(text)
 		switch {
 		case !ok || err != nil:
-			v.Fault("want a quantity such as \"50m\" or \"64Mi\", got %s", v)
+			v.Fault("must be a quantity such as \"50m\" or \"64Mi\", not %s", v)
 		case q.Sign() < leastSign:
-			v.Fault("%s is too small; leave it out for no bound", v)
+			v.Fault("%s is too small; omit it for no bound", v)
 		case q.Cmp(of.most) > 0:
-			v.Fault("%s is more than %s, which no machine has; want %s, or leave it out for no bound", v, of.most.String(), of.example)
+			v.Fault("%s is more than %s, which no machine has; specify %s, or omit it for no bound", v, of.most.String(), of.example)
 		case of.unit != "" && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0:
-			v.Fault("%s has a fraction of a %s; want %s", v, of.unit, of.example)
+			v.Fault("%s has a fraction of a %s; specify %s", v, of.unit, of.example)
 		case q.Sign() > 0 && q.Cmp(of.least) < 0:
-			v.Fault("%s is less than %s; want %s", v, of.least.String(), of.example)
+			v.Fault("%s is less than %s; specify %s", v, of.least.String(), of.example)
 		default:
 			*into = &q
 		}
 	}
 }
 
-// parseQuantity is resource.ParseQuantity for what people write.
+// parseQuantity is resource.ParseQuantity for hand-written quantities.
 func parseQuantity(text string) (resource.Quantity, error) {
 	if !sizing.Plausible(text) {
 		return resource.Quantity{}, resource.ErrFormatWrong

@@ -1,9 +1,8 @@
-// Package config reads config.yaml, the text in which people write ratios, into
-// a layer. Whatever is wrong with it is said in one error, each fault with the
-// path to it.
+// Package config reads config.yaml, the file in which users write ratios, into a layer. One
+// error lists all faults, each with its path.
 //
-// A document is read in two steps: first what each key says by itself, with the
-// line where it is wrong; then whether rules and globals agree.
+// A document is read in two steps. The first reads each key by itself, and its faults have
+// lines. The second checks whether rules and globals are consistent.
 //
 // It must not know where the text comes from.
 package config

@@ -12,7 +12,7 @@ import (
 // document is config.yaml as it is written.
 type document struct {
 	globals section
-	// In the order of precedence.
+	// In order of precedence.
 	overrides, annotations, labels, classes []*rule
 }
 
@@ -33,13 +33,13 @@ func readDocument(v reader.Value) *document {
 	return d
 }
 
-// rules are all rules, the one that decides first at the front.
+// rules returns all rules in order of precedence.
 func (d *document) rules() []*rule {
 	return slices.Concat(d.overrides, d.annotations, d.labels, d.classes)
 }
 
-// check adds what does not fit together: baselines without a ratio, and bounds
-// that leave nothing, after the globals have filled in what a rule leaves out.
+// check adds faults between values: baselines without a ratio, and bounds whose min is above
+// their max after the globals have filled in what a rule leaves out.
 func (d *document) check(f *reader.Faults) {
 	g := &d.globals
 	if g.baseline == "" {
@@ -53,7 +53,7 @@ func (d *document) check(f *reader.Faults) {
 		_, own := r.ratios[r.baseline]
 		_, global := g.ratios[r.baseline]
 		if r.baseline != "" && !own && !global {
-			f.Add(reader.Join(r.path, "baselineNodeType"), "%q is not one of the nodeTypes, of the rule or of all", r.baseline)
+			f.Add(reader.Join(r.path, "baselineNodeType"), "%q is not one of the nodeTypes of the rule or the globals", r.baseline)
 		}
 		r.cpu.checkOver(g.cpu, f, r.path+".bounds.cpu")
 		r.memory.checkOver(g.memory, f, r.path+".bounds.memory")
@@ -66,16 +66,16 @@ func (e ends) check(f *reader.Faults, path string) {
 	}
 }
 
-// checkOver checks the ends of a rule, with those of the globals for what it
-// leaves out. It says nothing of the globals alone.
+// checkOver checks the ends of a rule, with the global ends for those that it leaves out. It
+// does not check the global ends by themselves.
 func (e ends) checkOver(globals ends, f *reader.Faults, path string) {
 	switch {
 	case e.min != nil && e.max != nil:
 		e.check(f, path)
 	case e.min != nil && above(e.min, globals.max):
-		f.Add(path, "min %s > max %s, the global one", e.min, globals.max)
+		f.Add(path, "min %s > global max %s", e.min, globals.max)
 	case e.max != nil && above(globals.min, e.max):
-		f.Add(path, "min %s, the global one, > max %s", globals.min, e.max)
+		f.Add(path, "global min %s > max %s", globals.min, e.max)
 	}
 }
 
@@ -83,7 +83,7 @@ func above(low, high *resource.Quantity) bool {
 	return low != nil && high != nil && low.Cmp(*high) > 0
 }
 
-// layer is the document for the store.
+// layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
 	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}}

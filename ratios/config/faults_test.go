@@ -13,28 +13,28 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	t.Run("every fault of a rule is told with its path first", everyFaultOfARuleIsToldWithItsPathFirst)
-	t.Run("aliases of aliases end soon", aliasesOfAliasesEndSoon)
+	t.Run("reports every fault of a rule with its path first", reportsEveryFaultOfARuleWithItsPathFirst)
+	t.Run("limits aliases of aliases", limitsAliasesOfAliases)
 }
 
-func everyFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
-	const notLabelValue = "no pod can have it: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
+func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
+	const notLabelValue = "not valid on a pod: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
 		"and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-	const notLabelKey = "no pod can have it: name part must consist of alphanumeric characters, '-', '_' or '.', " +
+	const notLabelKey = "not valid on a pod: name part must consist of alphanumeric characters, '-', '_' or '.', " +
 		"and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 	for _, tc := range []struct {
 		name, rules string
 		want        []string
 	}{
-		{"overrides are a list", "overrides: {}", []string{"overrides: line 10: want a list, got a mapping"}},
-		{"an override is a mapping", "overrides: [a]", []string{`overrides[0]: line 10: want a mapping, got "a"`, "overrides[0].name: must be set", "overrides[0].match: must be set"}},
+		{"overrides are a list", "overrides: {}", []string{"overrides: line 10: must be a list, not a mapping"}},
+		{"an override is a mapping", "overrides: [a]", []string{`overrides[0]: line 10: must be a mapping, not "a"`, "overrides[0].name: must be set", "overrides[0].match: must be set"}},
 		{"a name is required", "overrides: [{match: {computeClass: a}, baselineNodeType: n4}]", []string{"overrides[0].name: must be set"}},
-		{"a name is not empty", `overrides: [{name: "", match: {computeClass: a}, baselineNodeType: n4}]`, []string{`overrides[0].name: line 10: want a text, got ""`}},
+		{"a name is not empty", `overrides: [{name: "", match: {computeClass: a}, baselineNodeType: n4}]`, []string{`overrides[0].name: line 10: must be a non-empty string, not ""`}},
 		{"names are unique", "overrides:\n- {name: a, match: {computeClass: a}, baselineNodeType: n4}\n- {name: a, match: {computeClass: b}, baselineNodeType: n4}",
-			[]string{`overrides[1].name: line 12: "a" is the name of overrides[0] too`}},
+			[]string{`overrides[1].name: line 12: "a" is already the name of overrides[0]`}},
 		{"a match is required", "overrides: [{name: a, baselineNodeType: n4}]", []string{"overrides[0].match: must be set"}},
 		{"a match names a criterion", "overrides: [{name: a, baselineNodeType: n4, match: {podLabel: {}, podAnnotation: }}]",
-			[]string{"overrides[0].match: line 10: must name a computeClass, a podLabel or a podAnnotation"}},
+			[]string{"overrides[0].match: line 10: must set computeClass, podLabel or podAnnotation"}},
 		{"a match has no other criteria", "overrides: [{name: a, baselineNodeType: n4, match: {namespace: x}}]", []string{"overrides[0].match.namespace: line 10: unknown key"}},
 		{"a rule has no other keys", "podLabels: {env: {test: {baseline: n4}}}", []string{"podLabels.env.test.baseline: line 10: unknown key"}},
 		{"only overrides have a match", "computeClasses: {a: {baselineNodeType: n4, match: {computeClass: b}}}", []string{"computeClasses.a.match: line 10: unknown key"}},
@@ -42,31 +42,31 @@ func everyFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
 		{"keys of annotations are not empty", `podAnnotations: {"": {"": {baselineNodeType: n4}}}`, []string{`podAnnotations[""]: line 10: must not be empty`}},
 		{"classes are not empty", `computeClasses: {"": {baselineNodeType: n4}}`, []string{`computeClasses[""]: line 10: must not be empty`}},
 		{"criteria are not empty", `overrides: [{name: a, baselineNodeType: n4, match: {computeClass: "", podLabel: {"": a, a: ""}, podAnnotation: {"": a, a: }}}]`,
-			[]string{`overrides[0].match.computeClass: line 10: want a text, got ""`, `overrides[0].match.podAnnotation.a: line 10: want a text, got nothing`, `overrides[0].match.podAnnotation[""]: line 10: must not be empty`,
+			[]string{`overrides[0].match.computeClass: line 10: must be a non-empty string, not ""`, `overrides[0].match.podAnnotation.a: line 10: must be a string, not an empty value`, `overrides[0].match.podAnnotation[""]: line 10: must not be empty`,
 				`overrides[0].match.podLabel[""]: line 10: must not be empty`}},
-		{"label keys and values are such", "podLabels: {a b: {-c: {baselineNodeType: n4}}}", []string{`podLabels["a b"]: line 10: ` + notLabelKey, `podLabels["a b"].-c: line 10: ` + notLabelValue}},
-		{"annotation keys are such", "podAnnotations: {a b: {-c: {baselineNodeType: n4}}}", []string{`podAnnotations["a b"]: line 10: ` + notLabelKey}},
+		{"label keys and values have their syntax", "podLabels: {a b: {-c: {baselineNodeType: n4}}}", []string{`podLabels["a b"]: line 10: ` + notLabelKey, `podLabels["a b"].-c: line 10: ` + notLabelValue}},
+		{"annotation keys have their syntax", "podAnnotations: {a b: {-c: {baselineNodeType: n4}}}", []string{`podAnnotations["a b"]: line 10: ` + notLabelKey}},
 		{"classes are label values", "computeClasses: {-c: {baselineNodeType: n4}}", []string{"computeClasses.-c: line 10: " + notLabelValue}},
-		{"criteria are labels", "overrides: [{name: a, baselineNodeType: n4, match: {computeClass: -c, podLabel: {a b: -c}, podAnnotation: {a b: -c}}}]",
+		{"criteria have the syntax of labels", "overrides: [{name: a, baselineNodeType: n4, match: {computeClass: -c, podLabel: {a b: -c}, podAnnotation: {a b: -c}}}]",
 			[]string{"overrides[0].match.computeClass: line 10: " + notLabelValue, `overrides[0].match.podAnnotation["a b"]: line 10: ` + notLabelKey,
 				`overrides[0].match.podLabel["a b"]: line 10: ` + notLabelKey, `overrides[0].match.podLabel["a b"]: line 10: ` + notLabelValue}},
 		{"a rule sets something", "overrides: [{name: a, match: {computeClass: a}}]\npodLabels: {a: {b: {nodeTypes: {}, bounds: {cpu: {}}}}}\ncomputeClasses: {c: }",
-			[]string{"computeClasses.c: line 12: sets nothing: give it baselineNodeType, nodeTypes or bounds", "overrides[0]: line 10: sets nothing: give it baselineNodeType, nodeTypes or bounds",
-				"podLabels.a.b: line 11: sets nothing: give it baselineNodeType, nodeTypes or bounds"}},
-		{"a label has a rule", "podLabels: {a.b: {}, c: }", []string{`podLabels["a.b"]: line 10: has no rule: give it a value, and that baselineNodeType, nodeTypes or bounds`,
-			"podLabels.c: line 10: has no rule: give it a value, and that baselineNodeType, nodeTypes or bounds"}},
+			[]string{"computeClasses.c: line 12: sets nothing: add baselineNodeType, nodeTypes or bounds", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes or bounds",
+				"podLabels.a.b: line 11: sets nothing: add baselineNodeType, nodeTypes or bounds"}},
+		{"a label has a rule", "podLabels: {a.b: {}, c: }", []string{`podLabels["a.b"]: line 10: has no rule: add a value with baselineNodeType, nodeTypes or bounds`,
+			"podLabels.c: line 10: has no rule: add a value with baselineNodeType, nodeTypes or bounds"}},
 		{"a rule is set once", "podLabels: {a: {b: {baselineNodeType: n4}, b: {baselineNodeType: c3}}}", []string{"podLabels.a.b: line 10: set twice"}},
-		{"the baseline is a node type of the rule or of all", "podLabels: {a: {b: {baselineNodeType: e2, nodeTypes: {e3: {cpuPerf: 1, memPerf: 1}}}, c: {baselineNodeType: e3}}}",
-			[]string{`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes, of the rule or of all`, `podLabels.a.c.baselineNodeType: "e3" is not one of the nodeTypes, of the rule or of all`}},
-		{"performance is finite and above 0, and both are there", "computeClasses: {a: {nodeTypes: {n4: {cpuPerf: 0, memPerf: .inf}, c3: {cpuPerf: 1}}}}",
-			[]string{"computeClasses.a.nodeTypes.c3.memPerf: must be set", `computeClasses.a.nodeTypes.n4.cpuPerf: line 10: want a finite number above 0, got "0"`, `computeClasses.a.nodeTypes.n4.memPerf: line 10: want a finite number above 0, got ".inf"`}},
+		{"the baseline is a node type of the rule or the globals", "podLabels: {a: {b: {baselineNodeType: e2, nodeTypes: {e3: {cpuPerf: 1, memPerf: 1}}}, c: {baselineNodeType: e3}}}",
+			[]string{`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes of the rule or the globals`, `podLabels.a.c.baselineNodeType: "e3" is not one of the nodeTypes of the rule or the globals`}},
+		{"both performances are set, finite and above 0", "computeClasses: {a: {nodeTypes: {n4: {cpuPerf: 0, memPerf: .inf}, c3: {cpuPerf: 1}}}}",
+			[]string{"computeClasses.a.nodeTypes.c3.memPerf: must be set", `computeClasses.a.nodeTypes.n4.cpuPerf: line 10: must be a finite number above 0, not "0"`, `computeClasses.a.nodeTypes.n4.memPerf: line 10: must be a finite number above 0, not ".inf"`}},
 		{"min is at most max", "computeClasses: {a: {bounds: {cpu: {min: 2, max: 1}, memory: {min: 1Gi, max: 1Mi}}}}", []string{"computeClasses.a.bounds.cpu: min 2 > max 1", "computeClasses.a.bounds.memory: min 1Gi > max 1Mi"}},
-		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: min 17 > max 16, the global one", "computeClasses.a.bounds.memory: min 33Gi > max 32Gi, the global one"}},
-		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: min 50m, the global one, > max 49m", "computeClasses.a.bounds.memory: min 64Mi, the global one, > max 63Mi"}},
-		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: want a quantity such as "50m" or "64Mi", got "1 core"`}},
+		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: min 17 > global max 16", "computeClasses.a.bounds.memory: min 33Gi > global max 32Gi"}},
+		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: global min 50m > max 49m", "computeClasses.a.bounds.memory: global min 64Mi > max 63Mi"}},
+		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: must be a quantity such as "50m" or "64Mi", not "1 core"`}},
 		{"all at once", "overrides: [{name: a, match: {}}]\npodLabels: {a: {b: {baselineNodeType: e2}}}\nclasses: {}",
-			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must name a computeClass, a podLabel or a podAnnotation", "overrides[0]: line 10: sets nothing: give it baselineNodeType, nodeTypes or bounds",
-				`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes, of the rule or of all`}},
+			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must set computeClass, podLabel or podAnnotation", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes or bounds",
+				`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes of the rule or the globals`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			layer, err := Parse([]byte(published+tc.rules), ratios.Provenance{})
@@ -83,7 +83,7 @@ func everyFaultOfARuleIsToldWithItsPathFirst(t *testing.T) {
 	}
 }
 
-func aliasesOfAliasesEndSoon(t *testing.T) {
+func limitsAliasesOfAliases(t *testing.T) {
 	// A thousand labels with a thousand values with a thousand node types.
 	keys := func(of string) string {
 		var b strings.Builder

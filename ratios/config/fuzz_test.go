@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// FuzzParse looks for a text that is accepted though it breaks what the
-// planner relies on.
+// FuzzParse looks for a text that Parse accepts although it breaks an
+// assumption of the planner.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(published))
 	f.Add([]byte(ruled))
@@ -25,11 +25,11 @@ func FuzzParse(f *testing.F) {
 		}
 		if err != nil {
 			if faults, ok := errors.AsType[Faults](err); !ok || len(faults) == 0 {
-				t.Errorf("error %v is no list of faults", err)
+				t.Errorf("error %v is not a list of faults", err)
 			}
 			return
 		}
-		// What is accepted alone makes a table.
+		// An accepted layer must be sufficient for a table.
 		table, err := ratios.Merge([]*ratios.Layer{layer})
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		names := map[string]bool{}
 		for _, p := range table.Profiles() {
 			if names[p.Name] {
-				t.Errorf("two profiles are %q", p.Name)
+				t.Errorf("two profiles are named %q", p.Name)
 			}
 			names[p.Name] = true
 			valid(t, p)

@@ -5,8 +5,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// FileName is the name that the document goes by, as a file and as the key of a
-// ConfigMap.
+// FileName is the name of the document as a file, and its key in a ConfigMap.
 const FileName = "config.yaml"
 
 // Faults is everything that is wrong with a document, at least one.
@@ -27,7 +26,7 @@ type Faults = reader.Faults
 //	      bounds: { cpu: { min: "100m" } }
 //
 // into a layer whose ratios have the given provenance. An end of the bounds that
-// is not set is open. The error is of type Faults.
+// is not set is unbounded. The error is of type Faults.
 func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
 	var r reader.Reader
 	content, ok := r.Read(text)
@@ -47,8 +46,8 @@ func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
 	return d.layer(from), nil
 }
 
-// Validate is Parse for those who only ask whether a document is right, and how
-// much is in it: the node types for all pods, and the rules.
+// Validate checks a document like Parse. It returns the number of global node types and of
+// rules.
 func Validate(text []byte) (nodeTypes, rules int, err error) {
 	layer, err := Parse(text, ratios.Provenance{})
 	if err != nil {

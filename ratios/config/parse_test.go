@@ -25,15 +25,15 @@ bounds:
 `
 
 func TestParse(t *testing.T) {
-	t.Run("parse reads the published format", parseReadsThePublishedFormat)
-	t.Run("parse reads numbers and quantities as people write them", parseReadsNumbersAndQuantitiesAsPeopleWriteThem)
-	t.Run("bounds may be as wide as machines go and open", boundsMayBeAsWideAsMachinesGoAndOpen)
-	t.Run("nothing may follow the document", nothingMayFollowTheDocument)
-	t.Run("parse names every fault with its path", parseNamesEveryFaultWithItsPath)
-	t.Run("parse refuses performance that is no finite number above zero", parseRefusesPerformanceThatIsNoFiniteNumberAboveZero)
+	t.Run("reads the published format", readsThePublishedFormat)
+	t.Run("reads numbers and quantities in every common notation", readsNumbersAndQuantitiesInEveryCommonNotation)
+	t.Run("accepts bounds up to the size of machines and open bounds", acceptsBoundsUpToTheSizeOfMachinesAndOpenBounds)
+	t.Run("ignores empty documents after the document", ignoresEmptyDocumentsAfterTheDocument)
+	t.Run("names every fault with its path", namesEveryFaultWithItsPath)
+	t.Run("rejects a performance that is not a finite number above 0", rejectsAPerformanceThatIsNotAFiniteNumberAbove0)
 }
 
-func parseReadsThePublishedFormat(t *testing.T) {
+func readsThePublishedFormat(t *testing.T) {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: time.Unix(1, 0), Author: "kubectl"}
 	got, err := Parse([]byte(published), from)
 	if err != nil {
@@ -53,7 +53,7 @@ func parseReadsThePublishedFormat(t *testing.T) {
 	}
 }
 
-func parseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
+func readsNumbersAndQuantitiesInEveryCommonNotation(t *testing.T) {
 	got, err := Parse([]byte(`{baselineNodeType: "2", nodeTypes: {"2": &r {cpuPerf: 20482, memPerf: 1e0}, m7i.large: *r, e2@Intel-6-79: *r}, bounds: {cpu: {max: 16}, memory: }}`), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func parseReadsNumbersAndQuantitiesAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-func boundsMayBeAsWideAsMachinesGoAndOpen(t *testing.T) {
+func acceptsBoundsUpToTheSizeOfMachinesAndOpenBounds(t *testing.T) {
 	got, err := Parse([]byte(`{baselineNodeType: a, nodeTypes: {a: {cpuPerf: 1, memPerf: 1}}, bounds: {cpu: {min: 0, max: 10k}, memory: {min: "0", max: 1Pi}}}`), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,49 +75,49 @@ func boundsMayBeAsWideAsMachinesGoAndOpen(t *testing.T) {
 	}
 }
 
-func nothingMayFollowTheDocument(t *testing.T) {
-	for _, end := range []string{"---", "---\n", "...\n---\n# no more\n---\n", "..."} {
+func ignoresEmptyDocumentsAfterTheDocument(t *testing.T) {
+	for _, end := range []string{"---", "---\n", "...\n---\n# end\n---\n", "..."} {
 		if _, err := Parse([]byte("---\n"+published+end), ratios.Provenance{}); err != nil {
 			t.Errorf("%q at the end: %v", end, err)
 		}
 	}
 }
 
-func parseNamesEveryFaultWithItsPath(t *testing.T) {
+func namesEveryFaultWithItsPath(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"no YAML", "a: [", []string{"read YAML: "}},
-		{"nothing", "# nothing\n", []string{"the configuration is empty"}},
-		{"no mapping", "- a", []string{"line 1: want a mapping, got a list", "baselineNodeType: must be set"}},
+		{"not YAML", "a: [", []string{"read YAML: "}},
+		{"an empty document", "# empty\n", []string{"the configuration is empty"}},
+		{"not a mapping", "- a", []string{"line 1: must be a mapping, not a list", "baselineNodeType: must be set"}},
 		{"no baseline", "nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{"baselineNodeType: must be set"}},
 		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: "n2d" is not one of the nodeTypes`}},
-		{"baseline is no text", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: want a text, got a list", "baselineNodeType: must be set"}},
+		{"a baseline that is not a string", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: must be a non-empty string, not a list", "baselineNodeType: must be set"}},
 		{"unknown keys", published + "bound: {}\n", []string{"bound: line 10: unknown key"}},
-		{"unknown keys inside", strings.Replace(published, "min: \"50m\"", "minimum: \"50m\"", 1), []string{"bounds.cpu.minimum: line 8: unknown key"}},
-		{"a key twice", published + "baselineNodeType: n4\n", []string{"baselineNodeType: line 10: set twice"}},
-		{"a node type without a name", strings.Replace(published, "n4:", `"":`, 1), []string{`nodeTypes[""]: line 5: a node type needs a name`}},
+		{"nested unknown keys", strings.Replace(published, "min: \"50m\"", "minimum: \"50m\"", 1), []string{"bounds.cpu.minimum: line 8: unknown key"}},
+		{"a key that is set twice", published + "baselineNodeType: n4\n", []string{"baselineNodeType: line 10: set twice"}},
+		{"a node type without a name", strings.Replace(published, "n4:", `"":`, 1), []string{`nodeTypes[""]: line 5: the name of a node type must not be empty`}},
 		{"a node type with a dot is quoted", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, m7i.large: {cpuPerf: 0, memPerf: 1}}",
-			[]string{`nodeTypes["m7i.large"].cpuPerf: line 2: want a finite number above 0, got "0"`}},
+			[]string{`nodeTypes["m7i.large"].cpuPerf: line 2: must be a finite number above 0, not "0"`}},
 		{"missing performance", strings.Replace(published, ", memPerf: 1.0", "", 2), []string{"nodeTypes.n2d.memPerf: must be set", "nodeTypes.n4.memPerf: must be set"}},
 		{"min above max", strings.Replace(published, `"16"`, `"40m"`, 1), []string{"bounds.cpu: min 50m > max 40m"}},
-		{"no quantity", strings.Replace(published, "64Mi", "64 MB", 1), []string{`bounds.memory.min: line 9: want a quantity such as "50m" or "64Mi", got "64 MB"`}},
-		{"a quantity that nobody writes", strings.Replace(published, "64Mi", "1e99999999", 1), []string{`bounds.memory.min: line 9: want a quantity such as "50m" or "64Mi", got "1e99999999"`}},
+		{"not a quantity", strings.Replace(published, "64Mi", "64 MB", 1), []string{`bounds.memory.min: line 9: must be a quantity such as "50m" or "64Mi", not "64 MB"`}},
+		{"an implausible quantity", strings.Replace(published, "64Mi", "1e99999999", 1), []string{`bounds.memory.min: line 9: must be a quantity such as "50m" or "64Mi", not "1e99999999"`}},
 		{"negative quantity", strings.Replace(published, "64Mi", "-1", 1), []string{`bounds.memory.min: line 9: "-1" is too small`}},
-		{"an upper bound of nothing", strings.Replace(published, `"16"`, `"0m"`, 1), []string{`bounds.cpu.max: line 8: "0m" is too small; leave it out for no bound`}},
-		{"a bound that no machine reaches", strings.Replace(published, `"16"`, `"10E"`, 1), []string{`bounds.cpu.max: line 8: "10E" is more than 10k, which no machine has; want cores, such as "50m" or "16", or leave it out for no bound`}},
-		{"a memory bound that no machine reaches", strings.Replace(published, `"32Gi"`, `"1e30"`, 1), []string{`bounds.memory.max: line 9: "1e30" is more than 1Pi, which no machine has`}},
-		{"memory in millibytes", strings.Replace(published, "64Mi", "500m", 1), []string{`bounds.memory.min: line 9: "500m" has a fraction of a byte; want bytes, such as "64Mi" or "32Gi"`}},
+		{"an upper bound of 0", strings.Replace(published, `"16"`, `"0m"`, 1), []string{`bounds.cpu.max: line 8: "0m" is too small; omit it for no bound`}},
+		{"a cpu bound above any machine", strings.Replace(published, `"16"`, `"10E"`, 1), []string{`bounds.cpu.max: line 8: "10E" is more than 10k, which no machine has; specify cores, such as "50m" or "16", or omit it for no bound`}},
+		{"a memory bound above any machine", strings.Replace(published, `"32Gi"`, `"1e30"`, 1), []string{`bounds.memory.max: line 9: "1e30" is more than 1Pi, which no machine has`}},
+		{"memory in millibytes", strings.Replace(published, "64Mi", "500m", 1), []string{`bounds.memory.min: line 9: "500m" has a fraction of a byte; specify bytes, such as "64Mi" or "32Gi"`}},
 		{"memory in almost whole bytes", strings.Replace(published, "64Mi", "1048576999999999n", 1), []string{`bounds.memory.min: line 9: "1048576999999999n" has a fraction of a byte`}},
-		{"memory without a suffix", strings.Replace(published, "64Mi", "64", 1), []string{`bounds.memory.min: line 9: "64" is less than 1Mi; want bytes`}},
+		{"memory without a suffix", strings.Replace(published, "64Mi", "64", 1), []string{`bounds.memory.min: line 9: "64" is less than 1Mi; specify bytes`}},
 		{"more memory than machines have", strings.Replace(published, "32Gi", "1025Ti", 1), []string{`bounds.memory.max: line 9: "1025Ti" is more than 1Pi`}},
-		{"cores with the suffix of memory", strings.Replace(published, "50m", "1Mi", 1), []string{`bounds.cpu.min: line 8: "1Mi" is more than 10k, which no machine has; want cores`}},
+		{"cores with the suffix of memory", strings.Replace(published, "50m", "1Mi", 1), []string{`bounds.cpu.min: line 8: "1Mi" is more than 10k, which no machine has; specify cores`}},
 		{"more cores than machines have", strings.Replace(published, `"16"`, "10001", 1), []string{`bounds.cpu.max: line 8: "10001" is more than 10k`}},
 		{"less than a millicore", strings.Replace(published, "50m", "1u", 1), []string{`bounds.cpu.min: line 8: "1u" is less than 1m`}},
-		{"a node type that no label can tell", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: no node can have it: a valid label must`}},
-		{"a node type of no CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: no node can have it: a node type and a CPU model must be on the sides of "@"`}},
-		{"more than one document", published + "---\nmore: 1\n", []string{"want one YAML document, there is more after ---"}},
+		{"a node type that is not a label value", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: not a valid node type: a valid label must`}},
+		{"a node type with an empty CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: not a valid node type: must have a node type before and a CPU model after "@"`}},
+		{"more than one document", published + "---\nmore: 1\n", []string{"must be one YAML document, but more content follows ---"}},
 		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
 	} {
@@ -139,7 +139,7 @@ func parseNamesEveryFaultWithItsPath(t *testing.T) {
 	}
 }
 
-func parseRefusesPerformanceThatIsNoFiniteNumberAboveZero(t *testing.T) {
+func rejectsAPerformanceThatIsNotAFiniteNumberAbove0(t *testing.T) {
 	for _, bad := range []string{"0", "-1", "0.0", ".nan", ".inf", "-.inf", "1e999", `"1.0"`, "yes", "~", "[1]", "{}"} {
 		_, err := Parse([]byte("baselineNodeType: a\nnodeTypes: {a: {cpuPerf: "+bad+", memPerf: 1}}"), ratios.Provenance{})
 		if err == nil || !strings.Contains(err.Error(), "nodeTypes.a.cpuPerf") {

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// examples are the configurations that the reference shows.
+// examples returns the configurations in the reference.
 func examples(t *testing.T) []string {
 	t.Helper()
 	content, err := os.ReadFile("../../docs/reference.md")
@@ -28,11 +28,11 @@ func examples(t *testing.T) []string {
 }
 
 func TestReference(t *testing.T) {
-	t.Run("the examples of the reference are valid", theExamplesOfTheReferenceAreValid)
-	t.Run("the reference says what its rules come to", theReferenceSaysWhatItsRulesComeTo)
+	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
+	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
 }
 
-func theExamplesOfTheReferenceAreValid(t *testing.T) {
+func acceptsTheExamplesOfTheReference(t *testing.T) {
 	all := examples(t)
 	if len(all) != 2 {
 		t.Fatalf("%d examples, want 2", len(all))
@@ -44,7 +44,7 @@ func theExamplesOfTheReferenceAreValid(t *testing.T) {
 	}
 }
 
-func theReferenceSaysWhatItsRulesComeTo(t *testing.T) {
+func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 	all := examples(t)
 	layer, err := Parse([]byte(all[len(all)-1]), ratios.Provenance{})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 type rule struct {
 	section
 	path  string
-	name  string // Of an override.
+	name  string // Set for an override.
 	match ratios.Criteria
 }
 
-// String is the name that the rule goes by.
+// String returns the name of the rule in messages and in the API.
 func (r *rule) String() string {
 	if r.name == "" {
 		return r.path
@@ -24,24 +24,24 @@ func (r *rule) String() string {
 	return fmt.Sprintf("%s (%s)", r.path, r.name)
 }
 
-// readRule reads the section of a rule, and what more there may be in it.
+// readRule reads the section of a rule, which may also have the keys of more.
 func readRule(v reader.Value, more reader.Known) *rule {
 	r := &rule{path: v.Path}
 	keys := r.keys()
 	maps.Copy(keys, more)
 	if v.Fields(keys) && r.isEmpty() {
-		v.Fault("sets nothing: give it baselineNodeType, nodeTypes or bounds")
+		v.Fault("sets nothing: add baselineNodeType, nodeTypes or bounds")
 	}
 	return r
 }
 
-// overrides reads the list of rules that have a match of their own.
+// overrides reads the list of rules that have their own match.
 func overrides(into *[]*rule) func(reader.Value) {
 	return func(v reader.Value) {
 		named := map[string]string{}
 		v.Items(func(v reader.Value) {
-			// These two are read after the section, whose faults tell
-			// whether it sets anything.
+			// These are read after the section: their faults must not affect
+			// the check whether the section sets anything.
 			var name, match *reader.Value
 			r := readRule(v, reader.Known{
 				"name":  func(v reader.Value) { name = &v },
@@ -53,7 +53,7 @@ func overrides(into *[]*rule) func(reader.Value) {
 				text(&r.name)(*name)
 			}
 			if first, ok := named[r.name]; ok && r.name != "" {
-				name.Fault("%q is the name of %s too", r.name, first)
+				name.Fault("%q is already the name of %s", r.name, first)
 			} else {
 				named[r.name] = v.Path
 			}
@@ -78,7 +78,7 @@ func readMatch(v reader.Value) (m ratios.Criteria) {
 		"podAnnotation": criteria(&m.Annotations, annotationKey, annotationValue),
 	})
 	if fine && m.ComputeClass == "" && len(m.Labels) == 0 && len(m.Annotations) == 0 {
-		v.Fault("must name a computeClass, a podLabel or a podAnnotation")
+		v.Fault("must set computeClass, podLabel or podAnnotation")
 	}
 	return m
 }
@@ -91,7 +91,7 @@ func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
 			key.key(v, name)
 			text, ok := v.Text()
 			if !ok {
-				v.Fault("want a text, got %s", v)
+				v.Fault("must be a string, not %s", v)
 				return
 			}
 			value.value(v, text)
@@ -108,7 +108,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 			key.key(v, name)
 			before := len(*into)
 			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
-				v.Fault("has no rule: give it a value, and that baselineNodeType, nodeTypes or bounds")
+				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes or bounds")
 			}
 		})
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
-// ruled has rules of every kind, their sections in another order than that of
-// precedence.
+// ruled has rules of every kind. Its sections are not in order of precedence.
 const ruled = published + `
 computeClasses:
   Balanced: { baselineNodeType: c3 }
@@ -32,12 +31,12 @@ overrides:
 `
 
 func TestRules(t *testing.T) {
-	t.Run("parse reads rules in the order of precedence then of the document", parseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument)
+	t.Run("orders rules by precedence and then by position", ordersRulesByPrecedenceAndThenByPosition)
 	t.Run("an empty value is a criterion", anEmptyValueIsACriterion)
-	t.Run("each kind of rule comes before the next", eachKindOfRuleComesBeforeTheNext)
+	t.Run("each kind of rule takes precedence over the next", eachKindOfRuleTakesPrecedenceOverTheNext)
 }
 
-func parseReadsRulesInTheOrderOfPrecedenceThenOfTheDocument(t *testing.T) {
+func ordersRulesByPrecedenceAndThenByPosition(t *testing.T) {
 	from := ratios.Provenance{Source: "configmap"}
 	layer, err := Parse([]byte(ruled), from)
 	if err != nil {
@@ -96,7 +95,7 @@ podLabels: {spot: {"": {baselineNodeType: c3}}}
 	}
 }
 
-func eachKindOfRuleComesBeforeTheNext(t *testing.T) {
+func eachKindOfRuleTakesPrecedenceOverTheNext(t *testing.T) {
 	layer, err := Parse([]byte(ruled), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)

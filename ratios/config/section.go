@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// section is what can be said of all pods, and of the pods of a rule.
+// section holds the values that can be set for all pods and for the pods of a rule.
 type section struct {
 	baseline    string
 	ratios      map[string]ratios.Ratio
@@ -21,7 +21,7 @@ func (s *section) isEmpty() bool {
 	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{})
 }
 
-// keys are those of a section.
+// keys returns the keys of a section.
 func (s *section) keys() reader.Known {
 	s.ratios = map[string]ratios.Ratio{}
 	return reader.Known{
@@ -29,9 +29,9 @@ func (s *section) keys() reader.Known {
 		"nodeTypes": func(v reader.Value) {
 			v.Each(func(nodeType string, v reader.Value) {
 				if nodeType == "" {
-					v.Fault("a node type needs a name")
+					v.Fault("the name of a node type must not be empty")
 				} else if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
-					v.Fault("no node can have it: %s", strings.Join(problems, ", "))
+					v.Fault("not a valid node type: %s", strings.Join(problems, ", "))
 				}
 				s.ratios[nodeType] = ratio(v)
 			})
@@ -55,7 +55,7 @@ func ratio(v reader.Value) (r ratios.Ratio) {
 	return r
 }
 
-// from gives the ratios of the section their provenance.
+// from sets the provenance of the section's ratios and returns them.
 func (s *section) from(p ratios.Provenance) map[string]ratios.Ratio {
 	for nodeType, r := range s.ratios {
 		r.Provenance = p
@@ -64,7 +64,7 @@ func (s *section) from(p ratios.Provenance) map[string]ratios.Ratio {
 	return s.ratios
 }
 
-// override is the ends as amounts.
+// override returns the ends as amounts.
 func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverride {
 	of := func(q *resource.Quantity) *int64 {
 		if q == nil {
@@ -76,7 +76,7 @@ func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverri
 	return ratios.RangeOverride{Min: of(e.min), Max: of(e.max)}
 }
 
-// bounds are those of the section, in millicores and bytes.
+// bounds returns the bounds of the section, in millicores and bytes.
 func (s *section) bounds() ratios.BoundsOverride {
 	return ratios.BoundsOverride{CPU: s.cpu.override((*resource.Quantity).MilliValue), Memory: s.memory.override((*resource.Quantity).Value)}
 }

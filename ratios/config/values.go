@@ -14,7 +14,7 @@ func text(into *string) func(reader.Value) {
 	return func(v reader.Value) {
 		text, ok := v.Text()
 		if !ok || text == "" {
-			v.Fault("want a text, got %s", v)
+			v.Fault("must be a non-empty string, not %s", v)
 			return
 		}
 		*into = text
@@ -26,17 +26,17 @@ func perf(into *float64) func(reader.Value) {
 	return func(v reader.Value) {
 		f, ok := v.Number()
 		if !ok || !ratios.ValidPerf(f) {
-			v.Fault("want a finite number above 0, got %s", v)
+			v.Fault("must be a finite number above 0, not %s", v)
 			return
 		}
 		*into = f
 	}
 }
 
-// syntax tells what is wrong with a text; nothing if it is right.
+// syntax returns what is wrong with a text; nothing if the text is valid.
 type syntax func(string) []string
 
-// What labels and annotations can be, as the API server has it.
+// The syntax of labels and annotations, as the API server defines it.
 var (
 	labelKey        syntax = content.IsLabelKey
 	labelValue      syntax = content.IsLabelValue
@@ -44,8 +44,8 @@ var (
 	annotationValue syntax = func(string) []string { return nil }
 )
 
-// key adds a fault if the text is empty, which would be no criterion, or cannot be what
-// it is checked for.
+// key adds a fault if the text is empty, which would not be a criterion, or does not match the
+// syntax.
 func (wrong syntax) key(v reader.Value, text string) {
 	if text == "" {
 		v.Fault("must not be empty")
@@ -54,9 +54,9 @@ func (wrong syntax) key(v reader.Value, text string) {
 	wrong.value(v, text)
 }
 
-// value adds a fault if the text, which may be empty, cannot be what it is checked for.
+// value adds a fault if the text, which may be empty, does not match the syntax.
 func (wrong syntax) value(v reader.Value, text string) {
 	if problems := wrong(text); len(problems) > 0 {
-		v.Fault("no pod can have it: %s", strings.Join(problems, ", "))
+		v.Fault("not valid on a pod: %s", strings.Join(problems, ", "))
 	}
 }

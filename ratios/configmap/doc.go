@@ -1,5 +1,5 @@
-// Package configmap is the provider that reads ratios from a ConfigMap, and
-// follows it by a watch.
+// Package configmap is the provider that reads ratios from a ConfigMap and watches it for
+// changes.
 //
-// It must not know other providers, nor write anything.
+// It must not know other providers or write anything.
 package configmap

@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// provenance tells who wrote the configuration and when, from the API server's
-// record of who owns its field: the latest of the owners.
+// provenance returns who wrote the configuration and when. It is the most recent manager that
+// owns the configuration's key in the ConfigMap's managed fields.
 func provenance(cm *corev1.ConfigMap) ratios.Provenance {
 	from := ratios.Provenance{Source: Source, UpdateTime: cm.CreationTimestamp.Time}
 	for _, m := range cm.ManagedFields {

@@ -27,8 +27,8 @@ type Provider struct {
 var _ ratios.Provider = (*Provider)(nil)
 
 // New returns a provider for one ConfigMap. The client must be allowed to list
-// and watch it. onReject, which may be nil, is told of content that was
-// rejected; it must not block.
+// and watch it. onReject, which may be nil, receives content that was rejected
+// and what is wrong with it; it must not block.
 func New(client kubernetes.Interface, namespace, name string, onReject func(*corev1.ConfigMap, error)) *Provider {
 	if onReject == nil {
 		onReject = func(*corev1.ConfigMap, error) {}
@@ -62,7 +62,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 func parse(cm *corev1.ConfigMap) (*ratios.Layer, error) {
 	text, ok := cm.Data[Key]
 	if !ok {
-		return nil, fmt.Errorf("there is no key %q", Key)
+		return nil, fmt.Errorf("key %q is missing", Key)
 	}
 	return config.Parse([]byte(text), provenance(cm))
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// configMap is one ConfigMap of a real API server in the test's hands.
+// configMap is one ConfigMap of a real API server, controlled by the test.
 type configMap struct {
 	t               *testing.T
 	client          kubernetes.Interface
@@ -49,7 +49,7 @@ func (c *configMap) remove() {
 	}
 }
 
-// yaml writes a layer as people would.
+// yaml returns a layer as hand-written YAML.
 func yaml(l *ratios.Layer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baselineNodeType: %s\nnodeTypes:\n", l.Baseline)
@@ -69,7 +69,7 @@ func TestProvider(t *testing.T) {
 		return &configMap{t, client, namespace.Name, fmt.Sprintf("config-%d", count)}
 	}
 
-	t.Run("keeps the contract", func(t *testing.T) {
+	t.Run("keeps the contract of providers", func(t *testing.T) {
 		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 			c := newConfigMap(t)
 			return ratiotest.Source{
@@ -82,13 +82,13 @@ func TestProvider(t *testing.T) {
 	})
 
 	good := map[string]string{configmap.Key: "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}"}
-	t.Run("a ratio tells who wrote it and when", func(t *testing.T) {
+	t.Run("records who wrote a ratio and when", func(t *testing.T) {
 		c := newConfigMap(t)
 		begin := time.Now().Add(-time.Second)
 		c.write(good)
-		// Another manager's label is not a change of the ratios.
+		// A label that another manager sets does not change the ratios.
 		if _, err := client.CoreV1().ConfigMaps(namespace.Name).Patch(context.Background(), c.name, types.MergePatchType,
-			[]byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "labeller"}); err != nil {
+			[]byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "labeler"}); err != nil {
 			t.Fatal(err)
 		}
 		u := await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool { return u.Layer != nil })
@@ -97,7 +97,7 @@ func TestProvider(t *testing.T) {
 			t.Errorf("provenance %+v", p)
 		}
 	})
-	t.Run("a ratio that is as before is not written anew, whatever else is", func(t *testing.T) {
+	t.Run("keeps the provenance of an unchanged ratio when others change", func(t *testing.T) {
 		c := newConfigMap(t)
 		write := func(b float64, manager string) {
 			t.Helper()
@@ -112,7 +112,7 @@ func TestProvider(t *testing.T) {
 		await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool {
 			switch reported++; reported {
 			case 1:
-				write(0, "first") // What is bad in between changes nothing.
+				write(0, "first") // An invalid version in between has no effect.
 			case 2:
 				write(3, "second")
 			case 3:
@@ -124,12 +124,12 @@ func TestProvider(t *testing.T) {
 			t.Errorf("a and b were written by %s", wrote)
 		}
 	})
-	t.Run("rejected content is passed on with what is wrong with it", func(t *testing.T) {
+	t.Run("passes on rejected content with the error", func(t *testing.T) {
 		for _, tc := range []struct {
 			data map[string]string
 			want string
 		}{
-			{map[string]string{"config.yml": ""}, `there is no key "config.yaml"`},
+			{map[string]string{"config.yml": ""}, `key "config.yaml" is missing`},
 			{map[string]string{configmap.Key: "bounds: {cpu: {min: 2, max: 1}}"}, "bounds.cpu: min 2 > max 1"},
 		} {
 			c := newConfigMap(t)
@@ -152,7 +152,7 @@ func TestProvider(t *testing.T) {
 			mu.Unlock()
 		}
 	})
-	t.Run("what keeps it from being read the first time is reported", func(t *testing.T) {
+	t.Run("reports why the first read failed", func(t *testing.T) {
 		nobody := rest.AnonymousClientConfig(namespace.Config())
 		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), namespace.Name, "config", nil), func(u ratios.Update) bool { return u.Err != nil })
 		if !strings.Contains(u.Err.Error(), "forbidden") && !strings.Contains(u.Err.Error(), "Unauthorized") {
@@ -161,7 +161,7 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// await runs the provider until it reports what is wanted.
+// await runs the provider until a report meets the condition.
 func await(t *testing.T, p ratios.Provider, wanted func(ratios.Update) bool) ratios.Update {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -1,4 +1,4 @@
-// Package file is the provider that reads ratios from a file, and follows it.
+// Package file is the provider that reads ratios from a file and follows its changes.
 //
-// It must not know other providers, nor write anything.
+// It must not know other providers or write anything.
 package file

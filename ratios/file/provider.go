@@ -16,12 +16,12 @@ import (
 // Source is the name of this source.
 const Source = "file"
 
-// period is how often the file is read. Its content alone tells a change: times do
-// not where two changes are close, and a mounted ConfigMap is a link that is made
-// to point elsewhere.
+// period is how often the file is read. Only its content shows a change reliably: two changes
+// can have the same modification time, and a mounted ConfigMap is a symbolic link that changes
+// its target.
 const period = 250 * time.Millisecond
 
-// mostBytes is how large the file may be, as large as a ConfigMap.
+// mostBytes is the maximum size of the file: the same as of a ConfigMap.
 const mostBytes = 1 << 20
 
 // Provider reads the ratios from one file.
@@ -40,7 +40,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	var last state
-	var good *ratios.Layer // The last one.
+	var good *ratios.Layer // The last good layer.
 	for first := true; ; first = false {
 		now := p.read()
 		if first || !now.same(&last) {
@@ -60,7 +60,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 	}
 }
 
-// state is what the file is at a time: a text, or the error of reading it.
+// state is the state of the file at one time: its text, or the error of reading it.
 type state struct {
 	text     []byte
 	modified time.Time
@@ -80,17 +80,17 @@ func (p *Provider) read() state {
 		return state{err: fmt.Errorf("%s does not exist", p.path)}
 	}
 	if err != nil {
-		return state{err: fmt.Errorf("read the ratios: %w", err)}
+		return state{err: fmt.Errorf("read ratios: %w", err)}
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return state{err: fmt.Errorf("read the ratios: %w", err)}
+		return state{err: fmt.Errorf("read ratios: %w", err)}
 	}
 	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
 	switch {
 	case err != nil:
-		return state{err: fmt.Errorf("read the ratios: %w", err)}
+		return state{err: fmt.Errorf("read ratios: %w", err)}
 	case len(text) > mostBytes:
 		return state{err: fmt.Errorf("%s has more than %d bytes", p.path, mostBytes)}
 	}

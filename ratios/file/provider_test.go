@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
 
-// yaml writes a layer as people would.
+// yaml returns a layer as hand-written YAML.
 func yaml(l *ratios.Layer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baselineNodeType: %s\nnodeTypes:\n", l.Baseline)
@@ -41,14 +41,14 @@ func do(t *testing.T, err error) {
 }
 
 func TestProvider(t *testing.T) {
-	t.Run("provider keeps the contract", providerKeepsTheContract)
-	t.Run("every way to replace a file is seen", everyWayToReplaceAFileIsSeen)
-	t.Run("what is wrong with a file is said", whatIsWrongWithAFileIsSaid)
-	t.Run("a ratio of a file tells when it was written", aRatioOfAFileTellsWhenItWasWritten)
-	t.Run("a text is reported once", aTextIsReportedOnce)
+	t.Run("keeps the contract of providers", keepsTheContractOfProviders)
+	t.Run("notices every way of replacing a file", noticesEveryWayOfReplacingAFile)
+	t.Run("reports what is wrong with a file", reportsWhatIsWrongWithAFile)
+	t.Run("records when a ratio was written", recordsWhenARatioWasWritten)
+	t.Run("reports a fixed text once", reportsAFixedTextOnce)
 }
 
-func providerKeepsTheContract(t *testing.T) {
+func keepsTheContractOfProviders(t *testing.T) {
 	ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 		path := filepath.Join(t.TempDir(), config.FileName)
 		return ratiotest.Source{
@@ -60,18 +60,18 @@ func providerKeepsTheContract(t *testing.T) {
 	})
 }
 
-// perf is a configuration whose n4 has this performance; all of them are of one
+// perf returns a configuration in which n4 has this performance. All have the same
 // length.
 func perf(n4 int) string {
 	return fmt.Sprintf("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: %d, memPerf: 1}}\n", n4)
 }
 
-func everyWayToReplaceAFileIsSeen(t *testing.T) {
+func noticesEveryWayOfReplacingAFile(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		replace func(t *testing.T, path string)
 	}{
-		{"written in place, of the same length and time", func(t *testing.T, path string) {
+		{"written in place, with the same length and time", func(t *testing.T, path string) {
 			before, err := os.Stat(path)
 			do(t, err)
 			write(t, path, perf(3))
@@ -81,11 +81,11 @@ func everyWayToReplaceAFileIsSeen(t *testing.T) {
 			write(t, path+".new", perf(3))
 			do(t, os.Rename(path+".new", path))
 		}},
-		{"removed and made anew", func(t *testing.T, path string) {
+		{"removed and created again", func(t *testing.T, path string) {
 			do(t, os.Remove(path))
 			write(t, path, perf(3))
 		}},
-		{"a link of its folder made to point elsewhere, as in a mounted ConfigMap", func(t *testing.T, path string) {
+		{"a symbolic link to its folder gets a new target, as in a mounted ConfigMap", func(t *testing.T, path string) {
 			root := filepath.Dir(filepath.Dir(path))
 			do(t, os.Mkdir(filepath.Join(root, "second"), 0o700))
 			write(t, filepath.Join(root, "second", config.FileName), perf(3))
@@ -107,7 +107,7 @@ func everyWayToReplaceAFileIsSeen(t *testing.T) {
 				time.Sleep(10 * period)
 				synctest.Wait()
 				if len(reports) != 1 || reports[0].Layer.Ratios["n4"].CPUPerf != 2 {
-					t.Fatalf("reports of a file that stays: %+v", reports)
+					t.Fatalf("reports of an unchanged file: %+v", reports)
 				}
 				tc.replace(t, path)
 				time.Sleep(2 * period)
@@ -116,7 +116,7 @@ func everyWayToReplaceAFileIsSeen(t *testing.T) {
 					t.Fatalf("reports after the change: %+v", reports)
 				}
 				if before, now := reports[0].Layer.Ratios["n2d"], reports[1].Layer.Ratios["n2d"]; now != before {
-					t.Errorf("what stayed was %+v and is %+v", before, now)
+					t.Errorf("an unchanged ratio was %+v and is %+v", before, now)
 				}
 				cancel()
 				do(t, <-ended)
@@ -125,7 +125,7 @@ func everyWayToReplaceAFileIsSeen(t *testing.T) {
 	}
 }
 
-func whatIsWrongWithAFileIsSaid(t *testing.T) {
+func reportsWhatIsWrongWithAFile(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(folder, "large")
 	write(t, large, strings.Repeat("#", mostBytes+1))
@@ -135,7 +135,7 @@ func whatIsWrongWithAFileIsSaid(t *testing.T) {
 		filepath.Join(folder, "absent"): "absent does not exist",
 		folder:                          "is a directory",
 		large:                           "more than 1048576 bytes",
-		bad:                             "bad: nodeTypes.n4.cpuPerf: line 1: want a finite number above 0",
+		bad:                             "bad: nodeTypes.n4.cpuPerf: line 1: must be a finite number above 0",
 	} {
 		s := New(path).read()
 		if u := s.update(path); u.Layer != nil || u.Err == nil || !strings.Contains(u.Err.Error(), want) {
@@ -144,7 +144,7 @@ func whatIsWrongWithAFileIsSaid(t *testing.T) {
 	}
 }
 
-func aRatioOfAFileTellsWhenItWasWritten(t *testing.T) {
+func recordsWhenARatioWasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), config.FileName)
 	write(t, path, perf(2))
 	at := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
@@ -155,7 +155,7 @@ func aRatioOfAFileTellsWhenItWasWritten(t *testing.T) {
 	}
 }
 
-func aTextIsReportedOnce(t *testing.T) {
+func reportsAFixedTextOnce(t *testing.T) {
 	for _, tc := range []struct {
 		text string
 		good bool

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
-// Text is the provider of a configuration that is at hand and never changes.
+// Text is the provider of a fixed configuration.
 type Text []byte
 
 var _ ratios.Provider = Text(nil)

@@ -10,14 +10,14 @@ func TestModel(t *testing.T) {
 		labels       map[string]string
 		model, label string
 	}{
-		{"of the node agent", map[string]string{LabelOwnCPUModel: "AMD-25-1"}, "AMD-25-1", LabelOwnCPUModel},
-		{"of Node Feature Discovery", discovered, "Intel-6-143", LabelCPUModel},
-		{"the node agent goes first", both, "Intel-6-79", LabelOwnCPUModel},
-		{"a part tells nothing", map[string]string{LabelCPUVendor: "Intel"}, "", ""},
+		{"the node agent's label", map[string]string{LabelOwnCPUModel: "AMD-25-1"}, "AMD-25-1", LabelOwnCPUModel},
+		{"labels of Node Feature Discovery", discovered, "Intel-6-143", LabelCPUModel},
+		{"the node agent takes precedence", both, "Intel-6-79", LabelOwnCPUModel},
+		{"some labels are not enough", map[string]string{LabelCPUVendor: "Intel"}, "", ""},
 		{"no labels", nil, "", ""},
 	} {
 		if model, label := Model(tc.labels); model != tc.model || label != tc.label {
-			t.Errorf("%s: %q of %q, want %q of %q", tc.name, model, label, tc.model, tc.label)
+			t.Errorf("%s: %q from %q, want %q from %q", tc.name, model, label, tc.model, tc.label)
 		}
 	}
 }

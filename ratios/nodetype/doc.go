@@ -1,4 +1,4 @@
-// Package nodetype tells the type of a node from its labels.
+// Package nodetype determines the type of a node from its labels.
 //
-// It must not know the ratios: it asks whether a type is known.
+// It must not know the ratios: it only asks whether a type is known.
 package nodetype

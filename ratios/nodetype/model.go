@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// modelLabels are all that Model reads.
+// modelLabels are all labels that Model reads.
 var modelLabels = [...]string{LabelOwnCPUModel, LabelCPUVendor, LabelCPUFamily, LabelCPUModel}
 
-// Model returns the CPU model that a node's labels tell, e.g. "Intel-6-143", and
-// the label that gave it: what the node agent has written, else what Node Feature
-// Discovery says, whose three labels are needed to tell a model. Both are empty if
-// it is not known.
+// Model returns the CPU model of a node, e.g. "Intel-6-143", and the label that it comes from.
+// The node agent's label takes precedence over the labels of Node Feature Discovery, all three
+// of which are needed to identify a model. Both results are empty if the model is not known.
 func Model(labels map[string]string) (model, label string) {
 	if own := labels[LabelOwnCPUModel]; own != "" {
 		return own, LabelOwnCPUModel
@@ -27,16 +26,16 @@ func Model(labels map[string]string) (model, label string) {
 	return vendor + "-" + family + "-" + id, LabelCPUModel
 }
 
-// maxLength is that of a label's value, and so of a node type.
+// maxLength is the maximum length of a label value, and so of a node type.
 const maxLength = 63
 
-// modelSeparator is between a node type and a CPU model in a name; no label's
-// value has it.
+// modelSeparator separates a node type and a CPU model in a name. No label value can contain
+// it.
 const modelSeparator = "@"
 
-// WithModel names the machines of a node type that have one CPU model, e.g.
-// "e2@Intel-6-79", cut to 63 bytes; the node type itself if the model is not known
-// or there is no room for any of it.
+// WithModel returns the name for the machines of a node type that have a given CPU model, e.g.
+// "e2@Intel-6-79", truncated to 63 bytes. It returns the node type itself if the model is not
+// known or if no part of it fits.
 func WithModel(nodeType, model string) string {
 	if model == "" {
 		return nodeType
@@ -45,8 +44,7 @@ func WithModel(nodeType, model string) string {
 	return strings.TrimRight(name[:min(len(name), maxLength)], separators+modelSeparator)
 }
 
-// SplitModel is what WithModel has joined; the model is empty if the name has
-// none.
+// SplitModel splits a name that WithModel has joined. The model is empty if the name has none.
 func SplitModel(name string) (nodeType, model string) {
 	nodeType, model, _ = strings.Cut(name, modelSeparator)
 	return nodeType, model
@@ -56,8 +54,8 @@ const separators = "-_."
 
 var noLabelValue = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// ModelName makes the name of a CPU model, as people write it, one that a label
-// can have as a value: "AMD EPYC 7B13" is AMD-EPYC-7B13.
+// ModelName converts the common name of a CPU model to a valid label value: "AMD EPYC 7B13"
+// becomes AMD-EPYC-7B13.
 func ModelName(text string) string {
 	name := strings.Trim(noLabelValue.ReplaceAllString(text, "-"), separators)
 	return strings.TrimRight(name[:min(len(name), maxLength)], separators)

@@ -6,17 +6,17 @@ import (
 )
 
 func TestModelRules(t *testing.T) {
-	t.Run("a type with its model is a name that fits", aTypeWithItsModelIsANameThatFits)
-	t.Run("the name of a node type is a label value or two", theNameOfANodeTypeIsALabelValueOrTwo)
+	t.Run("truncates a type with its model to the maximum length", truncatesATypeWithItsModelToTheMaximumLength)
+	t.Run("accepts a label value or two as a node type", acceptsALabelValueOrTwoAsANodeType)
 }
 
-func aTypeWithItsModelIsANameThatFits(t *testing.T) {
+func truncatesATypeWithItsModelToTheMaximumLength(t *testing.T) {
 	long := strings.Repeat("a", 60)
 	for _, tc := range []struct{ name, nodeType, model, want string }{
 		{"joined", "e2", "Intel-6-79", "e2@Intel-6-79"},
 		{"no model", "e2", "", "e2"},
-		{"cut to what fits", long, "Intel", long + "@In"},
-		{"not ended by a separator", long, "I-7", long + "@I"},
+		{"truncated to the maximum length", long, "Intel", long + "@In"},
+		{"does not end with a separator", long, "I-7", long + "@I"},
 		{"no room for any of the model", long + "aa", "Intel", long + "aa"},
 		{"no room at all", long + "aaa", "Intel", long + "aaa"},
 	} {
@@ -35,7 +35,7 @@ func aTypeWithItsModelIsANameThatFits(t *testing.T) {
 	}
 }
 
-func theNameOfANodeTypeIsALabelValueOrTwo(t *testing.T) {
+func acceptsALabelValueOrTwoAsANodeType(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		ok   bool
@@ -47,7 +47,7 @@ func theNameOfANodeTypeIsALabelValueOrTwo(t *testing.T) {
 		{strings.Repeat("a", 64), false}, {strings.Repeat("a", 31) + "@" + strings.Repeat("b", 32), false},
 	} {
 		if problems := NameProblems(tc.name); (problems == nil) != tc.ok {
-			t.Errorf("%q: %q, want it to be fine: %v", tc.name, problems, tc.ok)
+			t.Errorf("%q: %q, want it to be valid: %v", tc.name, problems, tc.ok)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func FuzzResolvedTypesAreNames(f *testing.F) {
 	f.Add("a", "b-")
 	f.Fuzz(func(t *testing.T, nodeType, model string) {
 		if nodeType == "" || NameProblems(nodeType) != nil || strings.Contains(nodeType, modelSeparator) {
-			return // No label has it.
+			return // Not a valid label value.
 		}
 		if model = ModelName(model); NameProblems(model) != nil {
 			t.Fatalf("model %q: %v", model, NameProblems(model))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Labels that tell a node's type, in the order in which they are asked.
+// Labels that determine a node's type, in order of precedence.
 const (
 	LabelGCPMachineFamily = "cloud.google.com/machine-family"
 	LabelAWSFamily        = "karpenter.k8s.aws/instance-family"
@@ -19,22 +19,21 @@ const (
 	LabelArch             = "kubernetes.io/arch"
 )
 
-// Match is a node type and the label that gave it; those of a type and of its CPU
-// model are joined by a comma.
+// Match is a node type and the label that it comes from. If the type includes a CPU model, the
+// labels of both are joined by a comma.
 type Match struct{ NodeType, Label string }
 
-// Resolver tells the type of a node.
+// Resolver determines the type of a node.
 type Resolver struct{ label string }
 
-// New returns a resolver that reads the type from the given label only; if it is
-// empty, from the labels of the clouds in their order. The CPU model is read
-// anyway.
+// New returns a resolver that reads the type from the given label only. If the label is empty,
+// the resolver tries the clouds' labels in order of precedence. It always reads the CPU model.
 func New(label string) Resolver { return Resolver{label} }
 
-// Resolve returns the first type that the labels give and known accepts. Each type
-// is asked with the CPU model of the node first, where that is known, and then by
-// itself. Where known accepts none, it returns the first that the labels give,
-// without a model, and false; the zero Match if they give none.
+// Resolve returns the first type from the labels that known accepts. It tries each type with
+// the node's CPU model first, if the model is known, and then without it. If known accepts
+// none, Resolve returns the first type from the labels, without a model, and false; the zero
+// Match if the labels have no type.
 func (r Resolver) Resolve(labels map[string]string, known func(nodeType string) bool) (Match, bool) {
 	model, modelLabel := Model(labels)
 	if r.label != "" {
@@ -57,8 +56,8 @@ func (r Resolver) Resolve(labels map[string]string, known func(nodeType string) 
 	return first, false
 }
 
-// resolve returns the type with the CPU model if that is known, else the type and
-// whether that is; the zero Match if there is no type.
+// resolve returns the type with the CPU model if known accepts it. Otherwise, it returns the
+// type without the model and whether known accepts that; the zero Match if there is no type.
 func (m Match) resolve(model, modelLabel string, known func(nodeType string) bool) (Match, bool) {
 	if m.NodeType == "" {
 		return Match{}, false
@@ -71,8 +70,8 @@ func (m Match) resolve(model, modelLabel string, known func(nodeType string) boo
 	return m, known(m.NodeType)
 }
 
-// Labels names all labels that the resolver reads: while none of them changes, the
-// type stays the same.
+// Labels returns all labels that the resolver reads. While none of them changes, the type stays
+// the same.
 func (r Resolver) Labels() []string {
 	if r.label != "" {
 		return append([]string{r.label}, modelLabels[:]...)
@@ -89,19 +88,19 @@ func (r Resolver) Labels() []string {
 	return names
 }
 
-// TellingLabels names the labels that tell a type by themselves: of a node whose
-// type is not known, all of them are missing.
+// TellingLabels returns the labels each of which determines a type by itself. A node without a
+// type has none of them.
 func (r Resolver) TellingLabels() []string {
 	if r.label != "" {
 		return []string{r.label}
 	}
 	return slices.DeleteFunc(r.Labels(), func(label string) bool {
-		// The third stands for all that Node Feature Discovery writes.
+		// The third label stands for all three that Node Feature Discovery writes.
 		return label == LabelCPUVendor || label == LabelCPUFamily
 	})
 }
 
-// candidate is a way to tell a type; without read it is that by the CPU model.
+// candidate is a way to determine a type. If read is nil, the type is the CPU model.
 type candidate struct {
 	label string
 	read  func(labels map[string]string) string
@@ -121,13 +120,13 @@ func value(label string) candidate {
 	return candidate{label, func(labels map[string]string) string { return labels[label] }}
 }
 
-// azureSize is an Azure size such as Standard_D8as_v5: series, vCPUs (with
-// fewer active ones in constrained sizes), features, version.
+// azureSize matches an Azure size such as Standard_D8as_v5: series, vCPUs (followed by the
+// active ones in constrained sizes), features, version.
 var azureSize = regexp.MustCompile(`^(?:Standard|Basic)_([A-Z]+)\d+(?:-\d+)?([a-z]*)((?:_.+)?)$`)
 
-// Family derives the family of an instance type as the clouds build the name:
-// Azure's without the number of vCPUs (Das_v5), AWS's before the dot (m7i),
-// Google's before the first dash (n4); empty if it is none of them.
+// Family derives the family of an instance type from its name. For Azure, it is the name
+// without the number of vCPUs (Das_v5); for AWS, the part before the dot (m7i); for Google,
+// the part before the first dash (n4). It is empty for any other name.
 func Family(instanceType string) string {
 	if m := azureSize.FindStringSubmatch(instanceType); m != nil {
 		return m[1] + m[2] + m[3]

@@ -18,7 +18,7 @@ func TestResolve(t *testing.T) {
 		{"machine family first", "",
 			map[string]string{LabelGCPMachineFamily: "n4", LabelInstanceType: "n2d-standard-8"}, []string{"n4", "n2d"},
 			Match{"n4", LabelGCPMachineFamily}, true},
-		{"the first that is known wins", "",
+		{"the first known type wins", "",
 			map[string]string{LabelGCPMachineFamily: "n4", LabelInstanceType: "n4-standard-8"}, []string{"n4-standard-8"},
 			Match{"n4-standard-8", LabelInstanceType}, true},
 		{"the exact instance type before its family", "",
@@ -39,9 +39,9 @@ func TestResolve(t *testing.T) {
 		{"CPU model", "",
 			map[string]string{LabelCPUVendor: "Intel", LabelCPUFamily: "6", LabelCPUModel: "143"}, []string{"Intel-6-143"},
 			Match{"Intel-6-143", LabelCPUModel}, true},
-		{"part of a CPU model tells nothing", "",
+		{"an incomplete CPU model is ignored", "",
 			map[string]string{LabelCPUVendor: "Intel", LabelCPUModel: "143"}, []string{"Intel"}, Match{}, false},
-		{"CPU model as the node agent writes it, before what Node Feature Discovery says", "",
+		{"the node agent's CPU model before that of Node Feature Discovery", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelCPUVendor: "Intel", LabelCPUFamily: "6", LabelCPUModel: "143"}, []string{"Intel-6-143", "Intel-6-79"},
 			Match{"Intel-6-79", LabelOwnCPUModel}, true},
 		{"a CPU model by itself comes after the families and before the instance type", "",
@@ -56,33 +56,33 @@ func TestResolve(t *testing.T) {
 		{"a type whose CPU model has no ratio of its own", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-143", LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
 			Match{"e2", LabelGCPMachineFamily}, true},
-		{"a type whose CPU model is not known", "",
+		{"a type without a known CPU model", "",
 			map[string]string{LabelGCPMachineFamily: "e2"}, []string{"e2", "e2@Intel-6-79"},
 			Match{"e2", LabelGCPMachineFamily}, true},
-		{"a type comes before the CPU model of a later one", "",
+		{"a type before the CPU model of a later type", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelGCPMachineFamily: "e2", LabelInstanceType: "e2-standard-8"}, []string{"e2", "e2-standard-8@Intel-6-79"},
 			Match{"e2", LabelGCPMachineFamily}, true},
 		{"the CPU model of a derived family", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelInstanceType: "e2-standard-8"}, []string{"e2", "e2@Intel-6-79"},
 			Match{"e2@Intel-6-79", LabelInstanceType + "," + LabelOwnCPUModel}, true},
-		{"a CPU model has none of its own", "",
+		{"a CPU model as a type has no CPU model of its own", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79"}, []string{"Intel-6-79@Intel-6-79"},
 			Match{"Intel-6-79", LabelOwnCPUModel}, false},
-		{"none known: the first is named without its CPU model", "",
+		{"no known type: returns the first without its CPU model", "",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79", LabelGCPMachineFamily: "x9"}, []string{"n4"}, Match{"x9", LabelGCPMachineFamily}, false},
 		{"a chosen label with the CPU model", "pool",
 			map[string]string{"pool": "fast", LabelOwnCPUModel: "Intel-6-79"}, []string{"fast", "fast@Intel-6-79"}, Match{"fast@Intel-6-79", "pool," + LabelOwnCPUModel}, true},
 		{"a chosen label whose CPU model has no ratio of its own", "pool",
 			map[string]string{"pool": "fast", LabelOwnCPUModel: "Intel-6-79"}, []string{"fast"}, Match{"fast", "pool"}, true},
-		{"a CPU model does not stand for a chosen label", "pool",
+		{"a CPU model does not replace a chosen label", "pool",
 			map[string]string{LabelOwnCPUModel: "Intel-6-79"}, []string{"Intel-6-79", "@Intel-6-79"}, Match{}, false},
 		{"architecture last", "",
 			map[string]string{LabelArch: "arm64", LabelInstanceType: "t2a-standard-1"}, []string{"arm64", "t2a"},
 			Match{"t2a", LabelInstanceType}, true},
-		{"none known: the first is named", "",
+		{"no known type: returns the first", "",
 			map[string]string{LabelGCPMachineFamily: "x9", LabelArch: "amd64"}, []string{"n4"}, Match{"x9", LabelGCPMachineFamily}, false},
 		{"no label", "", nil, []string{"n4"}, Match{}, false},
-		{"a chosen label alone counts", "pool",
+		{"only the chosen label is read", "pool",
 			map[string]string{"pool": "fast", LabelGCPMachineFamily: "n4"}, []string{"n4"}, Match{"fast", "pool"}, false},
 		{"a chosen label that is known", "pool",
 			map[string]string{"pool": "fast"}, []string{"fast"}, Match{"fast", "pool"}, true},
@@ -99,11 +99,11 @@ func TestResolve(t *testing.T) {
 }
 
 func TestNodetype(t *testing.T) {
-	t.Run("family of machine family with dashes", familyOfMachineFamilyWithDashes)
-	t.Run("every label that can change the type is listed once", everyLabelThatCanChangeTheTypeIsListedOnce)
+	t.Run("derives the family of names with dashes", derivesTheFamilyOfNamesWithDashes)
+	t.Run("lists every label that can change the type once", listsEveryLabelThatCanChangeTheTypeOnce)
 }
 
-func familyOfMachineFamilyWithDashes(t *testing.T) {
+func derivesTheFamilyOfNamesWithDashes(t *testing.T) {
 	// AWS names may have a dash before the dot; Google's never have a dot.
 	for in, want := range map[string]string{
 		"m7i-flex.large": "m7i-flex", "u-6tb1.metal": "u-6tb1", "c3-standard-4-lssd": "c3",
@@ -115,7 +115,7 @@ func familyOfMachineFamilyWithDashes(t *testing.T) {
 	}
 }
 
-func everyLabelThatCanChangeTheTypeIsListedOnce(t *testing.T) {
+func listsEveryLabelThatCanChangeTheTypeOnce(t *testing.T) {
 	models := []string{LabelOwnCPUModel, LabelCPUVendor, LabelCPUFamily, LabelCPUModel}
 	for _, tc := range []struct {
 		label         string
@@ -131,7 +131,7 @@ func everyLabelThatCanChangeTheTypeIsListedOnce(t *testing.T) {
 			t.Errorf("%q reads %v, want %v", tc.label, got, tc.want)
 		}
 		if got := r.TellingLabels(); !slices.Equal(got, tc.telling) {
-			t.Errorf("%q is told by %v, want %v", tc.label, got, tc.telling)
+			t.Errorf("%q: TellingLabels returned %v, want %v", tc.label, got, tc.telling)
 		}
 	}
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Change is one change of overrides. Nobody changes it once it is made.
+// Change is one change of the overrides. It is immutable.
 type Change struct {
-	// Number counts the changes, from 1; 0 if it was only checked.
+	// Number counts the changes, from 1; 0 if the change was only validated.
 	Number int64
-	// Time is when it was made, to the second.
+	// Time is when the change was made, to the second.
 	Time time.Time
-	// Author made it; empty of what has expired.
+	// Author made the change; empty if overrides expired.
 	Author string
-	// Reason is why, in the words of the author.
+	// Reason is why, in the author's words.
 	Reason string
-	// Deltas are the node types that were changed, by name; at least one.
+	// Deltas are the changes per node type, by name; at least one.
 	Deltas []Delta
-	// RollbackTo is the change that was gone back to; nil if this was no
+	// RollbackTo is the change that was rolled back to; nil if this was not a
 	// rollback.
 	RollbackTo *int64
 }
 
-// Names tells whether the change is one of the node type.
+// Names reports whether the change affects the node type.
 func (c *Change) Names(nodeType string) bool {
 	return slices.ContainsFunc(c.Deltas, func(d Delta) bool { return d.NodeType == nodeType })
 }
@@ -34,24 +34,24 @@ func (c *Change) Names(nodeType string) bool {
 // Delta is what a change did to the override of one node type.
 type Delta struct {
 	NodeType string
-	// From is nil if there was no override before, To if there is none after.
+	// From is nil if there was no override before; To is nil if there is none after.
 	From, To *Value
 }
 
-// String is the delta in one line, e.g. "n4: from none to cpu 1.3, memory 1".
+// String returns the delta on one line, e.g. "n4: from none to cpu 1.3, memory 1".
 func (d Delta) String() string {
 	return d.NodeType + ": from " + d.From.String() + " to " + d.To.String()
 }
 
-// Value is what an override says of a node type.
+// Value is the content of an override.
 type Value struct {
 	// CPUPerf and MemoryPerf are finite and above 0.
 	CPUPerf, MemoryPerf float64
-	// ExpireTime is when the override ends, to the second; zero is never.
+	// ExpireTime is when the override expires, to the second; zero means never.
 	ExpireTime time.Time
 }
 
-// String is the value in words, "none" of nil.
+// String describes the value; it returns "none" for nil.
 func (v *Value) String() string {
 	if v == nil {
 		return "none"
@@ -65,7 +65,7 @@ func (v *Value) String() string {
 
 func valueOf(r ratios.Ratio) Value { return Value{r.CPUPerf, r.MemoryPerf, r.ExpireTime} }
 
-// deltas lists what makes the one of the other, by node type.
+// deltas returns the differences between two sets of overrides, by node type.
 func deltas(from, to map[string]ratios.Ratio) []Delta {
 	names := maps.Clone(to)
 	if names == nil {

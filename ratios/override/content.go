@@ -7,18 +7,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// expired is the reason of changes that nobody has made.
+// expired is the reason of changes that have no author because overrides expired.
 const expired = "expired"
 
-// content is what the ConfigMap says. Nobody changes it once it is made.
+// content is the content of the ConfigMap. It is immutable.
 type content struct {
-	// overrides by node type, those that have expired too.
+	// overrides by node type, including expired ones.
 	overrides map[string]ratios.Ratio
-	// changes are the newest, the oldest of them first.
+	// changes are the newest changes, oldest first.
 	changes []Change
 }
 
-// newest is the number of the newest change, 0 if there was none.
+// newest returns the number of the newest change; 0 if there is none.
 func (c content) newest() int64 {
 	if len(c.changes) == 0 {
 		return 0
@@ -26,20 +26,19 @@ func (c content) newest() int64 {
 	return c.changes[len(c.changes)-1].Number
 }
 
-// with returns the content after a change to other overrides, and the change; the
-// same content and nil if nothing changes. The change lacks its deltas.
+// with returns the content with its overrides replaced, and the recorded change. If no override
+// changes, it returns the same content and nil. The given change has no number or deltas yet.
 func (c content) with(overrides map[string]ratios.Ratio, change Change) (content, *Change) {
 	change.Deltas = deltas(c.overrides, overrides)
 	if len(change.Deltas) == 0 {
 		return c, nil
 	}
 	change.Number = c.newest() + 1
-	// The capacity keeps append off what others read.
+	// The capacity limit keeps append from writing to a slice that others read.
 	return content{overrides, append(c.changes[:len(c.changes):len(c.changes)], change)}, &change
 }
 
-// at returns the content as of now: what has expired is gone, by a change of its
-// own.
+// at returns the content as of now: a separate change removes expired overrides.
 func (c content) at(now time.Time) content {
 	next, _ := c.with(live(c.overrides, now), Change{Time: now, Reason: expired})
 	return next
@@ -58,9 +57,8 @@ func live(overrides map[string]ratios.Ratio, now time.Time) map[string]ratios.Ra
 
 func hasExpired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
-// before returns how the overrides that were changed since were right after a
-// change, nil where there was none. The error is a
-// *NotKeptError.
+// before returns the values right after a change of all overrides that have changed since. A
+// value is nil if there was no override. The error is a *NotKeptError.
 func (c content) before(to int64) (map[string]*Value, error) {
 	oldest := c.newest() - int64(len(c.changes))
 	if to < oldest || to > c.newest() {
@@ -75,8 +73,8 @@ func (c content) before(to int64) (map[string]*Value, error) {
 	return was, nil
 }
 
-// rolledBack returns the overrides with those that were changed since as they
-// were, unless they have expired by now.
+// rolledBack returns the overrides with all changes after one undone. Overrides that would have
+// expired by now are not restored.
 func (c content) rolledBack(to int64, from ratios.Provenance) (map[string]ratios.Ratio, error) {
 	was, err := c.before(to)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package override is the provider of the ratios that people set through the API.
-// It keeps them in one ConfigMap, with who changed what and why, and changes them
-// so that no writer of any replica undoes what another has written.
+// Package override is the provider of the ratios that users set through the API. It stores them
+// in one ConfigMap, with a history of who changed what and why. Concurrent writers of any
+// replica never undo each other's changes.
 //
-// It must not know other providers, nor who may change ratios.
+// It must not know other providers or who may change ratios.
 package override

@@ -6,11 +6,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
-// noun is what messages call what is stored.
+// noun is the word for the stored items in messages.
 const noun = "overrides"
 
-// maxOverrides, maxBytes, maxChanges and maxHistoryBytes bound what is stored. The
-// API server takes a ConfigMap of 1 MiB.
+// maxOverrides, maxBytes, maxChanges and maxHistoryBytes limit what is stored. The
+// API server accepts ConfigMaps of up to 1 MiB.
 const (
 	maxOverrides    = 1000
 	maxBytes        = 500_000
@@ -18,56 +18,55 @@ const (
 	maxHistoryBytes = 400 << 10
 )
 
-// ErrReadOnly tells that this process must not write.
+// ErrReadOnly means that this process must not write.
 var ErrReadOnly error = document.ReadOnlyError{Noun: noun}
 
-// FullError tells that no more overrides can be stored.
+// FullError means that no more overrides can be stored.
 type FullError struct{ Overrides, Bytes int }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("%d overrides of %d bytes are more than the %d overrides or %d bytes that can be kept: write those that stay into the configuration, and delete them here",
+	return fmt.Sprintf("%d overrides with %d bytes exceed the limit of %d overrides or %d bytes: move permanent overrides to the configuration, and delete them here",
 		e.Overrides, e.Bytes, maxOverrides, maxBytes)
 }
 
-// EtagError tells that an override is not as the caller has read it.
+// EtagError means that an override has changed since the caller read it.
 type EtagError struct {
 	NodeType string
-	// Etag is that of the present state.
+	// Etag identifies the current state.
 	Etag string
 }
 
 func (e *EtagError) Error() string {
-	return fmt.Sprintf("the override of node type %q was changed since its etag was read: read it again and decide anew", e.NodeType)
+	return fmt.Sprintf("the override of node type %q has changed since its etag was read: read it again before you change it", e.NodeType)
 }
 
-// NewerChangeError tells that there is a change that the caller does not know.
+// NewerChangeError means that the history has a change that the caller has not seen.
 type NewerChangeError struct{ Newest int64 }
 
 func (e *NewerChangeError) Error() string {
-	return fmt.Sprintf("the newest change is %d: read the changes again and decide anew", e.Newest)
+	return fmt.Sprintf("the newest change is %d: read the changes again before you roll back", e.Newest)
 }
 
-// NotKeptError tells that it cannot be known how the overrides were after a
-// change.
+// NotKeptError means that the state of the overrides after a change is not known.
 type NotKeptError struct {
 	Number int64
-	// Oldest and Newest are the changes that can be gone back to.
+	// Oldest and Newest are the range of changes that can be rolled back to.
 	Oldest, Newest int64
 }
 
 func (e *NotKeptError) Error() string {
 	if e.Number > e.Newest {
-		return fmt.Sprintf("there was no change %d, the newest is %d", e.Number, e.Newest)
+		return fmt.Sprintf("change %d does not exist, the newest is %d", e.Number, e.Newest)
 	}
-	return fmt.Sprintf("change %d was too long ago: changes since %d can be undone", e.Number, e.Oldest+1)
+	return fmt.Sprintf("change %d is too old: only changes since %d can be undone", e.Number, e.Oldest+1)
 }
 
-// UnknownError tells that nobody says anything of a node type.
+// UnknownError means that no source has a ratio for a node type.
 type UnknownError struct{ NodeType string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("node type %q has no ratio", e.NodeType) }
 
-// NoOverrideError tells that there is nothing to delete.
+// NoOverrideError means that no override exists to delete.
 type NoOverrideError struct{ NodeType string }
 
 func (e *NoOverrideError) Error() string {
@@ -77,7 +76,7 @@ func (e *NoOverrideError) Error() string {
 // FieldError is what is wrong with the override of a node type.
 type FieldError struct {
 	NodeType string
-	// Field is named as in the ConfigMap.
+	// Field has the name that it has in the ConfigMap.
 	Field, Problem string
 }
 

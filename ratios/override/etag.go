@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Etag identifies the state of a node type's override, nil if there is none: 16
-// hexadecimal digits.
+// Etag returns 16 hexadecimal digits that identify the state of a node type's override; r is
+// nil if there is none.
 func Etag(nodeType string, r *ratios.Ratio) string {
 	state := fmt.Sprintf("%q", nodeType)
 	if r != nil {
@@ -20,8 +20,7 @@ func Etag(nodeType string, r *ratios.Ratio) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Of returns the override among the candidates for a node type, nil if there is
-// none.
+// Of returns the override among the candidates for a node type; nil if there is none.
 func Of(candidates []ratios.Ratio) *ratios.Ratio {
 	for i := range candidates {
 		if candidates[i].Provenance.Source == Source {

@@ -15,15 +15,15 @@ import (
 
 // Keys of the ConfigMap.
 const (
-	// Key has the overrides.
+	// Key holds the overrides.
 	Key = "overrides.yaml"
-	// HistoryKey has the changes that led to them.
+	// HistoryKey holds the changes that led to them.
 	HistoryKey = "history.yaml"
 )
 
-// Preambles tell people who look into the ConfigMap what they see.
+// Preambles explain the content to users who read the ConfigMap.
 const (
-	preamble = `# Ratios that decide before those of the configuration. Written by
+	preamble = `# Ratios that take precedence over the configuration. Written by
 # "resizectl ratios set", "delete" and "rollback".
 `
 	historyPreamble = `# Who changed the overrides, and why. Written by workload-resizer.
@@ -70,8 +70,8 @@ type valueEntry struct {
 	ExpireTime string  `json:"expireTime,omitempty"`
 }
 
-// readable is format, whose texts parse reads as the same: nothing is ever
-// written that the next read refuses.
+// readable formats the content and checks that parse reads it back unchanged, so that the store
+// never writes data that the next read rejects.
 func readable(c content) (map[string]string, error) {
 	text, kept, err := format(c)
 	if err != nil {
@@ -79,16 +79,16 @@ func readable(c content) (map[string]string, error) {
 	}
 	again, err := parse(text)
 	if err == nil && !reflect.DeepEqual(again, content{c.overrides, kept}) {
-		err = errors.New("they are read as others than were written")
+		err = errors.New("the content differs")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("write overrides as YAML: they could not be read again: %w", err)
+		return nil, fmt.Errorf("write overrides as YAML: read them back: %w", err)
 	}
 	return text, nil
 }
 
-// format writes the content as data for the ConfigMap, with as many of the newest
-// changes as are kept, at least one.
+// format formats the content as data for the ConfigMap. It keeps as many of the newest changes
+// as the limits allow, but at least one.
 func format(c content) (data map[string]string, kept []Change, err error) {
 	overrides := list{map[string]entry{}}
 	for nodeType, r := range c.overrides {
@@ -105,7 +105,7 @@ func format(c content) (data map[string]string, kept []Change, err error) {
 	return map[string]string{Key: preamble + string(text), HistoryKey: historyPreamble + "changes:\n" + lines}, kept, nil
 }
 
-// lines writes each change on a line of its own.
+// lines formats each change on its own line.
 func lines(changes []Change) (text string, kept []Change, err error) {
 	var newest []string
 	size := len(historyPreamble)

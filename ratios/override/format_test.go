@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// busy is a content with as many changes and overrides as there can be.
+// busy returns a content with these numbers of changes and overrides.
 func busy(changes, overrides int) content {
 	c := content{overrides: map[string]ratios.Ratio{}}
 	from := ratios.Provenance{Source: Source, UpdateTime: began, Author: "ann", Reason: "as measured"}
@@ -28,13 +28,13 @@ func busy(changes, overrides int) content {
 }
 
 func TestFormat(t *testing.T) {
-	t.Run("what is written is read as the same", whatIsWrittenIsReadAsTheSame)
-	t.Run("the history is bounded", theHistoryIsBounded)
-	t.Run("what is wrong with an override is said with its path", whatIsWrongWithAnOverrideIsSaidWithItsPath)
-	t.Run("an etag is that of one state", anEtagIsThatOfOneState)
+	t.Run("reads back what it writes", readsBackWhatItWrites)
+	t.Run("limits the history", limitsTheHistory)
+	t.Run("reports faults with their paths", reportsFaultsWithTheirPaths)
+	t.Run("an etag identifies one state", anEtagIdentifiesOneState)
 }
 
-func whatIsWrittenIsReadAsTheSame(t *testing.T) {
+func readsBackWhatItWrites(t *testing.T) {
 	to := int64(0)
 	c := content{
 		overrides: map[string]ratios.Ratio{
@@ -57,7 +57,7 @@ func whatIsWrittenIsReadAsTheSame(t *testing.T) {
 	}
 }
 
-func theHistoryIsBounded(t *testing.T) {
+func limitsTheHistory(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		changes []Change
@@ -65,9 +65,9 @@ func theHistoryIsBounded(t *testing.T) {
 		oldest  int64
 	}{
 		{"none", nil, 0, 0},
-		{"all that fit", busy(900, 0).changes, 900, 1},
-		{"the newest 1000", busy(1100, 0).changes, 1000, 101},
-		{"one, however large it is", []Change{{Number: 3, Time: began, Deltas: []Delta{{strings.Repeat("x", maxHistoryBytes), nil, nil}}}}, 1, 3},
+		{"all changes that fit", busy(900, 0).changes, 900, 1},
+		{"only the newest 1000", busy(1100, 0).changes, 1000, 101},
+		{"at least one, of any size", []Change{{Number: 3, Time: began, Deltas: []Delta{{strings.Repeat("x", maxHistoryBytes), nil, nil}}}}, 1, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, kept, err := format(content{changes: tc.changes})
@@ -88,30 +88,30 @@ func theHistoryIsBounded(t *testing.T) {
 		t.Errorf("the history has %d bytes", size)
 	}
 	if _, err := readable(large); err != nil {
-		t.Errorf("what is kept of it: %v", err)
+		t.Errorf("read back: %v", err)
 	}
 }
 
-func whatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
+func reportsFaultsWithTheirPaths(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		data map[string]string
 		want string
 	}{
-		{"an unknown key of the ConfigMap", map[string]string{"override.yaml": ""}, "override.yaml: unknown key, overrides are in overrides.yaml"},
-		{"no YAML", map[string]string{Key: "{"}, "overrides.yaml: read YAML: "},
+		{"an unknown key of the ConfigMap", map[string]string{"override.yaml": ""}, "override.yaml: unknown key; overrides must be in overrides.yaml"},
+		{"not YAML", map[string]string{Key: "{"}, "overrides.yaml: read YAML: "},
 		{"an unknown key", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, x: 1}}"}, `unknown field "overrides.n4.x"`},
-		{"a key twice", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: 1, memPerf: 1}}"}, `mapping key "n4" already defined`},
-		{"a second document", map[string]string{Key: "overrides: {}\n---\n"}, "overrides.yaml: want one YAML document"},
+		{"a key that is set twice", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: 1, memPerf: 1}}"}, `mapping key "n4" already defined`},
+		{"a second document", map[string]string{Key: "overrides: {}\n---\n"}, "overrides.yaml: must be one YAML document"},
 		{"no performance", map[string]string{Key: "overrides: {n4: {cpuPerf: 1}}"}, "overrides.n4.memPerf: must be set to a finite number above 0"},
-		{"no name of a node type", map[string]string{Key: "overrides: {-n4: {cpuPerf: 1, memPerf: 1}}"}, "overrides.-n4.nodeType: must be one that a node can have"},
-		{"no CPU model", map[string]string{Key: "overrides: {n4@: {cpuPerf: 1, memPerf: 1}}"}, `overrides.n4@.nodeType: must be one that a node can have: a node type and a CPU model`},
-		{"no time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: want a time such as "2026-11-21T01:02:03Z", got "soon"`},
+		{"not a node type", map[string]string{Key: "overrides: {-n4: {cpuPerf: 1, memPerf: 1}}"}, "overrides.-n4.nodeType: must be a valid node type"},
+		{"an empty CPU model", map[string]string{Key: "overrides: {n4@: {cpuPerf: 1, memPerf: 1}}"}, `overrides.n4@.nodeType: must be a valid node type: must have a node type before and a CPU model after`},
+		{"not a time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: want a time such as "2026-11-21T01:02:03Z", got "soon"`},
 		{"two lines", map[string]string{Key: `overrides: {n4: {cpuPerf: 1, memPerf: 1, reason: "a\nb"}}`}, "overrides.n4.reason: must be one line"},
 		{"two faults", map[string]string{Key: "overrides: {n4: {memPerf: 1}, c3: {cpuPerf: 1}}"}, "overrides.c3.memPerf: must be set to a finite number above 0; overrides.n4.cpuPerf: "},
-		{"a gap in the history", map[string]string{HistoryKey: "changes: [{number: 1, deltas: [{nodeType: n4}]}, {number: 3, deltas: [{nodeType: n4}]}]"}, "changes[1].number: want 2, got 3"},
-		{"a change from before the first", map[string]string{HistoryKey: "changes: [{number: 0, deltas: [{nodeType: n4}]}]"}, "changes[0].number: want one from 1 on"},
-		{"a change of nothing", map[string]string{HistoryKey: "changes: [{number: 1}]"}, "changes[0].deltas: want at least one"},
+		{"a gap in the history", map[string]string{HistoryKey: "changes: [{number: 1, deltas: [{nodeType: n4}]}, {number: 3, deltas: [{nodeType: n4}]}]"}, "changes[1].number: must be 2, not 3"},
+		{"a change before the first", map[string]string{HistoryKey: "changes: [{number: 0, deltas: [{nodeType: n4}]}]"}, "changes[0].number: must be at least 1"},
+		{"a change without deltas", map[string]string{HistoryKey: "changes: [{number: 1}]"}, "changes[0].deltas: must have at least one"},
 		{"a bad value in the history", map[string]string{HistoryKey: "changes: [{number: 1, deltas: [{nodeType: n4, to: {cpuPerf: -1, memPerf: 1}}]}]"}, "changes[0].deltas[0].to: n4.cpuPerf: must be set"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -127,11 +127,11 @@ func whatIsWrongWithAnOverrideIsSaidWithItsPath(t *testing.T) {
 	}
 }
 
-func anEtagIsThatOfOneState(t *testing.T) {
+func anEtagIdentifiesOneState(t *testing.T) {
 	r := ratios.Ratio{CPUPerf: 1, MemoryPerf: 2, ExpireTime: began, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "a", Reason: "b"}}
 	seen := map[string]string{}
 	for name, change := range map[string]func(*ratios.Ratio){
-		"as it is":         func(*ratios.Ratio) {},
+		"unchanged":        func(*ratios.Ratio) {},
 		"cpu":              func(r *ratios.Ratio) { r.CPUPerf = 2 },
 		"memory":           func(r *ratios.Ratio) { r.MemoryPerf = 1 },
 		"end":              func(r *ratios.Ratio) { r.ExpireTime = time.Time{} },
@@ -149,10 +149,10 @@ func anEtagIsThatOfOneState(t *testing.T) {
 		seen[etag] = name
 	}
 	if Etag("n4", nil) == Etag("c3", nil) || len(Etag("n4", nil)) != 16 {
-		t.Error("the etag of none is not that of its node type")
+		t.Error("without an override, the etag must depend on the node type")
 	}
 	if diff := cmp.Diff(&r, Of([]ratios.Ratio{{CPUPerf: 3}, r})); diff != "" || Of([]ratios.Ratio{{CPUPerf: 3}}) != nil {
-		t.Errorf("found another: %s", diff)
+		t.Errorf("Of returned another ratio: %s", diff)
 	}
 }
 

@@ -2,18 +2,19 @@ package override
 
 import "slices"
 
-// Page says which changes to return.
+// Page selects the changes to return.
 type Page struct {
-	// NodeType is the only one whose changes are returned; empty is all.
+	// NodeType limits the result to the changes of one node type; empty means all.
 	NodeType string
-	// Before is the number that they are below; 0 begins with the newest.
+	// Before limits the result to changes with a lower number; 0 starts with the
+	// newest change.
 	Before int64
-	// Size is how many there may be.
+	// Size is the maximum number of changes.
 	Size int
 }
 
-// Changes returns changes, the newest first, and whether there are more. The error
-// says why they are not known.
+// Changes returns changes, newest first, and whether there are more. The error explains why the
+// changes are not known.
 func (s *Store) Changes(p Page) (page []Change, more bool, err error) {
 	err = s.document.Err()
 	s.mu.Lock()

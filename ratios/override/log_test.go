@@ -11,7 +11,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// logged has every change of the history in the log, and nothing else.
+// logged checks that the log has every change of the history and nothing else.
 func logged(t *testing.T, s *stored) {
 	s.write(t, nil)
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
@@ -27,7 +27,7 @@ func logged(t *testing.T, s *stored) {
 			t.Fatal(err)
 		}
 	}
-	update(Request{Author: "ann", Reason: "only asked", ValidateOnly: true}, limited)
+	update(Request{Author: "ann", Reason: "validated only", ValidateOnly: true}, limited)
 	update(Request{Author: "ann", Reason: "measured"}, limited)
 	update(Request{Author: "ann", Reason: "the same"}, limited)
 	clock.SetTime(end)
@@ -36,7 +36,7 @@ func logged(t *testing.T, s *stored) {
 		t.Fatal(err)
 	}
 	if _, err := r.Delete(ctx, Deletion{NodeType: "c3"}, Request{}); err == nil {
-		t.Error("deleted what is not there")
+		t.Error("deleted an override that does not exist")
 	}
 
 	var got []string

@@ -12,20 +12,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Bounds of texts, in bytes. Names of callers can be longer than what people say
-// of themselves.
+// Limits of texts, in bytes. The name of an authenticated caller may be longer than an author
+// that a caller states.
 const (
 	maxReason = 512
 	maxAuthor = 512
 )
 
-// parse reads the data of the ConfigMap. Without a key there is nothing of it. The
-// error lists everything that is wrong, each with its path.
+// parse reads the data of the ConfigMap. A missing key is empty. The error lists all faults,
+// each with its path.
 func parse(data map[string]string) (content, error) {
 	var errs document.Faults
 	for key := range data {
 		if key != Key && key != HistoryKey {
-			errs = append(errs, fmt.Errorf("%s: unknown key, overrides are in %s", key, Key))
+			errs = append(errs, fmt.Errorf("%s: unknown key; overrides must be in %s", key, Key))
 		}
 	}
 	var overrides list
@@ -48,7 +48,7 @@ func parse(data map[string]string) (content, error) {
 	for i, e := range past.Changes {
 		change, err := e.change()
 		if err == nil && i > 0 && change.Number != c.changes[i-1].Number+1 {
-			err = fmt.Errorf("number: want %d, got %d", c.changes[i-1].Number+1, change.Number)
+			err = fmt.Errorf("number: must be %d, not %d", c.changes[i-1].Number+1, change.Number)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("changes[%d].%w", i, err))
@@ -102,14 +102,13 @@ func faults(nodeType string, r ratios.Ratio) []*FieldError {
 	return errs
 }
 
-// nodeTypeProblem returns what is wrong with the name of a node type, empty if
-// nothing is.
+// nodeTypeProblem returns what is wrong with the name of a node type; empty if it is valid.
 func nodeTypeProblem(nodeType string) string {
 	if nodeType == "" {
 		return "must be set"
 	}
 	if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
-		return "must be one that a node can have: " + strings.Join(problems, ", ")
+		return "must be a valid node type: " + strings.Join(problems, ", ")
 	}
 	return ""
 }
@@ -121,9 +120,9 @@ func (e *changeEntry) change() (Change, error) {
 	case err != nil:
 		return c, fmt.Errorf("time: %w", err)
 	case e.Number < 1:
-		return c, fmt.Errorf("number: want one from 1 on, got %d", e.Number)
+		return c, fmt.Errorf("number: must be at least 1, not %d", e.Number)
 	case len(e.Deltas) == 0:
-		return c, fmt.Errorf("deltas: want at least one")
+		return c, fmt.Errorf("deltas: must have at least one")
 	}
 	for i, d := range e.Deltas {
 		delta := Delta{NodeType: d.NodeType}

@@ -12,7 +12,7 @@ import (
 )
 
 // changedBetween lets another replica change the overrides after a patch was
-// computed and before it is written, so that it has to be computed anew.
+// computed and before it is written, so that it must be computed again.
 func changedBetween(t *testing.T, s *stored) {
 	three := 3.0
 	whole := set("n4", 2)
@@ -24,19 +24,19 @@ func changedBetween(t *testing.T, s *stored) {
 		patch  Patch
 		want   map[string]Value
 	}{
-		{"deleted, of which nothing is left", []Patch{whole},
+		{"deleted while the patch sets everything", []Patch{whole},
 			func(r *replica) error {
 				_, err := r.Delete(t.Context(), Deletion{NodeType: "n4"}, Request{})
 				return err
 			},
 			set("n4", 1.5), map[string]Value{"n4": {CPUPerf: 1.5, MemoryPerf: 1}}},
-		{"set, of which the rest is left", nil,
+		{"set while the patch sets a part", nil,
 			func(r *replica) error {
 				_, err := r.Update(t.Context(), []Patch{whole}, Request{})
 				return err
 			},
 			set("n4", 1.5), map[string]Value{"n4": {CPUPerf: 1.5, MemoryPerf: 3}}},
-		{"deleted, and nobody else knows the type", []Patch{whole},
+		{"deleted while no other source knows the type", []Patch{whole},
 			func(r *replica) error {
 				_, err := r.Delete(t.Context(), Deletion{NodeType: "n4"}, Request{})
 				return err
@@ -67,13 +67,13 @@ func changedBetween(t *testing.T, s *stored) {
 	}
 }
 
-// alone is the patch of a node type that no other source knows.
+// alone returns the patch of a node type that no other source knows.
 func alone(p Patch) Patch {
 	p.Default = nil
 	return p
 }
 
-// expiredBetween has an override that is stored, and over when it is patched.
+// expiredBetween patches a stored override that has expired.
 func expiredBetween(t *testing.T, s *stored) {
 	s.write(t, nil)
 	clock := testingclock.NewFakeClock(began)
@@ -85,7 +85,7 @@ func expiredBetween(t *testing.T, s *stored) {
 	clock.SetTime(end)
 	_, err := r.Update(t.Context(), []Patch{alone(set("n4", 1.5))}, Request{})
 	if _, ok := errors.AsType[*UnknownError](err); !ok {
-		t.Errorf("update of what nobody knows: %v", err)
+		t.Errorf("update of an unknown node type: %v", err)
 	}
 	r.mustUpdate(t, Request{}, set("n4", 1.5))
 	want := map[string]Value{"n4": {CPUPerf: 1.5, MemoryPerf: 1}}

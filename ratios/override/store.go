@@ -17,8 +17,8 @@ import (
 // Source is the name of this source.
 const Source = "override"
 
-// Store follows the overrides in a ConfigMap, and changes them. All methods may
-// be called at any time from any goroutine.
+// Store watches the overrides in a ConfigMap, and changes them. All methods are safe for
+// concurrent use.
 type Store struct {
 	clock    clock.Clock
 	readOnly bool
@@ -28,7 +28,7 @@ type Store struct {
 	mu sync.Mutex
 	// report is nil unless the store runs.
 	report func(ratios.Update)
-	// changes are those of the last good content; nil until there was one.
+	// changes are the changes of the last good content; nil until there is one.
 	changes []Change
 }
 
@@ -40,16 +40,16 @@ type Option func(*Store)
 // WithClock replaces the real clock.
 func WithClock(c clock.Clock) Option { return func(s *Store) { s.clock = c } }
 
-// OnReject has reject told of content that is bad; it must not block.
+// OnReject calls reject with invalid content and what is wrong with it; reject must not block.
 func OnReject(reject func(*corev1.ConfigMap, error)) Option {
 	return func(s *Store) { s.onReject = reject }
 }
 
-// ReadOnly makes all changes return ErrReadOnly that would not only be checked.
+// ReadOnly makes all changes that are not only validated return ErrReadOnly.
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
 // New returns a store of the overrides in a ConfigMap. The client must be allowed
-// to list, watch, get and update it, and must not bound the time of a watch.
+// to list, watch, get and update it, and must not limit the duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
 	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}}
 	for _, set := range opts {
@@ -71,16 +71,16 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 // Name implements ratios.Provider.
 func (s *Store) Name() string { return Source }
 
-// Run implements ratios.Provider. A ConfigMap that is missing from the start has
-// no overrides; one that goes away leaves those that it had in force.
+// Run implements ratios.Provider. A ConfigMap that is missing from the start has no overrides.
+// If the ConfigMap is deleted later, its overrides stay in effect.
 func (s *Store) Run(ctx context.Context, report func(ratios.Update)) error {
 	s.reportTo(report)
 	defer s.reportTo(nil)
 	return s.document.Run(ctx)
 }
 
-// Missing says that no override can be stored, for there is no ConfigMap, while
-// none is in force; nil otherwise, also where none may be stored at all.
+// Missing returns an error if no override can be stored because the ConfigMap does not exist,
+// and no override is in effect. Otherwise, and for a read-only store, it returns nil.
 func (s *Store) Missing() error { return s.document.Missing() }
 
 func (s *Store) reportTo(report func(ratios.Update)) {
@@ -89,8 +89,8 @@ func (s *Store) reportTo(report func(ratios.Update)) {
 	s.report = report
 }
 
-// accept puts the overrides in force that have not expired. Whoever has written
-// them gets no answer before they are reported.
+// accept puts the overrides that have not expired into effect. A writer gets no response before
+// they are reported.
 func (s *Store) accept(_ context.Context, c content) document.InForce {
 	inForce := live(c.overrides, s.clock.Now())
 	s.mu.Lock()
@@ -108,10 +108,10 @@ func (s *Store) tell(u ratios.Update) {
 	}
 }
 
-// now is the time to the second.
+// now returns the time to the second.
 func (s *Store) now() time.Time { return s.clock.Now().UTC().Truncate(time.Second) }
 
-// nextExpiry is when the next of the overrides expires, zero if none does.
+// nextExpiry returns when the next override expires; zero if none does.
 func nextExpiry(overrides map[string]ratios.Ratio) time.Time {
 	var next time.Time
 	for _, r := range overrides {

@@ -50,7 +50,7 @@ func inForce(t *testing.T, s *stored) {
 	a, b := s.run(t, WithClock(clock)), s.run(t)
 	c := a.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
 	if got := a.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
-		t.Errorf("in force where it was set: %v", got)
+		t.Errorf("in effect on the replica that set it: %v", got)
 	}
 	b.await(t, map[string]float64{"n4": 2})
 	entry, _ := b.table.Table().Lookup("n4")
@@ -69,11 +69,11 @@ func inForce(t *testing.T, s *stored) {
 		t.Errorf("changes %v, %v", changes, err)
 	}
 	if again := a.mustUpdate(t, Request{Author: "bob"}, set("n4", 2)); again != nil {
-		t.Errorf("what is so already is the change %v", again)
+		t.Errorf("setting the current value made the change %v", again)
 	}
 }
 
-// replay is what the changes come to, from nothing.
+// replay returns the result of applying the changes to no overrides.
 func replay(changes []Change) map[string]Value {
 	all := map[string]Value{}
 	for _, c := range changes {
@@ -111,7 +111,7 @@ func atTheSameTime(t *testing.T, s *stored) {
 				p.Etag = r.etag(nodeType)
 				c, err := r.Update(t.Context(), []Patch{p}, Request{Reason: reason})
 				if etag, ok := errors.AsType[*EtagError](err); ok && etag.NodeType == nodeType {
-					continue // Somebody was faster; what it has written is read now.
+					continue // Another writer was faster; its change is read next.
 				}
 				if err != nil {
 					t.Errorf("%s: %v", reason, err)
@@ -228,7 +228,7 @@ func checked(t *testing.T, s *stored) {
 		t.Errorf("update %+v to %+v, %v", c, layer, err)
 	}
 	if _, err := r.Delete(t.Context(), Deletion{NodeType: "n4"}, dry); err == nil {
-		t.Error("deleted what is not there")
+		t.Error("deleted an override that does not exist")
 	}
 	if c := s.read(t); len(c.overrides) > 0 || len(c.changes) > 0 {
 		t.Errorf("stored %+v", c)
@@ -268,14 +268,14 @@ func deleted(t *testing.T, s *stored) {
 		t.Errorf("deleted %+v, %v", c, err)
 	}
 	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"c3": 3}) {
-		t.Errorf("in force: %v", got)
+		t.Errorf("in effect: %v", got)
 	}
 }
 
 func rolledBack(t *testing.T, s *stored) {
 	s.write(t, nil)
 	r := s.run(t)
-	states := []map[string]Value{{}} // By number of the change.
+	states := []map[string]Value{{}} // By change number.
 	made := func(c *Change, err error) {
 		t.Helper()
 		if err != nil {
@@ -294,7 +294,7 @@ func rolledBack(t *testing.T, s *stored) {
 	update(set("c3", 3), set("c4", 4), set("n4", 2.5))
 	made(r.Delete(t.Context(), Deletion{NodeType: "c3"}, Request{}))
 	update(set("c4", 5))
-	// To each change in turn; those are changes themselves.
+	// Roll back to each change in turn; each rollback is a change, too.
 	for _, to := range []int64{3, 2, 1, 0, 4, 2, 7} {
 		made(r.Rollback(t.Context(), Rollback{To: to, Newest: int64(len(states) - 1)}, Request{Author: "ann"}))
 		if diff := cmp.Diff(states[to], states[len(states)-1]); diff != "" {
@@ -309,14 +309,14 @@ func rolledBack(t *testing.T, s *stored) {
 		t.Errorf("to the newest: %v, %v", c, err)
 	}
 	_, err := r.Rollback(t.Context(), Rollback{To: newest + 1}, Request{})
-	if _, ok := errors.AsType[*NotKeptError](err); !ok || !strings.Contains(err.Error(), fmt.Sprintf("there was no change %d", newest+1)) {
-		t.Errorf("to a change to come: %v", err)
+	if _, ok := errors.AsType[*NotKeptError](err); !ok || !strings.Contains(err.Error(), fmt.Sprintf("change %d does not exist", newest+1)) {
+		t.Errorf("to a change that does not exist yet: %v", err)
 	}
 	_, err = r.Rollback(t.Context(), Rollback{To: 1, Newest: newest - 1}, Request{})
 	if newer, ok := errors.AsType[*NewerChangeError](err); !ok || newer.Newest != newest {
 		t.Errorf("with a newer change: %v", err)
 	}
-	// What is not kept any more cannot be undone.
+	// Changes that are no longer in the history cannot be undone.
 	c := s.read(t)
 	c.changes = c.changes[5:]
 	data, _, err := format(c)
@@ -326,7 +326,7 @@ func rolledBack(t *testing.T, s *stored) {
 	s.write(t, data)
 	_, err = r.Rollback(t.Context(), Rollback{To: 4}, Request{})
 	if kept, ok := errors.AsType[*NotKeptError](err); !ok || kept.Oldest != 5 || !strings.Contains(err.Error(), "changes since 6 can be undone") {
-		t.Errorf("beyond what is kept: %v", err)
+		t.Errorf("beyond the history: %v", err)
 	}
 	made(r.Rollback(t.Context(), Rollback{To: 5}, Request{}))
 	if diff := cmp.Diff(states[5], states[len(states)-1]); diff != "" {
@@ -363,7 +363,7 @@ func expires(t *testing.T, s *stored) {
 	clock.Step(time.Hour - time.Second)
 	b.await(t, map[string]float64{"c3": 3, "n4": 2})
 	for _, r := range []*replica{a, b} {
-		// More than one step, for a timer that is set just now counts from now.
+		// More than one step is needed: a timer that is set just now counts from now.
 		localcluster.Eventually(t, "the override to expire", func() error {
 			clock.Step(time.Second)
 			if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
@@ -372,11 +372,11 @@ func expires(t *testing.T, s *stored) {
 			return nil
 		})
 		if r.etag("c3") != Etag("c3", nil) {
-			t.Error("what has expired has an etag of its own")
+			t.Error("an expired override has an etag of its own")
 		}
 	}
 	if c := s.read(t); len(c.overrides) != 2 || len(c.changes) != 1 {
-		t.Errorf("a replica wrote of its own accord: %+v", c)
+		t.Errorf("a replica wrote without a request: %+v", c)
 	}
 	now := clock.Now()
 	c := b.mustUpdate(t, Request{Author: "bob"}, set("c4", 4))
@@ -401,13 +401,13 @@ func missing(t *testing.T, s *stored) {
 	r.await(t, map[string]float64{"n4": 2})
 	s.remove(t)
 	localcluster.Eventually(t, "the error", func() error {
-		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "the 1 last known stay in force") {
+		if err := r.table.Sources()[0].Err; err == nil || !strings.Contains(err.Error(), "the 1 last known remain in effect") {
 			return fmt.Errorf("error is %w", err)
 		}
 		return nil
 	})
 	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
-		t.Errorf("in force: %v", got)
+		t.Errorf("in effect: %v", got)
 	}
 }
 
@@ -428,7 +428,7 @@ func broken(t *testing.T, s *stored) {
 		return nil
 	})
 	if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
-		t.Errorf("in force: %v", got)
+		t.Errorf("in effect: %v", got)
 	}
 	_, err := r.Update(t.Context(), []Patch{set("c3", 2)}, Request{})
 	if _, ok := errors.AsType[*document.ContentError](err); !ok {
@@ -468,7 +468,7 @@ func full(t *testing.T, s *stored) {
 		t.Errorf("one more: %v", err)
 	}
 	if _, err := r.Delete(t.Context(), Deletion{NodeType: "type-0"}, Request{}); err != nil {
-		t.Errorf("one less: %v", err)
+		t.Errorf("one fewer: %v", err)
 	}
 	r.mustUpdate(t, Request{}, set("n4", 2))
 }

@@ -19,7 +19,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
-// stored is one ConfigMap of a real API server in the test's hands.
+// stored is one ConfigMap of a real API server, controlled by the test.
 type stored struct {
 	namespace *localcluster.Namespace
 	client    kubernetes.Interface
@@ -54,32 +54,32 @@ func TestStore(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"the rights of deploy/base suffice, and to apply it again deletes nothing", deployed},
-		{"an override is in force where it was set, and soon everywhere", inForce},
-		{"writers of two replicas undo nothing of each other", atTheSameTime},
+		{"the rights of deploy/base suffice, and applying it again deletes nothing", deployed},
+		{"an override takes effect at once on its replica, and soon on the others", inForce},
+		{"writers of two replicas do not undo each other's changes", atTheSameTime},
 		{"of two writers with the same etag one wins", sameEtag},
 		{"a batch is set as a whole or not at all", allOrNone},
-		{"a patch is of what is stored when it is written", changedBetween},
-		{"a patch of what has expired starts anew", expiredBetween},
+		{"a patch applies to the content that is stored when it is written", changedBetween},
+		{"a patch of an expired override starts from the other sources", expiredBetween},
 		{"every change is logged", logged},
-		{"what cannot be read again is not written", unreadable},
-		{"what would be set is checked up to the write", checked},
-		{"what the check forbids is not written", forbidden},
-		{"deleting tells what is not there", deleted},
+		{"never writes content that it cannot read back", unreadable},
+		{"validation does everything except for the write", checked},
+		{"does not write a layer that the check rejects", forbidden},
+		{"deleting reports a missing override", deleted},
 		{"a rollback undoes a delete, a batch and a rollback", rolledBack},
-		{"a rollback does not bring back what has expired", rolledBackExpiry},
-		{"overrides end when they expire, and the next write says so", expires},
-		{"a missing ConfigMap has no overrides, and takes none", missing},
-		{"broken content leaves the last good overrides in force, and is not overwritten", broken},
-		{"what the API server refuses is told from what may pass", refused},
-		{"what does not fit is refused", full},
-		{"a store that must not write does not", readOnly},
+		{"a rollback does not restore expired overrides", rolledBackExpiry},
+		{"overrides end when they expire, and the next write records it", expires},
+		{"a missing ConfigMap has no overrides, and stores none", missing},
+		{"invalid content leaves the last good overrides in effect, and is not overwritten", broken},
+		{"distinguishes refusals of the API server from temporary errors", refused},
+		{"rejects overrides that do not fit", full}, // The Makefile names this test.
+		{"a read-only store writes nothing", readOnly},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, next()) })
 	}
 }
 
-// write writes what a person would with kubectl; nil is no data at all.
+// write writes data as a person would with kubectl; nil means no data.
 func (s *stored) write(t *testing.T, data map[string]string) {
 	t.Helper()
 	api := s.client.CoreV1().ConfigMaps(s.namespace.Name)
@@ -113,13 +113,13 @@ func (s *stored) remove(t *testing.T) {
 	}
 }
 
-// replica is a store with the table that is made of it and a configuration.
+// replica is a store, and the table that results from it and a configuration.
 type replica struct {
 	*Store
 	table *ratios.Store
 }
 
-// run runs a replica until the test is over.
+// run runs a replica until the test ends.
 func (s *stored) run(t *testing.T, opts ...Option) *replica {
 	t.Helper()
 	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
@@ -144,7 +144,7 @@ func running(t *testing.T, store *Store) *replica {
 	return r
 }
 
-// reported is nil once the overrides were reported, whatever they are.
+// reported returns nil after the overrides were reported for the first time.
 func reported(s *ratios.Store) error {
 	if err := s.Sources()[0].Err; err != nil && err.Error() == "not read yet" {
 		return err
@@ -152,7 +152,7 @@ func reported(s *ratios.Store) error {
 	return nil
 }
 
-// cpu are the cpu performances of the overrides in force.
+// cpu returns the cpu performances of the overrides in effect.
 func (r *replica) cpu() map[string]float64 {
 	all := map[string]float64{}
 	if table := r.table.Table(); table != nil {
@@ -166,7 +166,7 @@ func (r *replica) cpu() map[string]float64 {
 	return all
 }
 
-// await waits for the watch until these overrides are in force.
+// await waits until the watch has put these overrides into effect.
 func (r *replica) await(t *testing.T, want map[string]float64) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("overrides %v", want), func() error {
@@ -177,7 +177,7 @@ func (r *replica) await(t *testing.T, want map[string]float64) {
 	})
 }
 
-// set says what cpu performance a node type is to have.
+// set returns a patch that sets the cpu performance of a node type.
 func set(nodeType string, cpu float64) Patch {
 	return Patch{NodeType: nodeType, CPUPerf: &cpu, Default: func(string) (ratios.Ratio, bool) { return ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}, true }}
 }
@@ -191,7 +191,7 @@ func (r *replica) mustUpdate(t *testing.T, request Request, patches ...Patch) *C
 	return c
 }
 
-// etag is that of what is in force.
+// etag returns the etag of the override in effect.
 func (r *replica) etag(nodeType string) string {
 	if entry, ok := r.table.Table().Lookup(nodeType); ok {
 		return Etag(nodeType, Of(entry.Candidates))

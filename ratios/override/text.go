@@ -2,11 +2,11 @@ package override
 
 import "github.com/workload-resizer/workload-resizer/internal/document"
 
-// maxSaidAuthor is how long the name may be that people say is theirs, in bytes.
+// maxSaidAuthor is the maximum length, in bytes, of an author that a caller states.
 const maxSaidAuthor = 128
 
-// TextFaults returns everything that is wrong with what people say of a change:
-// both are one line, of up to 512 and 128 bytes.
+// TextFaults returns everything that is wrong with the reason and the author that a caller
+// states for a change. Each must be one line, of up to 512 and 128 bytes.
 func TextFaults(reason, author string) []*FieldError {
 	return saidFaults(reason, maxReason, author, maxSaidAuthor)
 }

@@ -12,37 +12,38 @@ import (
 type Request struct {
 	// Author and Reason are for the history.
 	Author, Reason string
-	// Check is asked whether the layer may become so, before anything is
-	// written, and may be asked again about another; its error is that of the
-	// change. Nil allows everything.
+	// Check validates the resulting layer before it is written. If the write is
+	// retried, Check is called again with the new layer. Its error is returned.
+	// Nil accepts every layer.
 	Check func(*ratios.Layer) error
-	// ValidateOnly does everything but the write.
+	// ValidateOnly does everything except for the write.
 	ValidateOnly bool
 }
 
-// Patch says what changes of the override of one node type.
+// Patch describes a change of the override of one node type.
 type Patch struct {
 	NodeType string
-	// Etag must be that of the present state, unless it is empty.
+	// Etag must match the current state, unless it is empty.
 	Etag string
-	// CPUPerf and MemoryPerf leave what they are if they are nil; so does
-	// ExpireTime, of which zero is no end.
+	// CPUPerf, MemoryPerf and ExpireTime stay unchanged if they are nil. A zero
+	// ExpireTime means that the override does not expire.
 	CPUPerf, MemoryPerf *float64
 	ExpireTime          *time.Time
-	// AllowMissing makes it no error that nobody knows the node type. Both
-	// performances must be set then.
+	// AllowMissing allows a node type that no source knows. Both performances
+	// must then be set.
 	AllowMissing bool
-	// Default says what others know of a node type, which is what is left where
-	// there is no override. It is asked as often as the change is tried, together
-	// with what is stored then. Nil knows nothing.
+	// Default returns what the other sources have for a node type: the start
+	// value if there is no override. It is called on every try, with the state
+	// that is stored at that time. Nil means that no other source knows any
+	// node type.
 	Default func(nodeType string) (ratios.Ratio, bool)
 }
 
-// Update changes the overrides of node types, all or none, and returns the change
-// as the history has it, nil if there is nothing to change. It is in force here
-// when Update returns. The error may be an *EtagError, *UnknownError,
-// *FieldError, *FullError, *document.MissingError, *document.ContentError, *document.RefusedError,
-// ErrReadOnly, or that of Check.
+// Update changes the overrides of node types, all or none. It returns the change as it is
+// recorded in the history; nil if there is nothing to change. The change is in effect on this
+// replica when Update returns. The error may be an *EtagError, *UnknownError, *FieldError,
+// *FullError, *document.MissingError, *document.ContentError, *document.RefusedError,
+// ErrReadOnly, or the error of Check.
 func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change, error) {
 	return s.change(ctx, r, func(c content, from ratios.Provenance) (map[string]ratios.Ratio, error) {
 		next := maps.Clone(c.overrides)
@@ -60,7 +61,7 @@ func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change
 	})
 }
 
-// apply returns the override with the patch.
+// apply returns the override with the patch applied.
 func (p *Patch) apply(overrides map[string]ratios.Ratio, from ratios.Provenance) (ratios.Ratio, error) {
 	patched, err := p.start(overrides)
 	if err != nil {
@@ -87,8 +88,8 @@ func (p *Patch) apply(overrides map[string]ratios.Ratio, from ratios.Provenance)
 	return patched, nil
 }
 
-// start is what the patch starts from: the override, or what others know. What it
-// does not set has to be there.
+// start returns the value that the patch is applied to: the override, or else the value from
+// the other sources. If neither exists, the patch must set both performances.
 func (p *Patch) start(overrides map[string]ratios.Ratio) (ratios.Ratio, error) {
 	if override, ok := overrides[p.NodeType]; ok {
 		return override, nil
@@ -98,7 +99,7 @@ func (p *Patch) start(overrides map[string]ratios.Ratio) (ratios.Ratio, error) {
 			return ratios.Ratio{CPUPerf: known.CPUPerf, MemoryPerf: known.MemoryPerf}, nil
 		}
 	}
-	const lacking = "must be set: nothing is known of this node type"
+	const lacking = "must be set: no source has a ratio for this node type"
 	switch {
 	case !p.AllowMissing:
 		return ratios.Ratio{}, &UnknownError{p.NodeType}
@@ -110,17 +111,17 @@ func (p *Patch) start(overrides map[string]ratios.Ratio) (ratios.Ratio, error) {
 	return ratios.Ratio{}, nil
 }
 
-// Deletion says which override to delete.
+// Deletion describes which override to delete.
 type Deletion struct {
 	NodeType string
-	// Etag must be that of the present state, unless it is empty.
+	// Etag must match the current state, unless it is empty.
 	Etag string
-	// AllowMissing makes it no error that there is no override.
+	// AllowMissing allows a node type without an override.
 	AllowMissing bool
 }
 
-// Delete deletes an override. The results are those of Update; the error may be a
-// *NoOverrideError, too.
+// Delete deletes an override. The results are the same as of Update; the error may also be a
+// *NoOverrideError.
 func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, error) {
 	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]ratios.Ratio, error) {
 		if _, ok := c.overrides[d.NodeType]; !ok {

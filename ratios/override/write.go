@@ -8,16 +8,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// edit says what the overrides are to be, from what is stored, and from that
-// without what has expired. from is the provenance of what it changes.
+// edit returns the new overrides. It gets the stored content, the same content without expired
+// overrides, and the provenance for the overrides that it changes.
 type edit func(stored, now content, from ratios.Provenance) (map[string]ratios.Ratio, error)
 
-// change is edit for those whom it does not concern what has expired.
+// change is edit for callers that do not need expired overrides.
 func (s *Store) change(ctx context.Context, r Request, next func(content, ratios.Provenance) (map[string]ratios.Ratio, error)) (*Change, error) {
 	return s.edit(ctx, r, nil, func(_, now content, from ratios.Provenance) (map[string]ratios.Ratio, error) { return next(now, from) })
 }
 
-// edit changes what is stored.
+// edit changes the stored overrides.
 func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edit) (made *Change, err error) {
 	if wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor); len(wrong) > 0 {
 		return nil, wrong[0]
@@ -38,7 +38,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		}
 		next, change := present.with(overrides, Change{Time: now, Author: r.Author, Reason: r.Reason, RollbackTo: rollbackTo})
 		if change == nil {
-			return nil, nil // What has expired waits for a write that is needed.
+			return nil, nil // Expired overrides are removed with the next necessary write.
 		}
 		text, err := readable(next)
 		if err != nil {
@@ -55,7 +55,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 	}
 	if r.ValidateOnly {
 		if made != nil {
-			made.Number = 0 // Others may be faster.
+			made.Number = 0 // Another change may be written first.
 		}
 		return made, nil
 	}
@@ -65,8 +65,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 	return made, nil
 }
 
-// log keeps a record of a change that was written where it outlives the history,
-// which is bounded.
+// log logs a written change, so that a record outlives the limited history.
 func (c *Change) log(ctx context.Context) {
 	deltas := make([]string, len(c.Deltas))
 	for i, d := range c.Deltas {

@@ -1,3 +1,3 @@
-// Package ratiotest holds what every provider of ratios has to pass, and a
-// provider in memory for tests of those who use ratios.
+// Package ratiotest contains the contract tests that every provider of ratios must pass, and an
+// in-memory provider for the tests of packages that use ratios.
 package ratiotest

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Memory is a provider whose source is whatever it was last told.
+// Memory is a provider whose source has the state that was set last.
 type Memory struct {
 	name string
 
@@ -16,7 +16,7 @@ type Memory struct {
 	changed chan struct{}
 }
 
-// NewMemory returns a provider whose source says this at first.
+// NewMemory returns a provider with the given initial state.
 func NewMemory(name string, state ratios.Update) *Memory {
 	return &Memory{name: name, state: state, changed: make(chan struct{})}
 }
@@ -24,7 +24,7 @@ func NewMemory(name string, state ratios.Update) *Memory {
 // Name implements ratios.Provider.
 func (m *Memory) Name() string { return m.name }
 
-// Set makes the source say this from now on.
+// Set replaces the state of the source.
 func (m *Memory) Set(state ratios.Update) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

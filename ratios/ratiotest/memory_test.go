@@ -9,13 +9,13 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	t.Run("memory keeps the contract", memoryKeepsTheContract)
-	t.Run("a relative memory keeps the contract", aRelativeMemoryKeepsTheContract)
+	t.Run("keeps the contract of providers", keepsTheContractOfProviders)
+	t.Run("keeps the contract as a relative source", keepsTheContractAsARelativeSource)
 }
 
-func memoryKeepsTheContract(t *testing.T) {
+func keepsTheContractOfProviders(t *testing.T) {
 	Run(t, func(*testing.T) Source {
-		m := NewMemory("memory", ratios.Update{Err: errors.New("not there")})
+		m := NewMemory("memory", ratios.Update{Err: errors.New("missing")})
 		return Source{
 			Provider: m,
 			Write: func(l *ratios.Layer) {
@@ -33,7 +33,7 @@ func memoryKeepsTheContract(t *testing.T) {
 	})
 }
 
-func aRelativeMemoryKeepsTheContract(t *testing.T) {
+func keepsTheContractAsARelativeSource(t *testing.T) {
 	Run(t, func(*testing.T) Source {
 		m := NewMemory("memory", ratios.Update{Layer: &ratios.Layer{RelativeTo: "n2d"}})
 		return Source{

@@ -1,6 +1,6 @@
 package ratiotest
 
-// Subject is a pod of a test.
+// Subject is a test pod.
 type Subject struct {
 	Labels, Annotations map[string]string
 	Class               string

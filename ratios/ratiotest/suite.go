@@ -13,37 +13,37 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// patience is how long a provider may take to report; far more than any needs.
+// patience is how long a provider may take to report: far longer than any needs.
 const patience = 30 * time.Second
 
-// Source is a provider together with power over its source, which does not
-// exist at first.
+// Source is a provider together with functions that control its source, which does not exist
+// at first.
 type Source struct {
 	Provider ratios.Provider
-	// Write makes the source say what the layer says, apart from provenance.
+	// Write writes the layer, without its provenance, to the source.
 	Write func(*ratios.Layer)
-	// Break makes the source say something that cannot be a layer.
+	// Break writes content that is not a valid layer to the source.
 	Break func()
-	// Remove makes the source go away.
+	// Remove deletes the source.
 	Remove func()
-	// Optional tells that a source that is absent from the start says nothing,
-	// which is no error.
+	// Optional means that a source that is absent from the start is reported as
+	// an empty layer and not as an error.
 	Optional bool
-	// OnlyRatios tells that the source knows no baseline and no bounds.
+	// OnlyRatios means that the source has no baseline and no bounds.
 	OnlyRatios bool
-	// RelativeTo is the node type, one of those that are written, that the ratios
-	// are relative to and that the source says nothing of; it leaves performances
-	// of memory to others. Empty if the ratios are in the unit of all sources.
+	// RelativeTo is the written node type that the ratios are relative to. The
+	// source has no ratio for it and no memory performances. Empty if the ratios
+	// are in the unit that all sources share.
 	RelativeTo string
 }
 
-// says is what a layer comes to that was written to the source.
+// says returns the layer that the provider must report after l was written to the source.
 func (s *Source) says(l *ratios.Layer) *ratios.Layer {
 	if s.RelativeTo != "" {
 		relative := &ratios.Layer{Ratios: map[string]ratios.Ratio{}}
 		for name, r := range l.Ratios {
 			if name != s.RelativeTo {
-				relative.RelativeTo = s.RelativeTo // Of no ratios it means nothing.
+				relative.RelativeTo = s.RelativeTo // Without ratios, it has no meaning.
 				relative.Ratios[name] = ratios.Ratio{CPUPerf: r.CPUPerf}
 			}
 		}
@@ -55,16 +55,16 @@ func (s *Source) says(l *ratios.Layer) *ratios.Layer {
 	return l
 }
 
-// Run runs the contract of providers; newSource is called once per test.
+// Run runs the contract tests of providers. It calls newSource once per test.
 func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	one := layer("n2d", 1.25)
 	two := layer("n4", 1.5)
 
-	t.Run("an absent source is reported until it appears, as an error unless it is optional", func(t *testing.T) {
+	t.Run("reports an absent source until it appears, as an error unless the source is optional", func(t *testing.T) {
 		s := newSource(t)
 		r := start(t, s)
 		if s.Optional {
-			r.await("a layer that says nothing", func(u ratios.Update) bool {
+			r.await("an empty layer", func(u ratios.Update) bool {
 				return u.Layer != nil && cmp.Equal(&ratios.Layer{RelativeTo: u.Layer.RelativeTo}, u.Layer, asWritten)
 			})
 		} else {
@@ -73,7 +73,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s.Write(one)
 		r.awaitLayer(one)
 	})
-	t.Run("a source that is there is reported at once", func(t *testing.T) {
+	t.Run("reports an existing source immediately", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -82,7 +82,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 			t.Errorf("the first report was the error %v", first.Err)
 		}
 	})
-	t.Run("every change is reported", func(t *testing.T) {
+	t.Run("reports every change", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -92,7 +92,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s.Write(one)
 		r.awaitLayer(one)
 	})
-	t.Run("bad content is reported as an error, and good content heals it", func(t *testing.T) {
+	t.Run("reports invalid content as an error until the content is valid again", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -102,7 +102,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s.Write(one)
 		r.awaitLayer(one)
 	})
-	t.Run("a source that goes away is reported as an error, and its return heals it", func(t *testing.T) {
+	t.Run("reports a removed source as an error until the source returns", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -112,7 +112,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s.Write(two)
 		r.awaitLayer(two)
 	})
-	t.Run("each report is either a layer or an error, and layers name their source", func(t *testing.T) {
+	t.Run("reports either a layer or an error, and layers name their source", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -133,7 +133,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 			}
 		}
 	})
-	t.Run("a layer never changes once it is reported", func(t *testing.T) {
+	t.Run("never changes a reported layer", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -141,10 +141,10 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 		s.Write(two)
 		r.awaitLayer(two)
 		if diff := cmp.Diff(s.says(one), first, asWritten); diff != "" {
-			t.Errorf("the first layer became another: %s", diff)
+			t.Errorf("the first layer changed: %s", diff)
 		}
 	})
-	t.Run("the end of the context ends the provider without an error, and its reports", func(t *testing.T) {
+	t.Run("stops reporting and returns no error when the context ends", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -156,7 +156,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 			t.Errorf("%d reports after the end", after-before)
 		}
 	})
-	t.Run("a provider can run again", func(t *testing.T) {
+	t.Run("can run again", func(t *testing.T) {
 		s := newSource(t)
 		s.Write(one)
 		r := start(t, s)
@@ -167,7 +167,7 @@ func Run(t *testing.T, newSource func(t *testing.T) Source) {
 	})
 }
 
-// layer is a small layer; baseline is one of its two node types.
+// layer returns a small layer; baseline is one of its two node types.
 func layer(baseline string, n4 float64) *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: baseline,
@@ -212,7 +212,7 @@ func (r *reports) all() []ratios.Update {
 	return append([]ratios.Update(nil), r.list...)
 }
 
-// await waits until the last report is as wanted.
+// await waits until the last report meets the condition.
 func (r *reports) await(what string, wanted func(ratios.Update) bool) ratios.Update {
 	r.t.Helper()
 	deadline := time.After(patience)

@@ -1,6 +1,6 @@
-// Package reader reads YAML as people write it, and collects everything that is wrong
-// with it, each fault with the path to it and its line. It keeps the order of the text,
-// follows aliases and merges (<<), and refuses unknown keys and keys that are set twice.
+// Package reader reads hand-written YAML and collects all faults, each with its path and line.
+// It keeps the order of the text, follows aliases and merges (<<), and rejects unknown keys and
+// keys that are set twice.
 //
-// It must not know what a document says.
+// It must not know what a document means.
 package reader

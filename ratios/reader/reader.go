@@ -8,20 +8,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostEntries is how many entries of mappings and lists are read: far more than
-// anybody writes, but aliases of aliases come to millions.
+// mostEntries is the maximum number of entries of mappings and lists that are read. It is far
+// more than any document needs; without it, aliases of aliases could expand to millions.
 const mostEntries = 100_000
 
 // Reader walks through one document.
 type Reader struct {
-	// Faults are those that were found so far.
+	// Faults are the faults found so far.
 	Faults  Faults
 	entries int
 }
 
-// Read reads the one YAML document in the text that is not empty: a --- that nothing
-// follows is no document. What is left out in a text without one is null. If it is no
-// YAML, or another document follows, that is the only fault, and ok is false.
+// Read reads the only YAML document of the text. It ignores empty documents, such as after a
+// trailing ---; a text without any other document is null. If the text is not YAML or has
+// another document, that is the only fault, and ok is false.
 func (r *Reader) Read(text []byte) (content Value, ok bool) {
 	content = Value{reader: r, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1}}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -38,14 +38,14 @@ func (r *Reader) Read(text []byte) (content Value, ok bool) {
 			continue
 		}
 		if found {
-			r.Faults = Faults{"want one YAML document, there is more after ---"}
+			r.Faults = Faults{"must be one YAML document, but more content follows ---"}
 			return Value{}, false
 		}
 		content.node, found = n, true
 	}
 }
 
-// spent counts an entry, and tells whether it is one too many.
+// spent counts an entry, and reports whether it exceeds the limit.
 func (r *Reader) spent() bool {
 	r.entries++
 	if r.entries == mostEntries {
@@ -54,5 +54,5 @@ func (r *Reader) spent() bool {
 	return r.Spent()
 }
 
-// Spent tells that there were too many entries, of which the last were not read.
+// Spent reports whether the document has too many entries, so that the last were not read.
 func (r *Reader) Spent() bool { return r.entries >= mostEntries }

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// walk visits all scalars that are so many levels down, in the order of the text.
-// Readers know how deep they go: what has itself within has no end.
+// walk visits all scalars up to a number of levels deep, in the order of the text. Callers must
+// limit the depth: a value that contains itself has no end.
 func walk(v Value, levels int, visit func(Value)) {
 	switch {
 	case levels == 0:
@@ -34,20 +34,20 @@ func read(text string) (all []string, faults Faults) {
 }
 
 func TestReader(t *testing.T) {
-	t.Run("a document is read in its order", aDocumentIsReadInItsOrder)
-	t.Run("faults have their paths and lines", faultsHaveTheirPathsAndLines)
-	t.Run("what aliases come to is bounded", whatAliasesComeToIsBounded)
+	t.Run("reads a document in its order", readsADocumentInItsOrder)
+	t.Run("reports faults with their paths and lines", reportsFaultsWithTheirPathsAndLines)
+	t.Run("limits what aliases expand to", limitsWhatAliasesExpandTo)
 }
 
-func aDocumentIsReadInItsOrder(t *testing.T) {
+func readsADocumentInItsOrder(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"nothing", "", []string{" nothing"}},
-		{"a comment", "# nothing\n---\n", []string{" nothing"}},
-		{"in order", "b: 1\na: [x, {c: }]", []string{`b "1"`, `a[0] "x"`, "a[1].c nothing"}},
-		{"keys that could be two", `a.b: {"": 1, c/d: 2}`, []string{`["a.b"][""] "1"`, `["a.b"].c/d "2"`}},
+		{"an empty text", "", []string{" an empty value"}},
+		{"a comment", "# empty\n---\n", []string{" an empty value"}},
+		{"order of the text", "b: 1\na: [x, {c: }]", []string{`b "1"`, `a[0] "x"`, "a[1].c an empty value"}},
+		{"keys that could be read as two", `a.b: {"": 1, c/d: 2}`, []string{`["a.b"][""] "1"`, `["a.b"].c/d "2"`}},
 		{"keys of any type", "{true: 1, 2: 2, ~: 3}", []string{`true "1"`, `2 "2"`, `["~"] "3"`}},
 		{"an alias", "a: &a {b: 1}\nc: *a", []string{`a.b "1"`, `c.b "1"`}},
 		{"a merge", "a: &a {b: 1, c: 2}\nd: {<<: *a, c: 3}", []string{`a.b "1"`, `a.c "2"`, `d.c "3"`, `d.b "1"`}},
@@ -65,17 +65,17 @@ func aDocumentIsReadInItsOrder(t *testing.T) {
 	}
 }
 
-func faultsHaveTheirPathsAndLines(t *testing.T) {
+func reportsFaultsWithTheirPathsAndLines(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       Faults
 	}{
-		{"no YAML", "a: [", Faults{"read YAML: yaml: line 1: did not find expected node content"}},
-		{"a second document", "a: 1\n---\nb: 2", Faults{"want one YAML document, there is more after ---"}},
-		{"a key twice", "a:\n  b: 1\n  b: 2", Faults{"a.b: line 3: set twice"}},
+		{"not YAML", "a: [", Faults{"read YAML: yaml: line 1: did not find expected node content"}},
+		{"a second document", "a: 1\n---\nb: 2", Faults{"must be one YAML document, but more content follows ---"}},
+		{"a key that is set twice", "a:\n  b: 1\n  b: 2", Faults{"a.b: line 3: set twice"}},
 		{"two merges", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a", Faults{`c["<<"]: line 4: set twice`}},
-		{"a key that is no scalar", "a:\n  ? [b]\n  : c", Faults{"a: line 2: want a plain key, got a list"}},
-		{"a merge of no mapping", "a:\n  <<: b", Faults{`a: line 2: want a mapping, got "b"`}},
+		{"a key that is not a scalar", "a:\n  ? [b]\n  : c", Faults{"a: line 2: key must be a scalar, not a list"}},
+		{"a merge of a scalar", "a:\n  <<: b", Faults{`a: line 2: must be a mapping, not "b"`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, faults := read(tc.text); !slices.Equal(faults, tc.want) {
@@ -85,7 +85,7 @@ func faultsHaveTheirPathsAndLines(t *testing.T) {
 	}
 }
 
-func whatAliasesComeToIsBounded(t *testing.T) {
+func limitsWhatAliasesExpandTo(t *testing.T) {
 	for _, text := range []string{
 		"a: &a [*a, *a]", "a: &a {b: *a, c: *a}", "a: &a {<<: *a}", "a: &a {<<: [*a, *a]}",
 		"- &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + strings.Join(levels(), "\n"),
@@ -96,7 +96,7 @@ func whatAliasesComeToIsBounded(t *testing.T) {
 	}
 }
 
-// levels are lists of ten of what the level before has.
+// levels returns lists, each of which contains the previous one ten times.
 func levels() (all []string) {
 	for i := range 9 {
 		all = append(all, fmt.Sprintf("- &%c [%s]", 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", 'a'+i), 10), ", ")))
@@ -104,7 +104,7 @@ func levels() (all []string) {
 	return all
 }
 
-// FuzzRead looks for a text of which the YAML library reads something else.
+// FuzzRead looks for a text that the YAML library reads differently.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "a: [1, {b: c}]", "a: &a {b: 1}\nc: {<<: *a, b: 2}", "a: &a {b: 1}\nc: {<<: [*a, {d: 1}]}", "a: &a [*a]", "~", "1: 2", "{<<: }", "? [a]\n: b"} {
 		f.Add(text)
@@ -120,14 +120,14 @@ func FuzzRead(f *testing.F) {
 		if err := yaml.Unmarshal([]byte(text), &want); err != nil || len(r.Faults) > 0 || !hasOnlyTexts(want) {
 			return
 		}
-		// A document that is empty may come first.
+		// An empty document may come first.
 		if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want && want != "<nil>" {
 			t.Errorf("read %s, want %s", got, want)
 		}
 	})
 }
 
-// plain is what the library would read, so many levels of it.
+// plain returns what the library would read, up to a number of levels deep.
 func plain(v Value, levels int) (content any) {
 	switch {
 	case levels == 0:
@@ -148,7 +148,7 @@ func plain(v Value, levels int) (content any) {
 	return content
 }
 
-// hasOnlyTexts tells whether all keys are texts.
+// hasOnlyTexts reports whether all keys are strings.
 func hasOnlyTexts(content any) bool {
 	switch content := content.(type) {
 	case map[any]any:

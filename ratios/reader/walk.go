@@ -6,11 +6,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Known are the keys that a mapping can have, and what reads their values.
+// Known maps the keys that a mapping may have to the functions that read their values.
 type Known map[string]func(Value)
 
-// Fields reads the value of every key of a mapping; keys that are not known are faults.
-// It tells whether all is well.
+// Fields reads the value of every key of a mapping, and reports whether there was no fault.
+// Unknown keys are faults.
 func (v Value) Fields(known Known) bool {
 	return v.Each(func(key string, value Value) {
 		if read, ok := known[key]; ok {
@@ -21,22 +21,22 @@ func (v Value) Fields(known Known) bool {
 	})
 }
 
-// Each calls visit for every entry of a mapping, and tells whether all is well. Null is
-// an empty mapping.
+// Each calls visit for every entry of a mapping, and reports whether there was no fault. Null
+// is an empty mapping.
 func (v Value) Each(visit func(key string, value Value)) bool {
 	before := len(v.reader.Faults)
 	v.each(map[string]bool{}, visit)
 	return len(v.reader.Faults) == before
 }
 
-// each leaves out keys that were visited: what a mapping says itself decides over what
-// it merges.
+// each skips keys that were visited: the keys of a mapping take precedence over those that it
+// merges.
 func (v Value) each(visited map[string]bool, visit func(key string, value Value)) {
 	if v.IsNull() {
 		return
 	}
 	if v.node.Kind != yaml.MappingNode {
-		v.Fault("want a mapping, got %s", v)
+		v.Fault("must be a mapping, not %s", v)
 		return
 	}
 	own := map[string]bool{}
@@ -46,7 +46,7 @@ func (v Value) each(visited map[string]bool, visit func(key string, value Value)
 		name, plain := key.node.Value, key.node.Kind == yaml.ScalarNode
 		switch {
 		case !plain:
-			key.Fault("want a plain key, got %s", key)
+			key.Fault("key must be a scalar, not %s", key)
 		case own[name]:
 			key.Path = Join(v.Path, name)
 			key.Fault("set twice")
@@ -63,7 +63,7 @@ func (v Value) each(visited map[string]bool, visit func(key string, value Value)
 	}
 }
 
-// merge visits what a mapping merges: another one, or a list of such.
+// merge visits what a mapping merges: another mapping, or a list of mappings.
 func (v Value) merge(visited map[string]bool, visit func(key string, value Value)) {
 	if v.node.Kind != yaml.SequenceNode {
 		v.each(visited, visit)
@@ -75,14 +75,14 @@ func (v Value) merge(visited map[string]bool, visit func(key string, value Value
 	})
 }
 
-// Items calls visit for every item of a list, and tells whether all is well. Null is an
-// empty list.
+// Items calls visit for every item of a list, and reports whether there was no fault. Null is
+// an empty list.
 func (v Value) Items(visit func(item Value)) bool {
 	before := len(v.reader.Faults)
 	switch {
 	case v.IsNull():
 	case v.node.Kind != yaml.SequenceNode:
-		v.Fault("want a list, got %s", v)
+		v.Fault("must be a list, not %s", v)
 	default:
 		for i, n := range v.node.Content {
 			if v.reader.spent() {

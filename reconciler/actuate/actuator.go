@@ -16,27 +16,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Actuator carries out the writes of plans. It is the only code that writes pods.
+// Actuator executes the writes of plans. It is the only code that writes pods.
 //
-// Every patch carries the pod's uid, so that it never meets another pod of that name.
-// All but those that hold anyhow also carry the resource version that the plan was made
-// from, or that the write before has left, so that they never overwrite what somebody
-// else did since.
+// Every patch carries the pod's uid, so that it never changes another pod of the same name.
+// Every patch except those marked Anyhow also carries a resource version: the version that
+// the plan was made from, or that the previous write returned. So a patch never overwrites
+// a change that another actor has made since.
 //
-// Right before each write it asks whether that may still be: it may have waited
-// for its turn, and a plan may be stopped between any two writes.
+// The actuator calls Permit right before each write: the write may have waited for its
+// turn, and a plan can be stopped between any two writes.
 type Actuator struct {
 	Config
-	// ending is done when no request may begin any more.
+	// ending is done when no more requests may begin.
 	ending context.Context
 }
 
-// Config is what an Actuator is made of. All fields must be set.
+// Config configures an Actuator. All fields must be set.
 type Config struct {
 	// Client has the configuration of ClientConfig.
 	Client kubernetes.Interface
-	// Limiter bounds the rate of requests; the client must not, as what waits
-	// inside of it has been permitted already.
+	// Limiter limits the rate of requests. The client must not limit it: a write that
+	// waits inside the client was permitted already.
 	Limiter flowcontrol.RateLimiter
 	// Permit returns an error if no write of the plan may begin now.
 	Permit  func(*plan.Plan) error
@@ -47,14 +47,15 @@ type Config struct {
 // New returns an actuator that does nothing by itself.
 func New(config Config) *Actuator { return &Actuator{config, context.Background()} }
 
-// Always permits what writes nothing.
+// Always is the Permit of an actuator that writes nothing.
 func Always(*plan.Plan) error { return nil }
 
-// EndWith has no request begin once ctx is done. It is called before any does.
+// EndWith prevents requests from beginning once ctx is done. Call it before the first
+// request.
 func (a *Actuator) EndWith(ctx context.Context) { a.ending = ctx }
 
-// CarryOut does the writes of a plan and returns the resource version of the last one.
-// An error says which write failed; then those after it are not done.
+// CarryOut executes the writes of a plan and returns the resource version after the last
+// one. An error names the write that failed; the writes after it are not made.
 func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion string, err error) {
 	resourceVersion = p.ResourceVersion
 	var left *corev1.Pod
@@ -88,7 +89,7 @@ func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
 	return pod, busy(err, asked)
 }
 
-// turn waits until another request may begin; a *StoppedError says that none may.
+// turn waits until another request may begin. It returns a *StoppedError if none may.
 func (a *Actuator) turn(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,9 +97,9 @@ func (a *Actuator) turn(ctx context.Context) error {
 	err := a.Limiter.Wait(ctx)
 	switch {
 	case a.ending.Err() != nil:
-		return &StoppedError{Because: "this process ends"}
+		return &StoppedError{Because: "the process is shutting down"}
 	case err != nil:
-		return fmt.Errorf("wait for the rate of requests: %w", err)
+		return fmt.Errorf("wait for the request rate limit: %w", err)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// cleanPatch is a merge patch that removes annotations (null) and sets who
-// manages which fields.
+// cleanPatch is a merge patch that removes annotations (null) and sets the managed
+// fields.
 type cleanPatch struct {
 	Metadata cleanMetadata `json:"metadata"`
 }
@@ -28,16 +28,15 @@ type cleanMetadata struct {
 	ManagedFields   []metav1.ManagedFieldsEntry `json:"managedFields"`
 }
 
-// clean removes the annotations that tell of us from a pod that has its originals, and
-// with them our part of the API server's record of who resized it: without the
-// annotations, that record would say that the originals are lost. The pod is as the write
-// before has left it; nil if there was none.
+// clean removes our annotations from a pod that has its originals, and our entries from
+// the pod's managed fields: without the annotations, these entries would mean that the
+// originals are lost. left is the pod after the previous write; nil if there was none.
 func (a *Actuator) clean(ctx context.Context, p *plan.Plan, left *corev1.Pod) (*corev1.Pod, error) {
 	resized := left != nil
 	switch {
 	case !resized:
-		// It must not have been resized since it was found to have its
-		// originals: a write of before may have come in late.
+		// The pod must not have been resized since it was seen with its originals:
+		// an earlier write may have arrived late.
 		var err error
 		if left, err = a.current(ctx, p); err != nil {
 			return nil, err
@@ -47,10 +46,10 @@ func (a *Actuator) clean(ctx context.Context, p *plan.Plan, left *corev1.Pod) (*
 	}
 	cleaned, err := a.removeTraces(ctx, p, left)
 	for try := 0; try < 3 && resized && apierrors.IsConflict(err); try++ {
-		// The kubelet has said something of the resize meanwhile.
+		// The kubelet has updated the pod's status in the meantime.
 		now, unread := a.get(ctx, p)
 		if unread != nil || !p.IsDone(now) {
-			break // The next plan goes on from there.
+			break // The next plan continues from here.
 		}
 		cleaned, err = a.removeTraces(ctx, p, now)
 	}
@@ -60,7 +59,8 @@ func (a *Actuator) clean(ctx context.Context, p *plan.Plan, left *corev1.Pod) (*
 	return cleaned, nil
 }
 
-// removeTraces removes what tells of us from a pod that is as the given one.
+// removeTraces removes our annotations and managed fields from a pod whose current state
+// is now.
 func (a *Actuator) removeTraces(ctx context.Context, p *plan.Plan, now *corev1.Pod) (*corev1.Pod, error) {
 	annotations := map[string]*string{}
 	for key := range now.Annotations {
@@ -75,12 +75,12 @@ func (a *Actuator) removeTraces(ctx context.Context, p *plan.Plan, now *corev1.P
 	return a.patch(ctx, p, plan.StepClean, types.MergePatchType, body, nil)
 }
 
-// current returns the pod that the plan was made from; the error is a conflict if
-// it has changed since.
+// current returns the pod that the plan was made from. The error is a conflict if the
+// pod has changed since.
 func (a *Actuator) current(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
 	pod, err := a.get(ctx, p)
 	if err == nil && pod.ResourceVersion != p.ResourceVersion {
-		err = apierrors.NewConflict(corev1.Resource("pods"), p.Pod.Name, errors.New("it changed since it was planned"))
+		err = apierrors.NewConflict(corev1.Resource("pods"), p.Pod.Name, errors.New("the pod has changed since it was planned"))
 	}
 	return pod, err
 }

@@ -9,11 +9,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ClientConfig returns the configuration of a client to write pods with: each
-// write is bounded in time, and nothing is waited for inside of a write, as
-// client-go would: neither a server that asks to be let be, or a worker would do
-// nothing else, nor the rate of requests (Config.Limiter), or a write could begin long
-// after it was permitted.
+// ClientConfig returns the configuration of a client that writes pods. Each write has a
+// timeout. Unlike the defaults of client-go, the client never waits inside a write:
+//
+//   - It does not wait for a Retry-After of the API server, which would block a worker.
+//   - It does not wait for a rate limit (see Config.Limiter), after which a write could
+//     begin long after it was permitted.
 func ClientConfig(config *rest.Config, timeout time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Timeout = timeout
@@ -22,8 +23,8 @@ func ClientConfig(config *rest.Config, timeout time.Duration) *rest.Config {
 	return config
 }
 
-// impatient takes the Retry-After out of answers, which keeps client-go from
-// waiting, and passes it on to who asked.
+// impatient removes the Retry-After header from responses, so that client-go does not
+// wait, and passes its value to the caller.
 type impatient struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -42,11 +43,11 @@ func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// longestAsked is the longest time that a server is believed to want to be let be for.
+// longestAsked is the longest Retry-After that is respected.
 const longestAsked = 5 * time.Minute
 
-// askedKey is the key of a context's *time.Duration that becomes how long the
-// server asks to be let be.
+// askedKey is the context key of a *time.Duration that receives the Retry-After of the
+// API server.
 type askedKey struct{}
 
 func withAsked(ctx context.Context, asked *time.Duration) context.Context {

@@ -1,6 +1,6 @@
-// Package actuate carries plans out. It is the only code that writes pods.
+// Package actuate executes plans. It is the only code that writes pods.
 //
-// It does the writes of a plan in their order, each bound to the pod that was planned, and
-// says in an error what became of the one that failed. It must not decide anything: what is
-// written is the plan's, and whether a write may begin is asked of who knows (Permit).
+// It makes the writes of a plan in order, each bound to the pod that was planned, and
+// returns an error that names the write that failed. It must not decide anything: the plan
+// determines what is written, and Permit determines whether a write may begin.
 package actuate

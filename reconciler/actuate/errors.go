@@ -12,14 +12,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// StoppedError tells that a plan must not be carried out any more. Nothing has
+// StoppedError means that the rest of a plan must not be executed. Nothing has
 // failed.
 type StoppedError struct{ Because string }
 
 func (e *StoppedError) Error() string { return "stopped before a write: " + e.Because }
 
-// RefusedError tells that the API server refuses a resize for a reason that the
-// contract names.
+// RefusedError means that the API server refuses a resize for a reason of the contract.
 type RefusedError struct {
 	Reason contract.Reason
 	Err    error
@@ -28,21 +27,21 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// UnrecordedError tells that the pod has its sizes, and only the record of what
-// was applied is missing.
+// UnrecordedError means that the pod has its new sizes, and only the record of what was
+// applied is missing.
 type UnrecordedError struct{ Err error }
 
 func (e *UnrecordedError) Error() string { return e.Err.Error() }
 func (e *UnrecordedError) Unwrap() error { return e.Err }
 
-// MutatedError tells that an admission plugin gave a pod other sizes than were asked for.
+// MutatedError means that an admission plugin changed the sizes of a restore.
 type MutatedError struct{}
 
 func (e *MutatedError) Error() string {
-	return "resize: an admission plugin gave the pod other sizes than its originals"
+	return "resize: an admission plugin set sizes other than the pod's originals"
 }
 
-// BusyError is the answer of a server that asks to be let be for a time.
+// BusyError is an error of an API server that asks the client to retry later.
 type BusyError struct {
 	Err   error
 	Asked time.Duration
@@ -51,7 +50,7 @@ type BusyError struct {
 func (e *BusyError) Error() string { return e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// busy adds to an error how long the server asks to be let be, if it does.
+// busy adds the Retry-After of the API server, if any, to an error.
 func busy(err error, asked time.Duration) error {
 	if err == nil || asked == 0 {
 		return err
@@ -59,7 +58,8 @@ func busy(err error, asked time.Duration) error {
 	return &BusyError{Err: err, Asked: asked}
 }
 
-// refusal tells the answers to a resize that name a reason of the contract.
+// refusal returns the reason of the contract that an API server's answer to a resize
+// names, and whether there is one.
 func refusal(err error) (contract.Reason, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -68,8 +68,8 @@ func refusal(err error) (contract.Reason, bool) {
 	s := status.Status()
 	switch s.Code {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		// A server without the subresource does not look for the pod: its
-		// answer is no object of the API, or names none.
+		// An API server without the subresource does not look for the pod: its
+		// answer is not an API object, or does not name one.
 		without := s.Details == nil || s.Details.Name == "" || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 		return contract.ResizeUnsupported, without
 	case http.StatusUnprocessableEntity, http.StatusForbidden:
@@ -78,8 +78,8 @@ func refusal(err error) (contract.Reason, bool) {
 	return "", false
 }
 
-// Outdated tells the errors that only say that the plan was made from a state
-// that has passed.
+// Outdated reports whether an error only means that the plan was made from an outdated
+// state.
 func Outdated(err error) bool {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return true
@@ -96,7 +96,7 @@ func Outdated(err error) bool {
 	return false
 }
 
-// StatusCode is the HTTP status code of an answer; 0 if there was none.
+// StatusCode returns the HTTP status code of a response; 0 if there was none.
 func StatusCode(err error) int {
 	var mutated *MutatedError
 	if err == nil || errors.As(err, &mutated) {

@@ -10,17 +10,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Metrics count writes to pods, and what became of resizes.
+// Metrics counts writes to pods and the results of resizes.
 type Metrics struct {
 	resizes *prometheus.CounterVec
 	writes  *prometheus.CounterVec
-	// resized is the one of resizes that is counted most, writing has what
-	// writes take by step: to find them by their labels each time would cost.
+	// resized is the most frequent counter of resizes, and writing has the duration of
+	// writes by step. Both are looked up once, because lookups by labels are expensive.
 	resized prometheus.Counter
 	writing map[plan.Step]prometheus.Observer
 }
 
-// result is what became of a resize.
+// result is the result of a resize.
 type result string
 
 const (
@@ -29,21 +29,21 @@ const (
 	resultFailed  result = "failed"
 )
 
-// NewMetrics registers them.
+// NewMetrics registers the metrics and returns them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		resizes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_resizes_total",
-			Help: "Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (a write of the resize or of its record came to nothing, and is tried again); each try counts, and conflicts do not.",
+			Help: "Resizes by result: resized (the API server accepted the sizes), refused (rejected for this reason until something changes) or failed (a write of the resize or its record failed and is retried). Every attempt counts, except conflicts.",
 		}, []string{"result", "reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",
-			Help: "Writes to pods, by step (originals, resize, applied, record, infeasible, putBack, restore, clean, preview) and HTTP status code (0 if there was no answer).",
+			Help: "Writes to pods, by step (originals, resize, applied, record, infeasible, putBack, restore, clean, preview) and HTTP status code (0 if there was no response).",
 		}, []string{"step", "code"}),
 	}
 	writing := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "workload_resizer_api_write_seconds",
-		Help:    "How long the API server takes for a write to a pod, by step; waiting for --kube-api-qps is not in it.",
+		Help:    "Duration of the API server's writes to pods, by step, without the wait for --kube-api-qps.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"step"})
 	m.writing = make(map[plan.Step]prometheus.Observer, len(plan.Steps))
@@ -51,17 +51,17 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		m.writing[s] = writing.WithLabelValues(string(s))
 	}
 	m.resized = m.resizes.WithLabelValues(string(resultResized), "")
-	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)) // There from the start, so that the first one is a rise.
+	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)) // Exists from the start, so that the first failure is an increase.
 	registry.MustRegister(m.resizes, m.writes, writing)
 	return m
 }
 
-// Refused counts a resize that the API server never takes as things are.
+// Refused counts a resize that the API server rejects until something changes.
 func (m *Metrics) Refused(reason contract.Reason) {
 	m.resizes.WithLabelValues(string(resultRefused), string(reason)).Inc()
 }
 
-// Failed counts a resize that came to nothing, and is tried again.
+// Failed counts a resize that failed and is retried.
 func (m *Metrics) Failed() {
 	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)).Inc()
 }

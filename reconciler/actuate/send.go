@@ -13,14 +13,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// AcceptMetadata is an Accept header that asks for an answer with an object's metadata
-// and nothing else, in the encodings that clients of the API server know.
+// AcceptMetadata is an Accept header that requests only an object's metadata, in the
+// encodings that clients of the API server support.
 const AcceptMetadata = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	runtime.ContentTypeJSON + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1," + runtime.ContentTypeJSON
 
-// send sends a patch and returns the pod as it is then: of a preview and of
-// a restore the whole pod, whose sizes are looked at, and of other writes its metadata, so
-// that neither side encodes or decodes what nobody reads.
+// send sends a patch and returns the resulting pod. For a preview and for a restore it
+// returns the whole pod, because callers check its sizes. For other writes it returns only
+// the metadata, so that neither side encodes or decodes unused fields.
 func (a *Actuator) send(ctx context.Context, p *plan.Plan, s plan.Step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
 	request := a.Client.CoreV1().RESTClient().Patch(kind).
 		Namespace(p.Pod.Namespace).Resource("pods").Name(p.Pod.Name).SubResource(subresources...).

@@ -11,11 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// TracerName is who makes the spans.
+// TracerName is the name of the tracer.
 const TracerName = "github.com/workload-resizer/workload-resizer/reconciler"
 
-// startWrite begins the span of a write, below whatever is traced, and returns
-// what ends it.
+// startWrite starts the span of a write, as a child of the current span, and returns a
+// function that ends it.
 func startWrite(ctx context.Context, s plan.Step, pod types.NamespacedName) (context.Context, func(resourceVersion string, err error)) {
 	above := trace.SpanFromContext(ctx)
 	if !above.IsRecording() {

@@ -11,21 +11,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// answers are those of all nodes. Every replica reads them off the pods.
+// answers holds the answers of all nodes. Every replica reads them from the pods.
 //
-// Who may resize pods of a namespace, and write their status, can have them say what he
-// likes. So an answer counts for its own namespace, and for others once pods of two have
-// it.
+// A user who may resize the pods of a namespace and write their status can forge any
+// answer. So an answer counts in its own namespace, and in other namespaces only once pods
+// of two namespaces have it.
 type answers struct {
 	mu sync.Mutex
-	// nodes has them by node, and by the namespaces that have them.
+	// nodes holds the answers by node and by namespace of the pods that have them.
 	nodes map[string]map[string][]plan.Answer
 }
 
 func newAnswers() *answers { return &answers{nodes: map[string]map[string][]plan.Answer{}} }
 
-// hear takes note of what a pod says of its node, which must be the one. There is at most
-// one answer of each kind from a namespace, for the machine that the node is.
+// hear records the answer on a pod about node, which must be the pod's node. For each
+// namespace it keeps at most one answer per message, and only of the node's current machine.
 func (a *answers) hear(of *pod.Pod, node *corev1.Node) {
 	said := plan.AnswerOf(of)
 	if said == nil || node == nil || said.Machine != plan.MachineOf(node) {
@@ -47,15 +47,15 @@ func (a *answers) hear(of *pod.Pod, node *corev1.Node) {
 	namespaces[of.Namespace()] = all
 }
 
-// forget drops those of a node that is gone.
+// forget drops the answers of a deleted node.
 func (a *answers) forget(node string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.nodes, node)
 }
 
-// of returns what counts on a node for a pod now, and when the first of it no longer
-// does; the zero time if there is nothing.
+// of returns the messages of a node that count for a pod now, and when the first of them
+// stops counting; the zero time if there are none.
 func (a *answers) of(node *corev1.Node, asks *pod.Pod, now time.Time) (messages []string, until time.Time) {
 	if node == nil {
 		return nil, time.Time{}

@@ -14,25 +14,25 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// uid is another pod.
+// uid returns a pod with another uid.
 func uid(uid types.UID) *corev1.Pod {
 	return podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.UID = uid })
 }
 
-// saying is a pod that we resized, and on which we recorded what its node answered.
+// saying returns a pod that we resized, and on which we recorded its node's answer.
 func saying(text string) *corev1.Pod {
 	return podtest.Pod(podtest.Guaranteed, podtest.AsResized, podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible)), podtest.Annotated("infeasible", text))
 }
 
 func TestAnswers(t *testing.T) {
-	t.Run("what a node refuses whatever the amounts is believed for a day", whatANodeRefusesWhateverTheAmountsIsBelievedForADay)
-	t.Run("only what we wrote on a pod that we resized counts for its node", onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode)
-	t.Run("an answer of the future does not count", anAnswerOfTheFutureDoesNotCount)
-	t.Run("answers of nodes that are gone are forgotten", answersOfNodesThatAreGoneAreForgotten)
-	t.Run("an answer of a new machine is heard", anAnswerOfANewMachineIsHeard)
+	t.Run("a refusal of any size counts for a day", aRefusalOfAnySizeCountsForADay)
+	t.Run("only our records on pods that we resized count", onlyOurRecordsOnPodsThatWeResizedCount)
+	t.Run("an answer from the future does not count", anAnswerFromTheFutureDoesNotCount)
+	t.Run("answers of deleted nodes are dropped", answersOfDeletedNodesAreDropped)
+	t.Run("an answer of a new machine replaces the old one", anAnswerOfANewMachineReplacesTheOldOne)
 }
 
-func whatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
+func aRefusalOfAnySizeCountsForADay(t *testing.T) {
 	said := pod.Answer{At: podtest.Start, Machine: "v1.36.3/boot-1", Message: podtest.StaticCPU}
 	for _, tc := range []struct {
 		name  string
@@ -41,16 +41,16 @@ func whatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
-		{"not before its time", pod.Answer{At: podtest.Start.Add(time.Hour), Machine: "v1.36.3/boot-1", Message: podtest.StaticCPU}.String(), podtest.Booted("v1.36.3", "boot-1"), 0, false},
-		{"by its own words", said.String(), podtest.Booted("v1.36.3", "boot-1"), time.Hour, true},
-		{"nearly a day later", said.String(), podtest.Booted("v1.36.3", "boot-1"), plan.InfeasibleFor - time.Second, true},
-		{"not more than an hour after that", said.String(), podtest.Booted("v1.36.3", "boot-1"), plan.InfeasibleFor + time.Hour, false},
-		{"not once it has booted", said.String(), podtest.Booted("v1.36.3", "boot-2"), time.Hour, false},
-		{"not by another kubelet", said.String(), podtest.Booted("v1.36.4", "boot-1"), time.Hour, false},
-		{"not what depends on the amounts", pod.Answer{At: podtest.Start, Machine: "v1.36.3/boot-1", Message: "Node didn't have enough capacity: cpu"}.String(), podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
-		{"not what cannot be read", "yesterday v1.36.3/boot-1 " + podtest.StaticCPU, podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
-		{"not what is not there", "", podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
-		{"not by a node that is not known", said.String(), nil, time.Hour, false},
+		{"does not count before its time", pod.Answer{At: podtest.Start.Add(time.Hour), Machine: "v1.36.3/boot-1", Message: podtest.StaticCPU}.String(), podtest.Booted("v1.36.3", "boot-1"), 0, false},
+		{"counts after an hour", said.String(), podtest.Booted("v1.36.3", "boot-1"), time.Hour, true},
+		{"counts for nearly a day", said.String(), podtest.Booted("v1.36.3", "boot-1"), plan.InfeasibleFor - time.Second, true},
+		{"does not count an hour after a day", said.String(), podtest.Booted("v1.36.3", "boot-1"), plan.InfeasibleFor + time.Hour, false},
+		{"does not count after a reboot", said.String(), podtest.Booted("v1.36.3", "boot-2"), time.Hour, false},
+		{"does not count for another kubelet version", said.String(), podtest.Booted("v1.36.4", "boot-1"), time.Hour, false},
+		{"does not count if it depends on the size", pod.Answer{At: podtest.Start, Machine: "v1.36.3/boot-1", Message: "Node didn't have enough capacity: cpu"}.String(), podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"does not count if it is invalid", "yesterday v1.36.3/boot-1 " + podtest.StaticCPU, podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"does not count if it is empty", "", podtest.Booted("v1.36.3", "boot-1"), time.Hour, false},
+		{"does not count for an unknown node", said.String(), nil, time.Hour, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all := newAnswers()
@@ -60,23 +60,23 @@ func whatANodeRefusesWhateverTheAmountsIsBelievedForADay(t *testing.T) {
 				t.Errorf("%q until %v, want %v", messages, until, tc.want)
 			}
 			if all.forget("node"); len(all.nodes) != 0 {
-				t.Errorf("of a node that is gone: %v", all.nodes)
+				t.Errorf("of a deleted node: %v", all.nodes)
 			}
 		})
 	}
 }
 
-func onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
+func onlyOurRecordsOnPodsThatWeResizedCount(t *testing.T) {
 	text := pod.Answer{At: podtest.Start, Machine: plan.MachineOf(podtest.Node("n4")), Message: podtest.StaticCPU}.String()
 	by := func(entries ...metav1.ManagedFieldsEntry) *corev1.Pod {
 		return podtest.Pod(podtest.Guaranteed, podtest.ManagedBy(entries...), podtest.Annotated("infeasible", text))
 	}
 	ours := podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible)
 	for name, p := range map[string]*corev1.Pod{
-		"somebody else wrote it":                    by(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed("kubectl", "", 12, contract.Infeasible)),
-		"it came with the pod, as if we created it": by(podtest.Managed(contract.FieldManager, "", 0, "restartPolicy", contract.Infeasible), podtest.ResizeOf(10, "app")),
-		"we never resized the pod":                  by(podtest.AsMade, ours),
-		"nobody knows who wrote it":                 by(),
+		"not if another actor wrote it":             by(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed("kubectl", "", 12, contract.Infeasible)),
+		"not if the pod was created with it":        by(podtest.Managed(contract.FieldManager, "", 0, "restartPolicy", contract.Infeasible), podtest.ResizeOf(10, "app")),
+		"not if we never resized the pod":           by(podtest.AsMade, ours),
+		"not if it is unknown which actor wrote it": by(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := newAnswers()
@@ -91,9 +91,9 @@ func onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 		all.hear(pod.From(saying(pod.Answer{At: podtest.Start.Add(time.Hour), Machine: plan.MachineOf(podtest.Node("n4")), Message: podtest.StaticCPU}.String())), podtest.Node("n4"))
 	}
 	if len(all.nodes["node"]["default"]) != 1 {
-		t.Errorf("heard again and again: %v", all.nodes)
+		t.Errorf("heard several times: %v", all.nodes)
 	}
-	// One namespace cannot speak for another; two can.
+	// An answer counts elsewhere only if two namespaces have it.
 	elsewhere := pod.From(podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.Namespace = "elsewhere" }))
 	if messages, _ := all.of(podtest.Node("n4"), elsewhere, podtest.Start.Add(2*time.Hour)); messages != nil {
 		t.Errorf("in another namespace: %v", messages)
@@ -102,14 +102,14 @@ func onlyWhatWeWroteOnAPodThatWeResizedCountsForItsNode(t *testing.T) {
 	second.Namespace = "second"
 	all.hear(pod.From(second), podtest.Node("n4"))
 	if messages, until := all.of(podtest.Node("n4"), elsewhere, podtest.Start.Add(2*time.Hour)); len(messages) != 1 || until.IsZero() {
-		t.Errorf("once two namespaces have it: %v", messages)
+		t.Errorf("after two namespaces have it: %v", messages)
 	}
 	if all.of(podtest.Node("n4"), elsewhere, podtest.Start.Add(2*plan.InfeasibleFor)); len(all.nodes["node"]) != 0 {
-		t.Errorf("two days later, it is still kept: %v", all.nodes)
+		t.Errorf("still kept after two days: %v", all.nodes)
 	}
 }
 
-func anAnswerOfTheFutureDoesNotCount(t *testing.T) {
+func anAnswerFromTheFutureDoesNotCount(t *testing.T) {
 	a := newAnswers()
 	n := podtest.Node("n4")
 	p := saying(pod.Answer{At: podtest.At(0).AddDate(100, 0, 0), Machine: plan.MachineOf(n), Message: podtest.StaticCPU}.String())
@@ -119,7 +119,7 @@ func anAnswerOfTheFutureDoesNotCount(t *testing.T) {
 	}
 }
 
-func answersOfNodesThatAreGoneAreForgotten(t *testing.T) {
+func answersOfDeletedNodesAreDropped(t *testing.T) {
 	r := known(t)
 	n := podtest.Node("n4")
 	p := saying(pod.Answer{At: podtest.At(0), Machine: plan.MachineOf(n), Message: podtest.StaticCPU}.String())
@@ -127,11 +127,11 @@ func answersOfNodesThatAreGoneAreForgotten(t *testing.T) {
 	r.nodeChanged(n, nil)
 	r.podChanged(pod.From(p), nil)
 	if len(r.answers.nodes) != 0 {
-		t.Errorf("%d nodes are known, and there is none", len(r.answers.nodes))
+		t.Errorf("%d nodes have answers, want none", len(r.answers.nodes))
 	}
 }
 
-func anAnswerOfANewMachineIsHeard(t *testing.T) {
+func anAnswerOfANewMachineReplacesTheOldOne(t *testing.T) {
 	a := newAnswers()
 	n := podtest.Node("n4")
 	n.Status.NodeInfo.BootID = "new"

@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// learnServer finds out what this version of the API server allows, and tries
-// until it knows; the error is that ctx is done.
+// learnServer reads the API server's version, which determines what it allows, and
+// retries until it succeeds. It fails only when ctx is done.
 func (c *Cluster) learnServer(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	last := ""
@@ -22,19 +22,20 @@ func (c *Cluster) learnServer(ctx context.Context) error {
 		if err != nil {
 			c.unread.Store(&err)
 			if err.Error() != last {
-				logger.Error(err, "API server cannot be used, waiting for it")
+				logger.Error(err, "API server unavailable, retrying")
 				last = err.Error()
 			}
 			return false, nil
 		}
 		c.unread.Store(nil)
 		c.Planner.KeepMemoryLimits = v.LessThan(plan.MemoryLimitsShrink)
-		logger.Info("API server", "version", v.String(), "memoryLimitsShrink", !c.Planner.KeepMemoryLimits)
+		logger.Info("Connected to the API server", "version", v.String(), "memoryLimitsShrink", !c.Planner.KeepMemoryLimits)
 		return true, nil
 	})
 }
 
-// versionTimeout bounds one try; the server may accept and never answer.
+// versionTimeout limits one attempt: an API server may accept a connection and never
+// respond.
 const versionTimeout = 5 * time.Second
 
 func (c *Cluster) serverVersion(ctx context.Context) (*version.Version, error) {

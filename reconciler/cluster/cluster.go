@@ -29,52 +29,54 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Holds tells of the holds in force; package hold has the one that counts.
+// Holds provides the holds in effect; package hold has the implementation.
 type Holds interface {
-	// Ready returns them, or why they are not known: then nothing is written.
+	// Ready returns the holds, or why they are unknown. While they are unknown, nothing
+	// is written.
 	Ready() (*hold.Table, error)
 }
 
-// Changes is told what may make another plan of a pod. It is called while the caches are
-// told, and must not block.
+// Changes is notified of everything that may change the plan of a pod. It is called from
+// the event handlers of the caches, and must not block.
 type Changes interface {
-	// Changed tells of a pod that has come, changed or gone, or of which something else
-	// did that its plan is made from.
+	// Changed reports that a pod was created, changed or deleted, or that another input
+	// of its plan has changed.
 	Changed(pod types.NamespacedName)
-	// Eased tells of a namespace or node where what speaks against resizes, for these
-	// reasons, may do so no more.
+	// Eased reports a namespace or a node where these reasons may no longer prevent
+	// resizes.
 	Eased(place string, reasons ...contract.Reason)
 }
 
-// Config is what a Cluster is made of. All fields must be set, where no other
-// default is named.
+// Config configures a Cluster. All fields must be set unless their comment names a
+// default.
 type Config struct {
 	// Client watches the cluster.
 	Client kubernetes.Interface
-	// Dynamic watches what may not exist in the cluster.
+	// Dynamic watches kinds that may not exist in the cluster.
 	Dynamic dynamic.Interface
-	// WorkloadKinds are followed from the controllers of pods upwards, and Metadata
-	// watches them; with none, it may be nil, and only what names tell is known.
+	// WorkloadKinds are the kinds of owners to follow, from the controllers of pods
+	// upward. Metadata watches them. With no kinds, Metadata may be nil, and owners are
+	// only derived from names.
 	WorkloadKinds []schema.GroupResource
 	Metadata      metadata.Interface
-	// Ratios is where the table is.
+	// Ratios provides the table of ratios.
 	Ratios *ratios.Store
-	// Holds are the pods to be restored or let be.
+	// Holds provides the restores and pauses.
 	Holds Holds
-	// Planner plans; Read adds what the API server's version allows.
+	// Planner plans. Read adds the restrictions of the API server's version.
 	Planner *plan.Planner
-	// Metrics are registered here.
+	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
-	// Clock tells the time.
+	// Clock provides the time.
 	Clock clock.Clock
 }
 
-// Cluster is what is known of a cluster. All methods may be called at any time from any
-// goroutine.
+// Cluster holds the known state of a cluster. All methods are safe for concurrent use at
+// any time.
 type Cluster struct {
 	Config
 	changes Changes
-	// refused returns what the node of a pod refused last, nil if nothing.
+	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
 
 	factory     informers.SharedInformerFactory
@@ -87,17 +89,17 @@ type Cluster struct {
 	vpas        *vpas
 	answers     *answers
 	owners      *owners.Owners
-	// above tell those who watch pods of one above which more may be known.
+	// above is called for each pod whose known owners may have changed.
 	above    []func(types.NamespacedName)
 	reserved *reserved
-	// filled is closed once all pods were read.
+	// filled is closed once all pods are read.
 	filled chan struct{}
-	// unread is why the cluster is not read, nil if it is or nothing is known
-	// to be wrong.
+	// unread is why the cluster is not read yet; nil if it is read or if no error
+	// is known.
 	unread atomic.Pointer[error]
 }
 
-// New returns a cluster of which nothing is known until Read.
+// New returns a cluster whose state is unknown until Read.
 func New(config Config) (*Cluster, error) {
 	factory, err := newInformers(config.Client)
 	if err != nil {
@@ -128,14 +130,14 @@ func New(config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Serve says who is told of changes, and knows what nodes refused of a pod. It is called
-// before Read.
+// Serve sets the receiver of changes, and the function that returns what nodes refused
+// for a pod. Call it before Read.
 func (c *Cluster) Serve(changes Changes, refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal) {
 	c.changes, c.refused = changes, refused
 }
 
-// Read has the cluster read, and followed until ctx is done. It returns once everything was
-// read; where ctx is done before, it returns the error of ctx.
+// Read reads the cluster and follows it until ctx is done. It returns once everything is
+// read. If ctx is done earlier, it returns the error of ctx.
 func (c *Cluster) Read(ctx context.Context) error {
 	if err := c.watch(); err != nil {
 		return err
@@ -150,18 +152,18 @@ func (c *Cluster) Read(ctx context.Context) error {
 		return fmt.Errorf("read the cluster: %w", err)
 	}
 	for _, k := range c.pods.Pods(metav1.NamespaceAll).List() {
-		// Before any pod is planned: what one of them found out is for all of its node.
+		// Before any pod is planned: an answer on one pod counts for all pods of its node.
 		c.answers.hear(k, c.Node(k))
 	}
 	close(c.filled)
-	klog.FromContext(ctx).Info("Caches are filled", "pods", len(c.podIndex.ListKeys()))
+	klog.FromContext(ctx).Info("Caches synced", "pods", len(c.podIndex.ListKeys()))
 	return nil
 }
 
-// fill fills the caches. Their end is not waited for: away from the API
-// server, informers end only after a pause.
+// fill fills the caches. It does not wait for informers to end: without a connection to
+// the API server, they end with a delay.
 func (c *Cluster) fill(ctx context.Context) error {
-	// First what is above pods, so that it is known when these come.
+	// Owners first, so that they are known when the pods arrive.
 	go c.owners.Run(ctx)
 	if err := c.owners.Wait(ctx); err != nil {
 		return err
@@ -174,7 +176,7 @@ func (c *Cluster) fill(ctx context.Context) error {
 	return c.vpas.wait(ctx)
 }
 
-// Know has these known, as if they had been read, for tests and benchmarks.
+// Know adds pods and nodes as if they had been read, for tests and benchmarks.
 func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 	for _, of := range pods {
 		if err := c.podIndex.Add(of); err != nil {
@@ -193,11 +195,11 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 	return nil
 }
 
-// Pods finds pods.
+// Pods returns a lister for the pods of a namespace; of all namespaces if it is empty.
 func (c *Cluster) Pods(namespace string) Lister { return c.pods.Pods(namespace) }
 
-// On returns the pods of a node, in any order. The slice is the caller's.
+// On returns the pods of a node, in any order. The caller owns the slice.
 func (c *Cluster) On(node string) []*pod.Pod { return c.pods.On(node) }
 
-// Owners knows what is above pods.
+// Owners returns the owners of pods.
 func (c *Cluster) Owners() *owners.Owners { return c.owners }

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// ownerChanged tells of the pods of a controller above which something else is known than
-// before: other holds and autoscalers may be for them.
+// ownerChanged reports the pods of a controller whose known owners have changed: other
+// holds and autoscalers may apply to these pods.
 func (c *Cluster) ownerChanged(uid types.UID) {
 	for _, k := range c.pods.ControlledBy(uid) {
 		name := k.NamespacedName()
@@ -20,9 +20,9 @@ func (c *Cluster) ownerChanged(uid types.UID) {
 	}
 }
 
-// indexController is the index of pods by the end of their controller's uid. One by the
-// whole uid would have a set for each controller: 350 bytes for a pod that is its
-// controller's only one, where this has 50.
+// indexController indexes pods by the end of their controller's uid. An index by the whole
+// uid would have a set for each controller: 350 bytes for the only pod of a controller,
+// instead of 50 bytes.
 func indexController(obj any) ([]string, error) {
 	of, ok := obj.(*pod.Pod)
 	if !ok {
@@ -32,10 +32,10 @@ func indexController(obj any) ([]string, error) {
 	if !owner.Exists() {
 		return nil, nil
 	}
-	// The index keeps it for longer than the pod that it is part of.
+	// Cloned because the index keeps the text longer than the pod that contains it.
 	return []string{strings.Clone(endOf(owner.UID))}, nil
 }
 
-// endOf is the last three digits of a uid, which are random: among 4,096 ends, 150,000
-// pods come to 37 of each.
+// endOf returns the last three digits of a uid, which are random. With 4,096 different
+// ends, 150,000 pods make 37 pods per end.
 func endOf(uid types.UID) string { return string(uid[max(0, len(uid)-3):]) }

@@ -1,7 +1,7 @@
-// Package cluster knows what plans are made from: the pods of a cluster, each read once,
-// their nodes and what is on these, what makes the pods, limits, quotas, autoscalers, and
-// what nodes have answered. Of a pod it makes the snapshot that a plan is made from, and it
-// tells who works on pods what has changed.
+// Package cluster holds the inputs of plans: the pods of a cluster, each read once, their
+// nodes and the requests on them, the owners of pods, limits, quotas, autoscalers, and the
+// answers of nodes. It makes the snapshot from which a pod is planned, and reports changes
+// that may lead to other plans.
 //
-// It must not know what is done with plans, nor write to the cluster.
+// It must not know how plans are used, nor write to the cluster.
 package cluster

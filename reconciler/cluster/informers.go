@@ -12,15 +12,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// These are the indexes of pods: by the name of their node, and by the end of the uid
-// of their controller.
+// The indexes of pods: by the name of their node, and by the end of their controller's
+// uid.
 const (
 	byNode       = "node"
 	byController = "controller"
 )
 
-// newInformers returns informers of what plans are made from, that keep nothing
-// else.
+// newInformers returns informers that keep only the inputs of plans.
 func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
 	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byNode: func(obj any) ([]string, error) {
@@ -36,8 +35,8 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	return factory, nil
 }
 
-// trim drops what no plan is made from, so that a large cluster fits in little memory. Of
-// a pod it keeps what is read of it.
+// trim drops what no plan needs, to save memory in large clusters. It replaces a pod by
+// its pod.Pod.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

@@ -22,21 +22,21 @@ type Lister struct {
 	namespace string
 }
 
-// Pods has those of a namespace; of all if it is empty.
+// Pods returns a lister for the pods of a namespace; of all namespaces if it is empty.
 func (l podLister) Pods(namespace string) Lister {
 	return Lister{l.index, namespace}
 }
 
-// On returns the pods of a node, in any order. The slice is the caller's.
+// On returns the pods of a node, in any order. The caller owns the slice.
 func (l podLister) On(node string) []*pod.Pod { return podsOf(byIndex(l.index, byNode, node)) }
 
-// ControlledBy returns the pods whose controller has the uid, in any order. The slice is
-// the caller's.
+// ControlledBy returns the pods whose controller has the uid, in any order. The caller
+// owns the slice.
 func (l podLister) ControlledBy(uid types.UID) []*pod.Pod {
 	return slices.DeleteFunc(podsOf(byIndex(l.index, byController, endOf(uid))), func(k *pod.Pod) bool { return k.Controller().UID != uid })
 }
 
-// List returns the pods in any order. The slice is the caller's.
+// List returns the pods in any order. The caller owns the slice.
 func (l Lister) List() []*pod.Pod {
 	if l.namespace == metav1.NamespaceAll {
 		return podsOf(l.index.List())
@@ -44,7 +44,7 @@ func (l Lister) List() []*pod.Pod {
 	return podsOf(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
-// Count returns how many pods there are.
+// Count returns the number of pods.
 func (l Lister) Count() int {
 	if l.namespace == metav1.NamespaceAll {
 		return len(l.index.ListKeys())
@@ -52,9 +52,9 @@ func (l Lister) Count() int {
 	return len(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
-// After are the pods that come after the named one, by namespace and name; zero is
-// before all. Each namespace is listed when its turn comes, so that who ends early has
-// not sorted the rest.
+// After returns the pods after the named one, ordered by namespace and name; the zero name
+// is before all pods. It lists each namespace only when the iteration reaches it, so that
+// a caller that stops early does not pay for sorting the rest.
 func (l Lister) After(name types.NamespacedName) iter.Seq[*pod.Pod] {
 	namespaces := []string{l.namespace}
 	if l.namespace == metav1.NamespaceAll {
@@ -79,9 +79,9 @@ func (l Lister) After(name types.NamespacedName) iter.Seq[*pod.Pod] {
 	}
 }
 
-// Get returns a pod, nil if there is none.
+// Get returns a pod; nil if there is none.
 func (l Lister) Get(name string) *pod.Pod {
-	// A cache gives no error, and nil is no pod.
+	// A cache returns no error, and nil if there is no pod.
 	obj, _, _ := l.index.GetByKey(cache.ObjectName{Namespace: l.namespace, Name: name}.String())
 	found, _ := obj.(*pod.Pod)
 	return found
@@ -90,7 +90,7 @@ func (l Lister) Get(name string) *pod.Pod {
 func byIndex(index cache.Indexer, name, value string) []any {
 	found, err := index.ByIndex(name, value)
 	if err != nil {
-		// Only an index that was never added gives an error.
+		// The only error is an index that was never added.
 		panic(fmt.Sprintf("cluster: pods by %s: %v", name, err))
 	}
 	return found
@@ -104,7 +104,7 @@ func podsOf(found []any) []*pod.Pod {
 	return pods
 }
 
-// ByNamespaceAndName orders pods.
+// ByNamespaceAndName compares pods by namespace and name.
 func ByNamespaceAndName(a, b *pod.Pod) int {
 	return compareNames(a.NamespacedName(), b.NamespacedName())
 }

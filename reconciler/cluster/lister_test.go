@@ -13,11 +13,11 @@ import (
 )
 
 func TestLister(t *testing.T) {
-	t.Run("pods come in order after the named one", podsComeInOrderAfterTheNamedOne)
-	t.Run("pods are found by their controller", podsAreFoundByTheirController)
+	t.Run("lists pods in order after the named pod", listsPodsInOrderAfterTheNamedPod)
+	t.Run("finds pods by their controller", findsPodsByTheirController)
 }
 
-func podsComeInOrderAfterTheNamedOne(t *testing.T) {
+func listsPodsInOrderAfterTheNamedPod(t *testing.T) {
 	r := known(t,
 		podtest.Pod(podtest.Guaranteed, named("shop", "web-1-y")), podtest.Pod(podtest.Guaranteed, named("shop", "web-1-x")), podtest.Pod(podtest.Guaranteed, named("shop", "db")),
 		podtest.Pod(podtest.Guaranteed, named("bank", "db")), podtest.Pod(podtest.Guaranteed, named("bank", "pending")))
@@ -48,7 +48,7 @@ func podsComeInOrderAfterTheNamedOne(t *testing.T) {
 	}
 }
 
-func podsAreFoundByTheirController(t *testing.T) {
+func findsPodsByTheirController(t *testing.T) {
 	owner := func(uid types.UID, controller bool) metav1.OwnerReference {
 		return metav1.OwnerReference{Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
 	}
@@ -72,10 +72,10 @@ func podsAreFoundByTheirController(t *testing.T) {
 			t.Errorf("uid %q controls %q, want %q", uid, got, want)
 		}
 	}
-	// Only its own pods are looked at again when more is known above a controller.
+	// When the owners of a controller change, only its own pods are reported.
 	told := &told{}
 	r.Serve(told, r.refused)
 	if r.ownerChanged("web"); told.changed != 2 {
-		t.Errorf("of %d pods it is told, want 2", told.changed)
+		t.Errorf("%d pods reported, want 2", told.changed)
 	}
 }

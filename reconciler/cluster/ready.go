@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// NotReadyError tells that plans cannot be made yet.
+// NotReadyError means that pods cannot be planned yet.
 type NotReadyError struct {
 	What NotReady
 	Err  error
 }
 
-// NotReady is what is missing for plans.
+// NotReady is a missing input of plans.
 type NotReady int
 
 const (
-	// RatiosNotReady: there is no ratio table.
+	// RatiosNotReady: there is no table of ratios.
 	RatiosNotReady NotReady = iota
-	// CacheNotReady: pods and nodes are not known.
+	// CacheNotReady: pods and nodes, or the holds, are unknown.
 	CacheNotReady
 )
 
@@ -26,11 +26,11 @@ var errCacheNotReady = errors.New("pods and nodes are not read yet")
 func (e *NotReadyError) Error() string { return "not ready: " + e.Err.Error() }
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
-// Filled returns a channel that is closed once all pods were read: the reconciler can
-// work from then on, given ratios.
+// Filled returns a channel that is closed once all pods are read. From then on, the
+// reconciler can work if it has ratios.
 func (c *Cluster) Filled() <-chan struct{} { return c.filled }
 
-// IsFilled reports whether all pods were read.
+// IsFilled reports whether all pods are read.
 func (c *Cluster) IsFilled() bool {
 	select {
 	case <-c.filled:
@@ -40,7 +40,7 @@ func (c *Cluster) IsFilled() bool {
 	}
 }
 
-// Ready returns an error that says what is missing while plans cannot be made.
+// Ready returns an error that names what is missing while pods cannot be planned.
 func (c *Cluster) Ready() error {
 	_, noRatios := c.Ratios.Ready()
 	_, noHolds := c.Holds.Ready()
@@ -54,8 +54,8 @@ func (c *Cluster) Ready() error {
 	return nil
 }
 
-// CacheReady returns a NotReadyError that says why pods and nodes are not known; nil if
-// they are.
+// CacheReady returns a NotReadyError that explains why pods and nodes are unknown; nil if
+// they are known.
 func (c *Cluster) CacheReady() error {
 	if err := c.cacheReady(); err != nil {
 		return &NotReadyError{CacheNotReady, err}

@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// reserved keeps what the pods of each node request in sum, by the scheduler's
-// formula, so that a plan need not look at a pod's neighbours.
+// reserved holds the sum of the requests of each node's pods, computed as the scheduler
+// does, so that a plan does not have to look at a pod's neighbors.
 type reserved struct {
 	mu    sync.RWMutex
 	pods  map[types.UID]reservation
@@ -26,8 +26,8 @@ func newReserved() *reserved {
 	return &reserved{pods: map[types.UID]reservation{}, nodes: map[string]safety.Resources{}}
 }
 
-// set takes over a pod's state, and returns the node that has more room now than
-// before; empty if none has.
+// set records a pod's state, and returns the node that has more room than before; empty
+// if there is none.
 func (r *reserved) set(of *pod.Pod) (roomier string) {
 	if of.Node() == "" || of.Finished() {
 		return r.remove(of.UID)
@@ -48,7 +48,7 @@ func (r *reserved) set(of *pod.Pod) (roomier string) {
 	return ""
 }
 
-// remove takes note that a pod is gone, and returns the node that it leaves.
+// remove records that a pod is gone, and returns the node that it leaves.
 func (r *reserved) remove(uid types.UID) (roomier string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *reserved) add(p reservation, sign int64) {
 	r.nodes[p.node] = sum
 }
 
-// neighbours is what the other pods of a pod's node request.
+// The sum of the requests of the other pods on a pod's node.
 func (r *reserved) neighbours(of *pod.Pod) safety.Resources {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -9,21 +9,22 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Rules are what people have said of pods' sizes.
+// Rules are the inputs of plans that users control.
 type Rules struct {
 	Table *ratios.Table
 	Holds *hold.Table
 }
 
-// Rules returns what is in force; false while it is not known.
+// Rules returns the rules in effect; false while they are unknown.
 func (c *Cluster) Rules() (Rules, bool) {
 	holds, err := c.Holds.Ready()
 	table := c.Ratios.Table()
 	return Rules{table, holds}, err == nil && table != nil
 }
 
-// MayAffect are the pods of which rules may say something else than those before, as few as
-// is known without looking at them: of all others, both say the same.
+// MayAffect returns the pods to which the new rules may apply differently than the rules
+// before, as few as possible without looking at the pods. For all other pods both rules are
+// equivalent.
 func (c *Cluster) MayAffect(before, now Rules) []*pod.Pod {
 	if before.Table != nil && before.Holds == now.Holds && before.Table.MatchesAs(now.Table) {
 		return c.onNodesOtherwise(before.Table, now.Table)
@@ -31,8 +32,8 @@ func (c *Cluster) MayAffect(before, now Rules) []*pod.Pod {
 	return c.pods.Pods("").List()
 }
 
-// onNodesOtherwise are the pods of nodes for which two tables say something else, to
-// whatever pod. A pod whose node is not known waits for that.
+// onNodesOtherwise returns the pods of all nodes for which two tables differ, for any pod.
+// A pod whose node is unknown is planned when its node appears.
 func (c *Cluster) onNodesOtherwise(before, now *ratios.Table) (pods []*pod.Pod) {
 	for _, node := range all(c.nodes.List) {
 		if c.saysOtherwise(node, before, now) {
@@ -53,7 +54,7 @@ func (c *Cluster) saysOtherwise(node *corev1.Node, before, now *ratios.Table) bo
 	return false
 }
 
-// Affects reports whether rules say something else of a pod than those before.
+// Affects reports whether the new rules apply differently to a pod than the rules before.
 func (c *Cluster) Affects(of *pod.Pod, before, now Rules) bool {
 	if before.Holds != now.Holds && c.heldOtherwise(of, before.Holds, now.Holds) {
 		return true
@@ -66,9 +67,9 @@ func (c *Cluster) Affects(of *pod.Pod, before, now Rules) bool {
 	return !a.SizesAs(&b)
 }
 
-// heldOtherwise tells whether holds say something else of a pod than before.
+// heldOtherwise reports whether the kind of hold on a pod has changed.
 func (c *Cluster) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {
-	workloads := c.owners.Chain(make([]safety.Workload, 0, 4), of) // Few have more.
+	workloads := c.owners.Chain(make([]safety.Workload, 0, 4), of) // Few pods have more than 4.
 	heldBefore, _ := before.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	heldNow, _ := now.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	return heldBefore.Kind != heldNow.Kind

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// known is a cluster of which these pods are known, and whose API server is not there.
+// known returns a cluster with these pods and without an API server.
 func known(t testing.TB, pods ...*corev1.Pod) *Cluster {
 	t.Helper()
 	nowhere := &rest.Config{Host: "https://127.0.0.1:1"}
@@ -38,13 +38,13 @@ func known(t testing.TB, pods ...*corev1.Pod) *Cluster {
 	return c
 }
 
-// told counts what is told of a cluster.
+// told counts the changes that a cluster reports.
 type told struct{ changed, eased int }
 
 func (t *told) Changed(types.NamespacedName)     { t.changed++ }
 func (t *told) Eased(string, ...contract.Reason) { t.eased++ }
 
-// named gives a pod a name.
+// named sets the name of a pod.
 func named(namespace, name string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Namespace, p.Name, p.UID = namespace, name, types.UID(namespace+"/"+name) }
 }

@@ -15,27 +15,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Shared is what all pods of a namespace share.
+// Shared holds the inputs that all pods of a namespace share.
 type Shared struct {
 	Namespace   string
 	limitRanges []*corev1.LimitRange
 	quotas      []*corev1.ResourceQuota
 }
 
-// Shared gathers it.
+// Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
 	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List)}
 }
 
-// Snapshot gathers what the plan of a pod is made from.
+// Snapshot returns the inputs for the plan of a pod.
 func (c *Cluster) Snapshot(of *pod.Pod, in Rules) *plan.Snapshot {
 	return c.SnapshotIn(c.Shared(of.Namespace()), of, in)
 }
 
-// SnapshotIn is Snapshot with what the pods of its namespace share.
+// SnapshotIn is like Snapshot, with the shared inputs of the pod's namespace.
 func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapshot {
 	node, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
-	c.answers.hear(of, node) // The cache may be ahead of what is told of its changes.
+	c.answers.hear(of, node) // The cache may be ahead of its event handlers.
 	infeasible, until := c.answers.of(node, of, now)
 	s := &plan.Snapshot{
 		Pod:       of,
@@ -60,7 +60,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		case hold.Restore:
 			s.Restore = true
 		case hold.Pause:
-			s.Paused = fmt.Sprintf("%s is paused since %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+			s.Paused = fmt.Sprintf("the pause of %s began at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
 		}
 	}
 	return s
@@ -68,12 +68,12 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 
 func orNothing(reason string) string {
 	if reason == "" {
-		return "no reason was given"
+		return "no reason given"
 	}
 	return reason
 }
 
-// all lists everything of a namespace; a lister over a cache gives no error.
+// all returns everything that a lister lists. A lister over a cache returns no error.
 func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	items, err := list(labels.Everything())
 	if err != nil {
@@ -82,7 +82,7 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	return items
 }
 
-// autoscalersOf are the HorizontalPodAutoscalers on any of a pod's workloads.
+// autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads.
 func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, hpa := range all(c.autoscalers.HorizontalPodAutoscalers(namespace).List) {
@@ -94,14 +94,14 @@ func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) [
 	return found
 }
 
-// Node returns the node of a pod, nil if it is not known.
+// Node returns the node of a pod; nil if it is unknown.
 func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node()) }
 
-// NodeNamed returns a node, nil if it is not known.
+// NodeNamed returns a node; nil if it is unknown.
 func (c *Cluster) NodeNamed(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
 	if err != nil {
-		return nil // A lister knows no other error than that there is none.
+		return nil // The only error of a lister is that the node does not exist.
 	}
 	return node
 }

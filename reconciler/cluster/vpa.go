@@ -18,20 +18,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// vpas knows the VerticalPodAutoscalers of a cluster, of which many have not
-// even the kind.
+// vpas holds the VerticalPodAutoscalers of a cluster. Many clusters do not have that kind.
 type vpas struct {
 	informer cache.SharedIndexInformer
-	// absent tells that the API server does not have the kind.
+	// absent reports whether the API server does not have the kind.
 	absent atomic.Bool
-	// err is why they are not known, nil if nothing is known to be wrong.
+	// err is why the autoscalers are unknown; nil if no error is known.
 	err atomic.Pointer[error]
 }
 
 var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
-// newVPAs returns what will know the autoscalers once it runs. changed is called
-// with the namespace of one that matters for other pods than before.
+// newVPAs returns vpas whose informer does not run yet. changed is called with the
+// namespace of each autoscaler that applies to other pods than before.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
 	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
 		cache.Indexers{byTarget: indexTarget}, nil).Informer()}
@@ -71,33 +70,33 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 	return v, nil
 }
 
-// wait returns once they are known, or known not to exist; the error is that ctx
-// is done.
+// wait returns once the autoscalers are known, or the kind is known not to exist. It fails
+// only when ctx is done.
 func (v *vpas) wait(ctx context.Context) error {
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
 		return v.absent.Load() || v.informer.HasSynced(), nil
 	})
 }
 
-// vpaTarget is what an autoscaler sizes.
+// vpaTarget is the workload that an autoscaler sizes, and its update mode.
 type vpaTarget struct{ kind, name, mode string }
 
 func targetOf(o *unstructured.Unstructured) vpaTarget {
 	field := func(path ...string) string {
-		// A field of another type is none.
+		// A field of another type counts as missing.
 		text, _, _ := unstructured.NestedString(o.Object, path...)
 		return text
 	}
 	return vpaTarget{field("spec", "targetRef", "kind"), field("spec", "targetRef", "name"), field("spec", "updatePolicy", "updateMode")}
 }
 
-// of names the active autoscaler on one of a pod's workloads, the narrowest first; "" if
-// there is none.
+// of returns the name of the active autoscaler of a pod's workloads, which are ordered from
+// the narrowest; empty if there is none.
 func (v *vpas) of(namespace string, workloads []safety.Workload) string {
 	for _, w := range workloads {
 		found, err := v.informer.GetIndexer().ByIndex(byTarget, namespace+"/"+w.Kind+"/"+w.Name)
 		if err != nil {
-			// Only an index that was never added gives an error.
+			// The only error is an index that was never added.
 			panic(fmt.Sprintf("cluster: VerticalPodAutoscalers by target: %v", err))
 		}
 		for _, obj := range found {
@@ -109,7 +108,7 @@ func (v *vpas) of(namespace string, workloads []safety.Workload) string {
 	return ""
 }
 
-// byTarget is the index of autoscalers by NAMESPACE/KIND/NAME of what they size.
+// byTarget is the index of autoscalers by NAMESPACE/KIND/NAME of their target.
 const byTarget = "target"
 
 func indexTarget(obj any) ([]string, error) {
@@ -121,7 +120,7 @@ func indexTarget(obj any) ([]string, error) {
 	return []string{o.GetNamespace() + "/" + t.kind + "/" + t.name}, nil
 }
 
-// trimVPA keeps what it sizes, and how.
+// trimVPA drops everything except the target and the update mode.
 func trimVPA(obj any) (any, error) {
 	o, ok := obj.(*unstructured.Unstructured)
 	if !ok {

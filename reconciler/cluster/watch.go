@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// watch has who serves the cluster told of changes.
+// watch registers the handlers that report changes.
 func (c *Cluster) watch() error {
 	core := c.factory.Core().V1()
 	watched := []struct {
@@ -28,7 +28,7 @@ func (c *Cluster) watch() error {
 			c.changes.Eased(namespaceOf(old, obj), contract.LimitRangeViolation)
 		}},
 		{core.ResourceQuotas().Informer(), c.quotaChanged},
-		// Autoscalers decide nothing: a plan that is asked for tells of them.
+		// Horizontal autoscalers change no decision: only previews mention them.
 		{c.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), func(any, any) {}},
 	}
 	for _, w := range watched {
@@ -45,8 +45,8 @@ func (c *Cluster) watch() error {
 	return nil
 }
 
-// handler calls changed with what there was before, nil if nothing was, and what there is
-// now, nil if nothing is any more.
+// handler calls changed with the object before the event, nil if it was added, and the
+// object after the event, nil if it was deleted.
 func handler(changed func(old, obj any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { changed(nil, obj) },
@@ -60,10 +60,10 @@ func handler(changed func(old, obj any)) cache.ResourceEventHandler {
 	}
 }
 
-// WatchPods calls changed with every pod that there is, and after every change of one:
-// before is nil if it was not there, now if it is not any more. It calls above with pods
-// above which something else may be known than before. The function that it returns tells
-// why not all pods were told of yet, a NotReadyError, or nil. It must be called before Read.
+// WatchPods calls changed for every existing pod, and after every change of a pod: before
+// is nil if the pod was added, now is nil if it was deleted. It calls above for pods whose
+// known owners may have changed. The returned function returns a NotReadyError until all
+// existing pods were reported. Call WatchPods before Read.
 func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types.NamespacedName)) (ready func() error) {
 	c.above = append(c.above, above)
 	told, err := c.factory.Core().V1().Pods().Informer().AddEventHandler(handler(func(old, obj any) {
@@ -72,7 +72,7 @@ func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types
 		changed(before, now)
 	}))
 	if err != nil {
-		// Only an informer that has ended gives an error.
+		// The only error is an informer that has ended.
 		panic(fmt.Sprintf("cluster: watch pods: %v", err))
 	}
 	return func() error {
@@ -83,7 +83,7 @@ func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types
 	}
 }
 
-// podChanged tells of a pod, and of room that it leaves.
+// podChanged reports a pod, and the node on which it leaves room.
 func (c *Cluster) podChanged(old, obj any) {
 	before, _ := old.(*pod.Pod)
 	now, _ := obj.(*pod.Pod)
@@ -93,7 +93,7 @@ func (c *Cluster) podChanged(old, obj any) {
 		roomier = c.reserved.remove(before.UID)
 		now = before
 	case before != nil && before.ResourceVersion() == now.ResourceVersion():
-		return // A new list shows what is known already.
+		return // A new list repeats a known version.
 	default:
 		if before != nil && before.UID != now.UID {
 			roomier = c.reserved.remove(before.UID)
@@ -111,8 +111,8 @@ func (c *Cluster) podChanged(old, obj any) {
 	}
 }
 
-// quotaChanged tells of a quota that has more room than before: each pod that comes
-// takes some.
+// quotaChanged reports quotas that have more room than before. Other changes are frequent:
+// each new pod takes some room.
 func (c *Cluster) quotaChanged(old, obj any) {
 	before, _ := old.(*corev1.ResourceQuota)
 	quota, _ := obj.(*corev1.ResourceQuota)
@@ -122,8 +122,8 @@ func (c *Cluster) quotaChanged(old, obj any) {
 	c.changes.Eased(namespaceOf(old, obj), contract.QuotaExceeded)
 }
 
-// roomierQuota tells whether a quota has more room than before, or counts
-// otherwise.
+// roomierQuota reports whether a quota has more room than before, or counts
+// differently.
 func roomierQuota(before, now *corev1.ResourceQuota) bool {
 	if !apiequality.Semantic.DeepEqual(before.Spec, now.Spec) || len(before.Status.Used) != len(now.Status.Used) || len(before.Status.Hard) != len(now.Status.Hard) {
 		return true
@@ -137,7 +137,7 @@ func roomierQuota(before, now *corev1.ResourceQuota) bool {
 	return false
 }
 
-// nodeChanged tells of the pods of a node whose sizes may depend on the change.
+// nodeChanged reports the pods of a node whose sizes may depend on the change.
 func (c *Cluster) nodeChanged(old, obj any) {
 	before, _ := old.(*corev1.Node)
 	node, _ := obj.(*corev1.Node)
@@ -152,8 +152,8 @@ func (c *Cluster) nodeChanged(old, obj any) {
 	}
 }
 
-// sameType tells whether two states of a node have the same labels that tell
-// its type.
+// sameType reports whether two states of a node have the same values for the labels that
+// determine its type.
 func (c *Cluster) sameType(a, b *corev1.Node) bool {
 	for _, label := range c.Planner.NodeTypes.Labels() {
 		if a.Labels[label] != b.Labels[label] {
@@ -163,7 +163,7 @@ func (c *Cluster) sameType(a, b *corev1.Node) bool {
 	return true
 }
 
-// sameRoom tells whether two states of a node have the same room for pods.
+// sameRoom reports whether two states of a node have the same room for pods.
 func sameRoom(a, b *corev1.Node) bool {
 	return a.Status.Allocatable.Cpu().Equal(*b.Status.Allocatable.Cpu()) &&
 		a.Status.Allocatable.Memory().Equal(*b.Status.Allocatable.Memory()) &&
@@ -189,12 +189,12 @@ func namespaceOf(objects ...any) string {
 	return ""
 }
 
-// changed tells of pods.
+// changed reports pods as changed.
 func (c *Cluster) changed(pods []*pod.Pod) {
 	for _, of := range pods {
 		c.changes.Changed(of.NamespacedName())
 	}
 }
 
-// namespaceChanged tells of all pods of a namespace.
+// namespaceChanged reports all pods of a namespace as changed.
 func (c *Cluster) namespaceChanged(namespace string) { c.changed(c.pods.Pods(namespace).List()) }

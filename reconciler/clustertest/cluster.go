@@ -17,8 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// Unread is a cluster of which nothing is known: no pods, no ratios, no holds. Its clock
-// stands at podtest.Start, and its API server refuses connections.
+// Unread returns an empty cluster: no pods, no ratios, no holds. Its clock stands at
+// podtest.Start, and its API server refuses connections.
 func Unread(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	nowhere := &rest.Config{Host: "https://127.0.0.1:1"}
@@ -33,7 +33,7 @@ func Unread(t testing.TB) *cluster.Cluster {
 	return c
 }
 
-// Of is a cluster of which these pods and nodes are known, with the ratios of Published.
+// Of returns a cluster with these pods and nodes, and the ratios of Published.
 func Of(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *cluster.Cluster {
 	t.Helper()
 	c := Unread(t)
@@ -48,5 +48,5 @@ func Of(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *cluster.Cluster
 	return c
 }
 
-// Clock is the clock of a cluster of this package.
+// Clock returns the clock of a cluster of this package.
 func Clock(c *cluster.Cluster) *testingclock.FakeClock { return c.Clock.(*testingclock.FakeClock) }

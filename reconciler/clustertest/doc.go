@@ -1,2 +1,2 @@
-// Package clustertest makes clusters for tests, with no API server behind them.
+// Package clustertest makes clusters for tests, without an API server.
 package clustertest

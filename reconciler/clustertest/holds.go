@@ -6,7 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
-// NoHolds has no holds, and never will.
+// NoHolds never has any holds.
 type NoHolds struct{}
 
 // Ready implements cluster.Holds.
@@ -18,7 +18,7 @@ func (NoHolds) Watch() <-chan struct{} { return nil }
 // Prune implements loop.Holds.
 func (NoHolds) Prune(context.Context, func(hold.Scope) bool) error { return nil }
 
-// Holding has these holds for ever.
+// Holding returns a source that always has these holds.
 func Holding(holds ...hold.Hold) Held { return Held{table: hold.NewTable(holds)} }
 
 // Held are the holds of Holding.

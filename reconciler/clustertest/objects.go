@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// Named places a pod.
+// Named sets the namespace, the name and the node of a pod.
 func Named(namespace, name, node string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Namespace, p.Name, p.Spec.NodeName = namespace, name, node
@@ -20,7 +20,8 @@ func Named(namespace, name, node string) func(*corev1.Pod) {
 	}
 }
 
-// Node is one of a type with so much cpu, and more memory than anybody asks for.
+// Node returns a node of a type with this much cpu, and more memory than the test pods
+// request.
 func Node(name, nodeType, cpu string) *corev1.Node {
 	n := podtest.Node(nodeType)
 	n.Name = name
@@ -28,7 +29,7 @@ func Node(name, nodeType, cpu string) *corev1.Node {
 	return n
 }
 
-// Shop is a small cluster: node a is an n2d, b an n4.
+// Shop returns a small cluster: node a is an n2d, node b an n4.
 func Shop(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	one := podtest.Amounts{"1", "", "1Gi", ""}
@@ -43,8 +44,8 @@ func Shop(t testing.TB) *cluster.Cluster {
 	}, []*corev1.Node{Node("a", "n2d", "8"), Node("b", "n4", "8")})
 }
 
-// Thousands are pods of typical size that were sized, 20 of each Deployment, in so
-// many namespaces.
+// Thousands returns a cluster with pods of typical size that were resized, 20 for each
+// Deployment, in this many namespaces.
 func Thousands(b testing.TB, pods, namespaces int, nodes ...*corev1.Node) *cluster.Cluster {
 	b.Helper()
 	typical := podtest.Typical(b)

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Published is the published example: n4 is 1.25 times as fast as n2d.
+// Published returns the published example: n4 is 1.25 times as fast as n2d.
 func Published() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
@@ -18,7 +18,7 @@ func Published() *ratios.Layer {
 	}
 }
 
-// WithN4 is the table of the published example with another ratio of n4.
+// WithN4 returns the table of the published example with another ratio for n4.
 func WithN4(t testing.TB, cpu float64) *ratios.Table {
 	t.Helper()
 	layer := Published()
@@ -30,7 +30,7 @@ func WithN4(t testing.TB, cpu float64) *ratios.Table {
 	return table
 }
 
-// Store is a store with the table of a layer.
+// Store returns a store with the table of a layer.
 func Store(t testing.TB, layer *ratios.Layer) *ratios.Store {
 	t.Helper()
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: layer}))

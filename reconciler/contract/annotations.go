@@ -6,55 +6,54 @@ import (
 	"strings"
 )
 
-// Prefix begins every annotation key of the contract.
+// Prefix starts every annotation key of the contract.
 const Prefix = "workload-resizer.io/"
 
 // FieldManager owns the fields that the reconciler writes.
 const FieldManager = "workload-resizer"
 
-// AppLabel is the label that has the value AppName on workload-resizer's own
-// pods.
+// AppLabel is the label whose value is AppName on workload-resizer's own pods.
 const (
 	AppLabel = "app.kubernetes.io/name"
 	AppName  = "workload-resizer"
 )
 
-// Annotations of a pod that do not depend on a container.
+// Annotations of the pod as a whole.
 const (
 	// AppliedInstanceType is the node type that the pod was last sized for.
 	AppliedInstanceType = Prefix + "applied-instance-type"
-	// AppliedAt is when that was done, in RFC 3339.
+	// AppliedAt is the time of that resize, in RFC 3339.
 	AppliedAt = Prefix + "applied-at"
-	// AdoptedAt is when something that somebody else set was last adopted
-	// (--externally-resized=adopt), in RFC 3339. It is for people.
+	// AdoptedAt is the time when a size that another actor set was last adopted
+	// (--externally-resized=adopt), in RFC 3339. It is informational: no code reads it.
 	AdoptedAt = Prefix + "adopted-at"
-	// OriginalsBy names the field managers, separated by commas, that wrote originals
-	// and could know them, in whose place we resized the pod since.
+	// OriginalsBy names the field managers, separated by commas, whose originals are
+	// trusted: they resized the pod before us, which our resize hides in managedFields.
 	OriginalsBy = Prefix + "originals-by"
-	// Infeasible is what the pod's node answered to a resize that it refuses
-	// whatever the amounts are: when, by which kubelet, and its message.
+	// Infeasible is the node's answer to a resize that it refuses for any size: the time,
+	// the kubelet and its message.
 	Infeasible = Prefix + "infeasible"
 	// Skip opts a pod out if its value is SkipTrue.
 	Skip = Prefix + "skip"
-	// SkipTrue is the only value of Skip that has a meaning.
+	// SkipTrue is the only value of Skip that has an effect.
 	SkipTrue = "true"
 )
 
-// OriginalPrefix begins the keys of all originals, AdoptedPrefix those of all
+// OriginalPrefix starts the keys of all originals, AdoptedPrefix the keys of all
 // adopted amounts.
 const (
 	OriginalPrefix = Prefix + "original-"
 	AdoptedPrefix  = Prefix + "adopted-"
 )
 
-// ResizeSubresource is the subresource of pods through which sizes are written.
+// ResizeSubresource is the pod subresource that changes sizes.
 const ResizeSubresource = "resize"
 
-// IsOriginal reports whether the key of an annotation is that of an original.
+// IsOriginal reports whether the annotation key belongs to an original.
 func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix) }
 
-// Ours reports whether the reconciler writes the annotation of the key; Skip is for
-// people.
+// Ours reports whether the reconciler writes the annotation with this key. Users write
+// Skip.
 func Ours(key string) bool {
 	switch key {
 	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible:
@@ -63,26 +62,26 @@ func Ours(key string) bool {
 	return IsOriginal(key) || strings.HasPrefix(key, AdoptedPrefix)
 }
 
-// maxName is how long an annotation's name part may be (the API server's
-// qualified-name rule).
+// maxName is the maximum length of the name part of an annotation key (the API server's
+// rule for qualified names).
 const maxName = 63
 
-// Original names one of the originals of a container.
+// Original identifies one of the originals of a container.
 type Original int
 
 const (
-	// CPURequest is the cpu request that the container had before its pod was
-	// first resized. The values of all originals are Kubernetes quantities.
+	// CPURequest is the cpu request that the container had before the first resize of
+	// its pod. The values of all originals are Kubernetes quantities.
 	CPURequest Original = iota
-	// CPULimit is CPURequest for the cpu limit.
+	// CPULimit is like CPURequest, for the cpu limit.
 	CPULimit
-	// MemoryRequest is CPURequest for the memory request.
+	// MemoryRequest is like CPURequest, for the memory request.
 	MemoryRequest
-	// MemoryLimit is CPURequest for the memory limit.
+	// MemoryLimit is like CPURequest, for the memory limit.
 	MemoryLimit
 )
 
-// OfRequest is the original of the request of the same resource.
+// OfRequest returns the original of the request of the same resource.
 func (o Original) OfRequest() Original {
 	if o == CPULimit || o == MemoryLimit {
 		return o - 1
@@ -90,7 +89,7 @@ func (o Original) OfRequest() Original {
 	return o
 }
 
-// Originals are all of them.
+// Originals lists all originals.
 var Originals = [...]Original{CPURequest, CPULimit, MemoryRequest, MemoryLimit}
 
 var (
@@ -98,22 +97,22 @@ var (
 	adoptedStems  = [...]string{"adopted-cpu.", "adopted-cpu-limit.", "adopted-memory.", "adopted-memory-limit."}
 )
 
-// Key is the annotation that holds the original of a container. Where the name
-// part would be longer than maxName, the container's name is cut and closed with
-// "_" and eight hexadecimal digits of its SHA-256: no container may have "_" in
-// its name, so that a shortened key is never another container's full one.
+// Key returns the key of the annotation that holds the original of a container. Where
+// the name part would exceed maxName, the container's name is truncated and followed by
+// "_" and eight hexadecimal digits of its SHA-256. Container names cannot contain "_", so
+// a shortened key never equals the full key of another container.
 func (o Original) Key(container string) string { return key(originalStems[o], container) }
 
-// In returns the value of Key in annotations, and whether it is there.
+// In returns the value of Key in annotations, and whether it exists.
 func (o Original) In(annotations map[string]string, container string) (value string, ok bool) {
 	return lookup(annotations, originalStems[o], container)
 }
 
-// AdoptedKey is the annotation that holds what somebody else set this amount of a
-// container to, from which its original was worked out. It is shortened as Key is.
+// AdoptedKey returns the key of the annotation that holds the amount that another actor
+// set for a container, and from which its original was computed. It is shortened like Key.
 func (o Original) AdoptedKey(container string) string { return key(adoptedStems[o], container) }
 
-// AdoptedIn is In for AdoptedKey.
+// AdoptedIn is like In, for AdoptedKey.
 func (o Original) AdoptedIn(annotations map[string]string, container string) (value string, ok bool) {
 	return lookup(annotations, adoptedStems[o], container)
 }
@@ -135,8 +134,7 @@ func lookup(annotations map[string]string, stem, container string) (value string
 		value, ok = annotations[key(stem, container)]
 		return value, ok
 	}
-	// Planning looks up many keys per pod, so the key is built where it costs no
-	// allocation.
+	// Planning looks up many keys per pod, so the key is built in a buffer on the stack.
 	var buffer [len(Prefix) + maxName]byte
 	n := copy(buffer[:], Prefix)
 	n += copy(buffer[n:], stem)

@@ -8,12 +8,12 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	t.Run("annotation keys of the published controller", annotationKeysOfThePublishedController)
-	t.Run("annotation keys are valid and distinct for every container name", annotationKeysAreValidAndDistinctForEveryContainerName)
-	t.Run("reasons are documented once", reasonsAreDocumentedOnce)
+	t.Run("keeps the annotation keys of the published controller", keepsTheAnnotationKeysOfThePublishedController)
+	t.Run("makes valid and distinct annotation keys for every container name", makesValidAndDistinctAnnotationKeysForEveryContainerName)
+	t.Run("documents each reason once", documentsEachReasonOnce)
 }
 
-func annotationKeysOfThePublishedController(t *testing.T) {
+func keepsTheAnnotationKeysOfThePublishedController(t *testing.T) {
 	for got, want := range map[string]string{
 		CPURequest.Key("app"):    "workload-resizer.io/original-cpu.app",
 		MemoryRequest.Key("app"): "workload-resizer.io/original-memory.app",
@@ -27,7 +27,7 @@ func annotationKeysOfThePublishedController(t *testing.T) {
 	}
 }
 
-func annotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
+func makesValidAndDistinctAnnotationKeysForEveryContainerName(t *testing.T) {
 	long := strings.Repeat("a", 62)
 	names := []string{"a", "app", long + "b", long + "c", strings.Repeat("x-", 31) + "x"}
 	for n := 40; n <= 63; n++ {
@@ -38,15 +38,15 @@ func annotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
 		for _, original := range []Original{CPURequest, CPULimit, MemoryRequest, MemoryLimit} {
 			key := original.Key(name)
 			if adopted := original.AdoptedKey(name); len(validation.IsQualifiedName(adopted)) > 0 || seen[adopted] != "" {
-				t.Errorf("key %q of container %q is not valid, or not its own", adopted, name)
+				t.Errorf("key %q of container %q is invalid or not unique", adopted, name)
 			} else {
 				seen[adopted] = name
 			}
 			if value, ok := original.In(map[string]string{key: "1"}, name); !ok || value != "1" {
-				t.Errorf("key %q is not found again: %q, %v", key, value, ok)
+				t.Errorf("looking up key %q returns %q, %v", key, value, ok)
 			}
 			if _, ok := original.In(map[string]string{"a": "b"}, name); ok {
-				t.Errorf("key %q is found where it is not", key)
+				t.Errorf("key %q is found in annotations that lack it", key)
 			}
 			if errs := validation.IsQualifiedName(key); len(errs) > 0 {
 				t.Errorf("key %q of container %q: %v", key, name, errs)
@@ -59,7 +59,7 @@ func annotationKeysAreValidAndDistinctForEveryContainerName(t *testing.T) {
 	}
 }
 
-func reasonsAreDocumentedOnce(t *testing.T) {
+func documentsEachReasonOnce(t *testing.T) {
 	seen := map[Reason]bool{}
 	for _, info := range Reasons() {
 		if seen[info.Reason] {
@@ -67,7 +67,7 @@ func reasonsAreDocumentedOnce(t *testing.T) {
 		}
 		seen[info.Reason] = true
 		if !strings.HasSuffix(info.Meaning, ".") {
-			t.Errorf("%s: meaning %q is no sentence", info.Reason, info.Meaning)
+			t.Errorf("%s: meaning %q is not a sentence", info.Reason, info.Meaning)
 		}
 	}
 }

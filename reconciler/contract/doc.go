@@ -1,7 +1,7 @@
 // Package contract holds every string that other systems can see or write:
-// annotation keys, reasons, field manager. A string that is not here is not
-// part of the contract, and no other package may spell one of these out.
+// annotation keys, reasons and the field manager. A string that is not here is not
+// part of the contract, and no other package may repeat one of these strings.
 //
-// It must not know what is decided with them: it imports nothing of the
-// project.
+// The package must not depend on how the strings are used: it imports no other package
+// of the project.
 package contract

@@ -6,8 +6,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// put returns the holds with h added, or in place of the one of its scope and
-// kind, whose beginning it keeps.
+// put returns the holds with h added. If there is a hold of the same scope and kind, h
+// replaces it and keeps its start.
 func put(holds []Hold, h Hold) (all []Hold, stored Hold) {
 	all = slices.Clone(holds)
 	i := slices.IndexFunc(all, func(other Hold) bool { return other.key() == h.key() })
@@ -19,36 +19,36 @@ func put(holds []Hold, h Hold) (all []Hold, stored Hold) {
 	return all, h
 }
 
-// Ending says which holds to end.
+// Ending selects the holds to end.
 type Ending struct {
-	// Scope is exactly what the holds cover. A pod without a UID stands for
-	// every pod of that name.
+	// Scope is the exact scope of the holds. A pod without a UID means every pod of
+	// that name.
 	Scope Scope
-	// Workloads are those of the pod that Scope is, the narrowest first, as far
-	// as they are known: their holds are wider than that of the pod.
+	// Workloads are the known workloads of the pod if Scope is a pod, the narrowest
+	// first: their holds are wider than the pod's hold.
 	Workloads []safety.Workload
-	// Kind is the only kind to end; empty is both.
+	// Kind is the only kind to end; empty for both kinds.
 	Kind Kind
-	// Nested ends the holds of narrower scopes inside Scope, too.
+	// Nested also ends the holds of narrower scopes inside Scope.
 	Nested bool
-	// Check is asked whether this may end, before anything is written, and may
-	// be asked again about something else; its error is that of the release. Nil
-	// allows everything.
+	// Check is called before anything is written, and returns an error if these holds
+	// must not end; the release returns that error. It may be called again with other
+	// holds. Nil allows everything.
 	Check func(Ended) error
 }
 
-// Ended is what has ended.
+// Ended is the result of a release.
 type Ended struct {
-	// Holds have ended.
+	// Holds are the holds that have ended.
 	Holds []Hold
-	// Nested counts the holds inside the scope that go on.
+	// Nested is the number of holds inside the scope that continue.
 	Nested int
-	// Wider is the hold that covers the scope now and goes on, nil if none does.
+	// Wider is the hold that still covers the scope; nil if there is none.
 	Wider *Hold
 }
 
-// release takes out the holds to end. Where there are none but a wider one covers
-// the scope, it returns a *CoveredError: nothing would change for the pods.
+// release removes the holds to end. If there are none and a wider hold covers the scope, it
+// returns a *CoveredError: nothing would change for the pods.
 func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
 	var wider []Hold
 	for _, h := range holds {
@@ -76,7 +76,7 @@ func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
 	return left, ended, nil
 }
 
-// isInside tells whether what is to be released is inside the other scope.
+// isInside reports whether the scope to release is inside the other scope.
 func (e Ending) isInside(other Scope) bool {
 	makes := other.Workload != (safety.Workload{}) && other.Namespace == e.Scope.Namespace && slices.Contains(e.Workloads, other.Workload)
 	return other.Contains(e.Scope) || e.Scope.Pod != "" && makes

@@ -8,15 +8,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// maxHolds and maxBytes bound what is stored. The API server takes a ConfigMap
-// of 1 MiB.
+// maxHolds and maxBytes limit what is stored. The API server accepts a ConfigMap of 1 MiB.
 const (
 	maxHolds = 5000
 	maxBytes = 1_000_000
 )
 
-// CoveredError tells that the scope to release has no hold of its own, while a
-// wider one covers it.
+// CoveredError means that the scope to release has no hold of its own, and a wider hold
+// covers it.
 type CoveredError struct {
 	Scope Scope
 	// By is the wider hold.
@@ -33,32 +32,32 @@ func (e *CoveredError) Error() string {
 	}
 	by := ""
 	if e.By.Author != "" {
-		by = " by " + e.By.Author
+		by = ", by " + e.By.Author
 	}
-	return fmt.Sprintf("%s is not %s by itself: %s is%s; \"resizectl resume %s --kind %s\" ends that one hold",
+	return fmt.Sprintf("%s is not %s on its own: %s is%s; run \"resizectl resume %s --kind %s\" to end that hold",
 		e.Scope, e.By.Kind.participle(), wider, by, which, strings.ToLower(string(e.By.Kind)))
 }
 
-// FullError tells that no more holds can be stored.
+// FullError means that no more holds can be stored.
 type FullError struct{ Holds, Bytes int }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("%d holds of %d bytes are more than the %d holds or %d bytes that can be kept: hold namespaces (-n) or workloads instead of single pods",
+	return fmt.Sprintf("%d holds of %d bytes exceed the maximum of %d holds or %d bytes: hold namespaces (-n) or workloads instead of single pods",
 		e.Holds, e.Bytes, maxHolds, maxBytes)
 }
 
-// noun is what messages call what is stored.
+// noun names the stored entries in messages.
 const noun = "holds"
 
-// ErrReadOnly tells that this process must not write.
+// ErrReadOnly means that this process must not write.
 var ErrReadOnly error = document.ReadOnlyError{Noun: noun}
 
 type (
-	// MissingError tells that the ConfigMap to write to is not there.
+	// MissingError means that the ConfigMap to write to does not exist.
 	MissingError = document.MissingError
-	// ContentError tells that the ConfigMap's content cannot be read.
+	// ContentError means that the ConfigMap's content is invalid.
 	ContentError = document.ContentError
-	// RefusedError tells that the API server refuses to have the ConfigMap read
-	// or written, and would again.
+	// RefusedError means that the API server rejected a read or a write of the
+	// ConfigMap, and would reject it again.
 	RefusedError = document.RefusedError
 )

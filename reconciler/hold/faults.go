@@ -4,11 +4,11 @@ import "github.com/workload-resizer/workload-resizer/internal/document"
 
 // FieldError is one thing that is wrong with a hold.
 type FieldError struct {
-	// Field is named as in the ConfigMap.
+	// Field is the name of the field in the ConfigMap.
 	Field, Problem string
 }
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// faults is everything that is wrong with a hold or with a text.
+// faults lists everything that is wrong with a hold or with a text.
 type faults = document.Faults

@@ -14,21 +14,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Key is the key of the ConfigMap that has the holds.
+// Key is the key of the ConfigMap that holds the holds.
 const Key = "holds.yaml"
 
-// preamble tells people who look into the ConfigMap what they see.
-const preamble = `# Pods that workload-resizer restores or leaves as they are. Written by
+// preamble explains the content to users who read the ConfigMap.
+const preamble = `# Pods that workload-resizer restores or does not resize. Written by
 # "resizectl restore", "pause" and "resume".
 `
 
-// list is the text in the ConfigMap.
+// list is the document in the ConfigMap.
 type list struct {
 	Holds []entry `json:"holds"`
 }
 
-// entry is one hold. The cluster is named in so many words, so that a line that
-// was left out never covers it.
+// entry is one hold. The cluster is an explicit scope, so that a missing line never turns a
+// hold into a hold of the cluster.
 type entry struct {
 	Kind          Kind      `json:"kind"`
 	AllNamespaces bool      `json:"allNamespaces,omitempty"`
@@ -42,14 +42,14 @@ type entry struct {
 	Expires       string    `json:"expires,omitempty"`
 }
 
-// workload is what makes pods.
+// workload is a controller of pods, or its owner.
 type workload struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 }
 
-// readable is format, whose text parse reads as the same holds: nothing is ever
-// written that the next read refuses.
+// readable is like format, and checks that parse reads the same holds from the text: a
+// write must never produce content that the next read rejects.
 func readable(holds []Hold) (string, error) {
 	text, err := format(holds)
 	if err != nil {
@@ -57,15 +57,15 @@ func readable(holds []Hold) (string, error) {
 	}
 	again, err := parse(map[string]string{Key: string(text)})
 	if err == nil && !slices.Equal(again, ordered(holds)) {
-		err = errors.New("they are read as others than were written")
+		err = errors.New("the text contains different holds")
 	}
 	if err != nil {
-		return "", fmt.Errorf("write holds as YAML: they could not be read again: %w", err)
+		return "", fmt.Errorf("write holds as YAML: the text cannot be read again: %w", err)
 	}
 	return string(text), nil
 }
 
-// format writes the holds as a text for the ConfigMap.
+// format returns the holds as text for the ConfigMap.
 func format(holds []Hold) ([]byte, error) {
 	d := list{Holds: []entry{}}
 	for _, h := range ordered(holds) {
@@ -85,8 +85,8 @@ func format(holds []Hold) ([]byte, error) {
 	return append([]byte(preamble), text...), nil
 }
 
-// parse reads the data of the ConfigMap. Without the key there are no holds. The
-// error lists everything that is wrong, each with its path.
+// parse reads the data of the ConfigMap. Without the key there are no holds. The error
+// lists all faults, each with its path.
 func parse(data map[string]string) ([]Hold, error) {
 	var errs faults
 	for key := range data {
@@ -106,7 +106,7 @@ func parse(data map[string]string) ([]Hold, error) {
 			errs = append(errs, fmt.Errorf("holds[%d].%w", i, fault))
 		}
 		if first, twice := seen[h.key()]; twice && len(wrong) == 0 {
-			errs = append(errs, fmt.Errorf("holds[%d]: there is a %s of %s already, holds[%d]", i, strings.ToLower(string(h.Kind)), h.Scope, first))
+			errs = append(errs, fmt.Errorf("holds[%d]: duplicates the %s of %s in holds[%d]", i, strings.ToLower(string(h.Kind)), h.Scope, first))
 		}
 		holds[i], seen[h.key()] = h, i
 	}
@@ -129,11 +129,11 @@ func (e entry) hold() (Hold, faults) {
 		}
 	}
 	if e.Workload != nil && h.Scope.Workload == (safety.Workload{}) {
-		// Left out it would be the whole namespace.
-		errs = append(errs, errors.New("workload: want its kind and its name"))
+		// An ignored workload would turn it into a hold of the whole namespace.
+		errs = append(errs, errors.New("workload: must have a kind and a name"))
 	}
 	if named := h.Scope != (Scope{}); named == e.AllNamespaces {
-		errs = append(errs, errors.New("namespace: want either a namespace or allNamespaces: true"))
+		errs = append(errs, errors.New("namespace: must set either a namespace or allNamespaces: true"))
 	}
 	for _, fault := range h.Faults() {
 		errs = append(errs, fault)

@@ -9,18 +9,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Kind is what is done with the pods that a hold covers.
+// Kind is the effect of a hold on the pods that it covers.
 type Kind string
 
 const (
-	// Restore gives the pods their originals back, takes our annotations off
-	// them, and keeps them so.
+	// Restore returns the pods to their originals, removes our annotations, and keeps
+	// the pods in that state.
 	Restore Kind = "Restore"
-	// Pause leaves the pods as they are.
+	// Pause stops resizing the pods.
 	Pause Kind = "Pause"
 )
 
-// participle is what the kind makes of pods.
+// participle describes the pods under a hold of the kind.
 func (k Kind) participle() string {
 	if k == Restore {
 		return "restored"
@@ -28,13 +28,18 @@ func (k Kind) participle() string {
 	return "paused"
 }
 
-// Scope is what a hold covers. All empty is the cluster, Namespace alone a
-// namespace, with Workload what makes pods there, with Pod and UID one pod. A
-// scope to release may leave out the UID: it stands for every pod of that name.
+// Scope is the set of pods that a hold covers:
+//
+//   - no field: the cluster,
+//   - Namespace: a namespace,
+//   - Namespace and Workload: a workload,
+//   - Namespace, Pod and UID: one pod.
+//
+// A scope to release may omit the UID, and then means every pod of that name.
 type Scope struct {
 	Namespace, Pod string
 	UID            types.UID
-	// Workload is a controller of pods, or the controller's own.
+	// Workload is a controller of pods, or an owner above it.
 	Workload safety.Workload
 }
 
@@ -51,8 +56,8 @@ func (s Scope) String() string {
 	return "all pods"
 }
 
-// Contains tells whether the other scope is this one or inside it, as far as the
-// scopes say: of a pod alone nobody knows what made it, so no pod is inside a
+// Contains reports whether the other scope equals this one or is inside it, according to
+// the scopes alone. The scope of a pod does not name its workloads, so no pod is inside a
 // workload.
 func (s Scope) Contains(other Scope) bool {
 	return (s.Namespace == "" || s.Namespace == other.Namespace) &&
@@ -61,8 +66,7 @@ func (s Scope) Contains(other Scope) bool {
 		(s.Workload == safety.Workload{} || s.Workload == other.Workload)
 }
 
-// level is 0 for the cluster, 1 for a namespace, 2 for a workload and 3 for a
-// pod.
+// level returns 0 for the cluster, 1 for a namespace, 2 for a workload and 3 for a pod.
 func (s Scope) level() int {
 	switch {
 	case s.Pod != "":
@@ -75,20 +79,20 @@ func (s Scope) level() int {
 	return 0
 }
 
-// Hold is a kind and a scope, and who wanted it and why. There is at most one
-// of a kind for a scope.
+// Hold is a kind and a scope, with its author and reason. There is at most one hold of a
+// kind for a scope.
 type Hold struct {
 	Kind  Kind
 	Scope Scope
-	// Reason and Author are what the person gave; nobody has verified them.
+	// Reason and Author are what the caller gave; they are not verified.
 	Reason, Author string
-	// Since is when it began, to the second.
+	// Since is the start of the hold, in whole seconds.
 	Since time.Time
-	// Expires is when it ends, to the second; zero is never.
+	// Expires is the end of the hold, in whole seconds; zero means never.
 	Expires time.Time
 }
 
-// key tells holds apart.
+// key identifies a hold.
 type key struct {
 	scope Scope
 	kind  Kind
@@ -96,7 +100,7 @@ type key struct {
 
 func (h Hold) key() key { return key{h.Scope, h.Kind} }
 
-// endedBy tells whether the hold has expired at that time.
+// endedBy reports whether the hold has expired at that time.
 func (h Hold) endedBy(now time.Time) bool {
 	return !h.Expires.IsZero() && !now.Before(h.Expires)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// Store follows the holds in a ConfigMap, and changes them. All methods may be
-// called at any time from any goroutine.
+// Store follows the holds in a ConfigMap, and changes them. All methods are safe for
+// concurrent use at any time.
 type Store struct {
 	clock    clock.Clock
 	readOnly bool
@@ -31,17 +31,18 @@ type Option func(*Store)
 // WithClock replaces the real clock.
 func WithClock(c clock.Clock) Option { return func(s *Store) { s.clock = c } }
 
-// OnReject has reject told of content that is bad; it must not block.
+// OnReject sets a function that receives invalid content; it must not block.
 func OnReject(reject func(*corev1.ConfigMap, error)) Option {
 	return func(s *Store) { s.onReject = reject }
 }
 
-// ReadOnly makes Put, Release and Prune return ErrReadOnly; what checks them goes on.
+// ReadOnly makes Put, Release and Prune return ErrReadOnly; CheckPut and CheckRelease still
+// work.
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
-// New returns a store of the holds in a ConfigMap. It knows none until Run. The
-// client must be allowed to list, watch, get and update the ConfigMap, and must
-// not bound the time of a watch.
+// New returns a store of the holds in a ConfigMap, which are unknown until Run. The client
+// must be allowed to list, watch, get and update the ConfigMap, and must not limit the
+// duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
 	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}}
 	for _, set := range opts {
@@ -64,48 +65,48 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 // that is missing from the start has no holds.
 func (s *Store) Run(ctx context.Context) error { return s.document.Run(ctx) }
 
-// Ready returns the table in force, or why there is none: until the ConfigMap
-// was read once, nobody knows what must be left alone.
+// Ready returns the table in effect, or why there is none: until the ConfigMap is read for
+// the first time, the pods that must not be resized are unknown.
 func (s *Store) Ready() (*Table, error) {
 	if t := s.table.Load(); t != nil {
 		return t, nil
 	}
 	err := s.document.Err()
 	if t := s.table.Load(); t != nil {
-		return t, nil // It came just now.
+		return t, nil // It was read just now.
 	}
 	return nil, err
 }
 
-// Err says why the table in force is not what the ConfigMap says now, or why
-// there is none; nil if all is well.
+// Err returns why the table in effect differs from the current ConfigMap, or why there is
+// none. It returns nil if neither is the case.
 func (s *Store) Err() error { return s.document.Err() }
 
-// Missing says that no hold can be stored, for there is no ConfigMap, while none is
-// in force; nil otherwise, also where none may be stored at all.
+// Missing returns an error if no hold can be stored because the ConfigMap does not exist,
+// and no hold is in effect. Otherwise, and for a read-only store, it returns nil.
 func (s *Store) Missing() error { return s.document.Missing() }
 
-// Watch returns a channel that receives after every change of the table or of
-// Err; changes that come faster than they are received are one. The table is the
-// same pointer as before unless holds in force have changed.
+// Watch returns a channel that receives after every change of the table or of Err. Changes
+// that happen faster than they are received are merged into one. The table remains the same
+// pointer unless the holds in effect have changed.
 func (s *Store) Watch() <-chan struct{} { return s.document.Watch() }
 
-// accept puts the holds in force that have not expired.
+// accept applies the holds that have not expired.
 func (s *Store) accept(ctx context.Context, holds []Hold) document.InForce {
 	inForce := live(holds, s.clock.Now())
 	if before := s.table.Load(); before == nil || !slices.Equal(before.holds, ordered(inForce)) {
 		s.table.Store(NewTable(inForce))
-		klog.FromContext(ctx).Info("New holds", "holds", len(inForce))
+		klog.FromContext(ctx).Info("Holds changed", "holds", len(inForce))
 	}
 	return document.InForce{Count: len(inForce), Expires: nextExpiry(inForce)}
 }
 
-// reject leaves the last good holds in force.
+// reject leaves the last good holds in effect.
 func (s *Store) reject(ctx context.Context, err error) {
 	if s.table.Load() == nil {
-		klog.FromContext(ctx).Error(err, "Holds cannot be read, waiting for them")
+		klog.FromContext(ctx).Error(err, "Holds cannot be read, no pod is resized until they can")
 	} else {
-		klog.FromContext(ctx).Error(err, "Holds cannot be read, the last good ones stay in force")
+		klog.FromContext(ctx).Error(err, "Holds cannot be read, the last good holds stay in effect")
 	}
 }
 
@@ -114,7 +115,7 @@ func live(holds []Hold, now time.Time) []Hold {
 	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.endedBy(now) })
 }
 
-// nextExpiry is when the next of the holds expires, zero if none does.
+// nextExpiry returns when the next hold expires; zero if none does.
 func nextExpiry(holds []Hold) time.Time {
 	var next time.Time
 	for _, h := range holds {

@@ -20,7 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// stored is one ConfigMap of a real API server in the test's hands.
+// stored is a ConfigMap of a real API server, which the test controls.
 type stored struct {
 	namespace *localcluster.Namespace
 	client    kubernetes.Interface
@@ -30,32 +30,32 @@ type stored struct {
 func TestStore(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
-	t.Run("the rights of deploy/base suffice, and to apply it again ends nothing", func(t *testing.T) { deployed(t, namespace) })
+	t.Run("works with the permissions of deploy/base, and applying it again ends no hold", func(t *testing.T) { deployed(t, namespace) })
 	for i, tc := range []struct {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"a hold is in force where it was put, and soon everywhere", inForce},
-		{"writes at the same time lose nothing", atTheSameTime},
-		{"a hold of a scope is updated, and one of another kind left alone", updated},
-		{"release ends what is named, and says what goes on", released},
-		{"what would be done is checked up to the write", checked},
-		{"a missing ConfigMap has no holds, and takes none", missing},
-		{"a ConfigMap that is deleted ends no hold", deleted},
-		{"what was read counts, also if there is nothing to write", caughtUp},
-		{"what the API server refuses is told from what may pass", refused},
-		{"broken content leaves the last good holds in force, and is not overwritten", broken},
-		{"broken content from the start lets nobody act", brokenFromTheStart},
-		{"holds end when they expire", expires},
-		{"holds of pods that are gone are dropped, but not the newest", prunes},
-		{"what does not fit is refused", full},
-		{"a store that must not write does not", readOnly},
+		{"applies a hold at once where it was put, and soon on every replica", inForce},
+		{"keeps all concurrent writes", concurrent},
+		{"updates a hold of a scope, and keeps a hold of another kind", updated},
+		{"release ends the named holds, and returns which continue", released},
+		{"checks a change without writing it", checked},
+		{"has no holds without a ConfigMap, and stores none", missing},
+		{"keeps the holds in effect when the ConfigMap is deleted", deleted},
+		{"applies what it read, even if it writes nothing", caughtUp},
+		{"returns RefusedError if the API server denies permission", refused},
+		{"keeps the last good holds if the content is invalid, and does not overwrite it", broken},
+		{"is not ready if the content is invalid from the start", brokenFromTheStart},
+		{"ends holds when they expire", expires},
+		{"drops holds of deleted pods, except the newest", prunes},
+		{"what does not fit is refused", full}, // The Makefile names this test.
+		{"writes nothing if it is read-only", readOnly},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, &stored{namespace, client, fmt.Sprintf("holds-%d", i)}) })
 	}
 }
 
-// write writes what a person would with kubectl; nil is no data at all.
+// write writes data as a user would with kubectl; nil writes no data.
 func (s *stored) write(t *testing.T, data map[string]string) {
 	t.Helper()
 	api := s.client.CoreV1().ConfigMaps(s.namespace.Name)
@@ -85,7 +85,7 @@ func (s *stored) remove(t *testing.T) {
 	}
 }
 
-// run runs a store of the ConfigMap until the test is over.
+// run runs a store of the ConfigMap until the test ends.
 func (s *stored) run(t *testing.T, opts ...Option) *Store {
 	t.Helper()
 	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
@@ -105,7 +105,7 @@ func running(t *testing.T, store *Store) *Store {
 	return store
 }
 
-// await waits for the watch until the scopes are those in force.
+// await waits until holds with these scopes are in effect.
 func await(t *testing.T, s *Store, want ...Scope) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("holds %v", want), func() error {
@@ -179,7 +179,7 @@ func inForce(t *testing.T, s *stored) {
 	changes := b.Watch()
 	mustPut(t, a, Hold{Kind: Pause, Scope: shop, Reason: "why", Author: "ann"})
 	if h, ok := a.table.Load().Of("shop", "web", "1"); !ok || h.Kind != Pause || h.Reason != "why" || h.Author != "ann" {
-		t.Errorf("not in force where it was put: %+v", h)
+		t.Errorf("not in effect where it was put: %+v", h)
 	}
 	<-changes
 	await(t, b, shop)
@@ -188,7 +188,7 @@ func inForce(t *testing.T, s *stored) {
 	}
 }
 
-func atTheSameTime(t *testing.T, s *stored) {
+func concurrent(t *testing.T, s *stored) {
 	s.write(t, nil)
 	a, b := s.run(t), s.run(t)
 	const each = 10
@@ -220,7 +220,7 @@ func updated(t *testing.T, s *stored) {
 	}
 	third := mustPut(t, store, Hold{Kind: Restore, Scope: shop, Expires: began.Add(time.Minute + time.Second)})
 	if all := store.table.Load().All(); !cmp.Equal(all, []Hold{third, second}) {
-		t.Errorf("in force: %+v", all)
+		t.Errorf("in effect: %+v", all)
 	}
 	localcluster.Eventually(t, "the restore to expire", func() error {
 		clock.Step(time.Second)
@@ -243,7 +243,7 @@ func released(t *testing.T, s *stored) {
 		t.Errorf("released %v, %v", got, err)
 	}
 	if s.read(t)[Key] != before {
-		t.Error("what was refused has changed something")
+		t.Error("a refused release changed the holds")
 	}
 	got, err := store.Release(t.Context(), Ending{Scope: cluster})
 	if diff := cmp.Diff([]Scope{cluster}, scopes(got.Holds)); diff != "" || got.Nested != 2 || err != nil {
@@ -274,10 +274,10 @@ func checked(t *testing.T, s *stored) {
 	s.write(t, map[string]string{Key: "holds: all"})
 	var content *ContentError
 	if _, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
-		t.Errorf("put over bad content: %v", err)
+		t.Errorf("put over invalid content: %v", err)
 	}
 	if _, err := store.CheckRelease(t.Context(), Ending{Scope: shop}); !errors.As(err, &content) {
-		t.Errorf("release from bad content: %v", err)
+		t.Errorf("release from invalid content: %v", err)
 	}
 }
 
@@ -300,15 +300,15 @@ func deleted(t *testing.T, s *stored) {
 	store := s.run(t)
 	await(t, store, shop)
 	s.remove(t)
-	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+", which keeps the holds, does not exist; the 1 last known stay in force")
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+", which stores the holds, does not exist; the 1 last known remain in effect")
 	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
-		t.Errorf("in force: %v, %v", table.All(), err)
+		t.Errorf("in effect: %v, %v", table.All(), err)
 	}
 	var absent *MissingError
 	if _, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.As(err, &absent) {
 		t.Errorf("release: %v", err)
 	}
-	await(t, s.run(t)) // A server that starts now knows of none.
+	await(t, s.run(t)) // A server that starts now has no holds.
 	s.write(t, nil)
 	await(t, store)
 	mustPut(t, store, Hold{Kind: Pause, Scope: bank})
@@ -317,7 +317,7 @@ func deleted(t *testing.T, s *stored) {
 
 func caughtUp(t *testing.T, s *stored) {
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
-	store := New(s.client, s.namespace.Name, s.name) // Its watch shows nothing.
+	store := New(s.client, s.namespace.Name, s.name) // It does not watch.
 	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
 		t.Errorf("release: %v, %v", ended, err)
 	}
@@ -330,7 +330,7 @@ func refused(t *testing.T, s *stored) {
 	asNobody.Impersonate.UserName = "nobody"
 	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	var refusal *RefusedError
-	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "rights of deploy/base") {
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "permissions of deploy/base") {
 		t.Errorf("put: %v", err)
 	}
 }
@@ -341,9 +341,9 @@ func broken(t *testing.T, s *stored) {
 	store := s.run(t, OnReject(func(_ *corev1.ConfigMap, err error) { rejected <- err }))
 	await(t, store, shop)
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause}]"})
-	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+": holds[0].namespace: want either")
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+": holds[0].namespace: must set either")
 	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
-		t.Errorf("in force: %v, %v", table.All(), err)
+		t.Errorf("in effect: %v, %v", table.All(), err)
 	}
 	var content *ContentError
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
@@ -352,7 +352,7 @@ func broken(t *testing.T, s *stored) {
 	if got := s.read(t)[Key]; got != "holds: [{kind: Pause}]" {
 		t.Errorf("overwritten by %q", got)
 	}
-	if err := <-rejected; !strings.Contains(err.Error(), "holds[0].namespace: want either") {
+	if err := <-rejected; !strings.Contains(err.Error(), "holds[0].namespace: must set either") {
 		t.Errorf("rejected with %v", err)
 	}
 	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: bank}]"})
@@ -382,7 +382,7 @@ func expires(t *testing.T, s *stored) {
 	await(t, store, bank, shop)
 	clock.Step(time.Hour - time.Second)
 	await(t, store, bank, shop)
-	// More than one step, for a timer that is set just now counts from now.
+	// More than one step, because a timer that is set only now starts from now.
 	localcluster.Eventually(t, "the hold to expire", func() error {
 		clock.Step(time.Hour)
 		if all := scopes(store.table.Load().All()); !cmp.Equal(all, []Scope{bank}) {
@@ -391,14 +391,14 @@ func expires(t *testing.T, s *stored) {
 		return nil
 	})
 	if text := s.read(t)[Key]; !strings.Contains(text, "namespace: shop") {
-		t.Errorf("a replica wrote of its own accord:\n%s", text)
+		t.Errorf("a replica wrote on its own initiative:\n%s", text)
 	}
 	mustPut(t, store, Hold{Kind: Pause, Scope: cluster})
 	if text := s.read(t)[Key]; strings.Contains(text, "namespace: shop") {
 		t.Errorf("the next write kept it:\n%s", text)
 	}
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop, Expires: began}); err == nil {
-		t.Error("a hold that has expired is accepted")
+		t.Error("an expired hold is accepted")
 	}
 }
 

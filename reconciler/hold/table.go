@@ -9,16 +9,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Table is the holds in force at one moment. It never changes. A nil Table has
-// no holds.
+// Table is an immutable set of holds in effect. A nil Table has no holds.
 type Table struct {
 	holds []Hold
-	// byKey are the positions in holds.
+	// byKey has the positions in holds.
 	byKey map[key]int
 }
 
-// NewTable returns a table of these holds, of which there must be at most one
-// of a kind for a scope.
+// NewTable returns a table of these holds. There must be at most one hold of a kind for a
+// scope.
 func NewTable(holds []Hold) *Table {
 	t := &Table{holds: ordered(holds), byKey: make(map[key]int, len(holds))}
 	for i := range t.holds {
@@ -27,8 +26,8 @@ func NewTable(holds []Hold) *Table {
 	return t
 }
 
-// ordered returns a copy ordered by scope: the cluster, then namespaces with
-// their workloads and pods; of a scope the one that decides first.
+// ordered returns a copy ordered by scope: the cluster, then each namespace with its
+// workloads and pods. For the same scope, the hold that takes precedence comes first.
 func ordered(holds []Hold) []Hold {
 	return slices.SortedFunc(slices.Values(holds), func(a, b Hold) int {
 		return cmp.Or(cmp.Compare(a.Scope.Namespace, b.Scope.Namespace), cmp.Compare(a.Scope.Pod, b.Scope.Pod),
@@ -37,10 +36,11 @@ func ordered(holds []Hold) []Hold {
 	})
 }
 
-// Of returns the hold that decides for a pod, false if none does. workloads are
-// those of the pod, the narrowest first: its controller, then the controller's
-// own. Any Restore goes before any Pause, else the most specific one decides. It
-// takes the same time however many holds there are, and allocates nothing.
+// Of returns the hold that is in effect for a pod; false if there is none. workloads are
+// the workloads of the pod, the narrowest first: its controller, then the controller's
+// controller. Any Restore takes precedence over any Pause; within a kind, the most specific
+// scope takes precedence. The cost does not depend on the number of holds, and Of allocates
+// nothing.
 func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Workload) (Hold, bool) {
 	if t == nil || len(t.holds) == 0 {
 		return Hold{}, false
@@ -63,7 +63,7 @@ func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Wor
 	return Hold{}, false
 }
 
-// at returns the hold of exactly a scope and a kind.
+// at returns the hold with exactly this scope and kind.
 func (t *Table) at(scope Scope, kind Kind) (Hold, bool) {
 	i, ok := t.byKey[key{scope, kind}]
 	if !ok {
@@ -72,16 +72,16 @@ func (t *Table) at(scope Scope, kind Kind) (Hold, bool) {
 	return t.holds[i], true
 }
 
-// Over returns the hold of the scope or a wider one that decides for all its
-// pods whatever else is said of them: a Restore. workloads are those of a pod, as
-// for Of. False if there is none.
+// Over returns the Restore of the scope or of a wider one, which takes precedence for all
+// pods of the scope, regardless of other holds. workloads are the workloads of a pod, as
+// for Of. It returns false if there is none.
 func (t *Table) Over(scope Scope, workloads ...safety.Workload) (Hold, bool) {
 	h, ok := t.deciding(scope, workloads)
 	return h, ok && h.Kind == Restore
 }
 
-// deciding returns the hold that decides for all of a scope; workloads are those
-// of a pod.
+// deciding returns the hold that takes precedence for all pods of a scope. workloads are
+// the workloads of a pod.
 func (t *Table) deciding(scope Scope, workloads []safety.Workload) (Hold, bool) {
 	if scope.Pod == "" {
 		workloads = []safety.Workload{scope.Workload}
@@ -89,8 +89,8 @@ func (t *Table) deciding(scope Scope, workloads []safety.Workload) (Hold, bool) 
 	return t.Of(scope.Namespace, scope.Pod, scope.UID, workloads...)
 }
 
-// All returns the holds: that of the cluster first, then those of each namespace,
-// its workloads and its pods, by name. The caller may keep and change the slice.
+// All returns all holds: the cluster's first, then the holds of each namespace, its
+// workloads and its pods, by name. The caller may keep and change the slice.
 func (t *Table) All() []Hold {
 	if t == nil {
 		return nil

@@ -22,37 +22,37 @@ var (
 )
 
 func TestTable(t *testing.T) {
-	t.Run("the hold of a pod", theHoldOfAPod)
-	t.Run("asking for a hold allocates nothing", askingForAHoldAllocatesNothing)
-	t.Run("holds are ordered by scope", holdsAreOrderedByScope)
-	t.Run("a restore over a scope", aRestoreOverAScope)
+	t.Run("finds the hold in effect for a pod", findsTheHoldInEffectForAPod)
+	t.Run("finds a hold without allocations", findsAHoldWithoutAllocations)
+	t.Run("orders holds by scope", ordersHoldsByScope)
+	t.Run("finds a restore over a scope", findsARestoreOverAScope)
 }
 
-func theHoldOfAPod(t *testing.T) {
+func findsTheHoldInEffectForAPod(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		holds []Hold
 		want  Hold
 	}{
 		{"none", nil, Hold{}},
-		{"that of the cluster covers it", []Hold{{Kind: Pause, Scope: cluster}}, Hold{Kind: Pause, Scope: cluster}},
-		{"that of its namespace covers it", []Hold{{Kind: Restore, Scope: shop}}, Hold{Kind: Restore, Scope: shop}},
-		{"that of another namespace does not", []Hold{{Kind: Restore, Scope: bank}}, Hold{}},
+		{"the cluster's", []Hold{{Kind: Pause, Scope: cluster}}, Hold{Kind: Pause, Scope: cluster}},
+		{"its namespace's", []Hold{{Kind: Restore, Scope: shop}}, Hold{Kind: Restore, Scope: shop}},
+		{"not another namespace's", []Hold{{Kind: Restore, Scope: bank}}, Hold{}},
 		{"its own", []Hold{{Kind: Pause, Scope: web}}, Hold{Kind: Pause, Scope: web}},
-		{"not that of an earlier pod of its name", []Hold{{Kind: Pause, Scope: webBefore}}, Hold{}},
+		{"not an earlier pod's of the same name", []Hold{{Kind: Pause, Scope: webBefore}}, Hold{}},
 		{"the most specific of a kind", []Hold{{Kind: Pause, Scope: cluster}, {Kind: Pause, Scope: web}, {Kind: Pause, Scope: shop}}, Hold{Kind: Pause, Scope: web}},
 		{"the most specific restore", []Hold{{Kind: Restore, Scope: cluster}, {Kind: Restore, Scope: shop}}, Hold{Kind: Restore, Scope: shop}},
-		{"a wider restore goes before a pause", []Hold{{Kind: Restore, Scope: cluster}, {Kind: Pause, Scope: shop}, {Kind: Pause, Scope: web}}, Hold{Kind: Restore, Scope: cluster}},
-		{"a restore of a scope goes before a pause of it", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
-		{"that of its controller", []Hold{{Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
-		{"that of its controller's own", []Hold{{Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
-		{"not that of another workload", []Hold{{Kind: Pause, Scope: Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}}}, Hold{}},
-		{"not that of a workload of another namespace", []Hold{{Kind: Pause, Scope: Scope{Namespace: "bank", Workload: deployment}}}, Hold{}},
-		{"a workload is narrower than its namespace", []Hold{{Kind: Pause, Scope: shop}, {Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
-		{"a controller is narrower than its own", []Hold{{Kind: Pause, Scope: webs}, {Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
-		{"a pod is narrower than its workload", []Hold{{Kind: Restore, Scope: webs1}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
-		{"a restore of a workload goes before a pause of a pod", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: webs}}, Hold{Kind: Restore, Scope: webs}},
-		{"a narrower restore goes before a pause", []Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
+		{"a wider restore over a pause", []Hold{{Kind: Restore, Scope: cluster}, {Kind: Pause, Scope: shop}, {Kind: Pause, Scope: web}}, Hold{Kind: Restore, Scope: cluster}},
+		{"a restore over a pause of the same scope", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
+		{"its controller's", []Hold{{Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
+		{"its controller's controller's", []Hold{{Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
+		{"not another workload's", []Hold{{Kind: Pause, Scope: Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}}}, Hold{}},
+		{"not the workload's in another namespace", []Hold{{Kind: Pause, Scope: Scope{Namespace: "bank", Workload: deployment}}}, Hold{}},
+		{"the workload's over the namespace's", []Hold{{Kind: Pause, Scope: shop}, {Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
+		{"the controller's over its controller's", []Hold{{Kind: Pause, Scope: webs}, {Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
+		{"the pod's over the workload's", []Hold{{Kind: Restore, Scope: webs1}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
+		{"a restore of the workload over a pause of the pod", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: webs}}, Hold{Kind: Restore, Scope: webs}},
+		{"a narrower restore over a pause", []Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, ok := NewTable(tc.holds).Of("shop", "web", "1", replicaSet, deployment)
@@ -62,11 +62,11 @@ func theHoldOfAPod(t *testing.T) {
 		})
 	}
 	if h, ok := (*Table)(nil).Of("shop", "web", "1"); ok {
-		t.Errorf("a table that is not there has %+v", h)
+		t.Errorf("a nil table has %+v", h)
 	}
 }
 
-func askingForAHoldAllocatesNothing(t *testing.T) {
+func findsAHoldWithoutAllocations(t *testing.T) {
 	table := NewTable([]Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: webs}, {Kind: Pause, Scope: bank}})
 	if n := testing.AllocsPerRun(100, func() {
 		table.Of("shop", "web", "1", replicaSet, deployment)
@@ -76,7 +76,7 @@ func askingForAHoldAllocatesNothing(t *testing.T) {
 	}
 }
 
-func holdsAreOrderedByScope(t *testing.T) {
+func ordersHoldsByScope(t *testing.T) {
 	var got []Scope
 	for _, h := range NewTable([]Hold{{Scope: web}, {Scope: webs1}, {Scope: shop}, {Scope: webBefore}, {Scope: webs}, {Scope: cluster}, {Scope: bank}}).All() {
 		got = append(got, h.Scope)
@@ -86,7 +86,7 @@ func holdsAreOrderedByScope(t *testing.T) {
 	}
 }
 
-func aRestoreOverAScope(t *testing.T) {
+func findsARestoreOverAScope(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		holds     []Hold
@@ -94,9 +94,9 @@ func aRestoreOverAScope(t *testing.T) {
 		workloads []safety.Workload
 		want      Scope
 	}{
-		{"of its namespace over a workload", []Hold{{Kind: Restore, Scope: shop}}, webs, nil, shop},
-		{"its own, which is narrower", []Hold{{Kind: Restore, Scope: shop}, {Kind: Restore, Scope: webs}}, webs, nil, webs},
-		{"of a workload over its pod", []Hold{{Kind: Restore, Scope: webs}}, web, []safety.Workload{replicaSet, deployment}, webs},
+		{"the namespace's over a workload", []Hold{{Kind: Restore, Scope: shop}}, webs, nil, shop},
+		{"the workload's own, which is narrower", []Hold{{Kind: Restore, Scope: shop}, {Kind: Restore, Scope: webs}}, webs, nil, webs},
+		{"the workload's over its pod", []Hold{{Kind: Restore, Scope: webs}}, web, []safety.Workload{replicaSet, deployment}, webs},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := NewTable(tc.holds).Over(tc.scope, tc.workloads...); !ok || got.Scope != tc.want {
@@ -105,8 +105,8 @@ func aRestoreOverAScope(t *testing.T) {
 		})
 	}
 	for name, table := range map[string]*Table{
-		"a pause":                  NewTable([]Hold{{Kind: Pause, Scope: shop}}),
-		"a restore of one of them": NewTable([]Hold{{Kind: Restore, Scope: web}}),
+		"a pause":              NewTable([]Hold{{Kind: Pause, Scope: shop}}),
+		"a restore of one pod": NewTable([]Hold{{Kind: Restore, Scope: web}}),
 	} {
 		if h, ok := table.Over(webs); ok {
 			t.Errorf("%s is over the workload: %v", name, h)

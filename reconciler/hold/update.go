@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// write tells whether a change is written or only checked.
+// write reports whether a change is written or only checked.
 type write bool
 
 const (
@@ -13,7 +13,7 @@ const (
 	toCheck write = false
 )
 
-// update changes the holds in the ConfigMap. Expired ones are dropped on the way.
+// update changes the holds in the ConfigMap, and drops expired holds.
 func (s *Store) update(ctx context.Context, write write, change func([]Hold) ([]Hold, error)) error {
 	return s.document.Update(ctx, write == toCheck, func(holds []Hold, data map[string]string) (map[string]string, error) {
 		changed, err := change(live(holds, s.clock.Now()))

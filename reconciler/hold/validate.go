@@ -10,16 +10,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Bounds of what a person can write, in bytes.
+// Limits of texts that users write, in bytes.
 const (
 	maxReason = 512
-	// maxAuthor is more than the longest name of a ServiceAccount.
+	// maxAuthor exceeds the longest name of a ServiceAccount.
 	maxAuthor = 512
 	maxKind   = 63
 )
 
-// Faults returns everything that is wrong with the names of the scope. It does
-// not ask for the UID of a pod.
+// Faults returns everything that is wrong with the names in the scope. It does not require
+// the UID of a pod.
 func (s Scope) Faults() []*FieldError {
 	var errs []*FieldError
 	if s.Namespace != "" {
@@ -40,7 +40,7 @@ func (s Scope) Faults() []*FieldError {
 func (s Scope) workloadFaults() []*FieldError {
 	var errs []*FieldError
 	if !isKind(s.Workload.Kind) {
-		errs = append(errs, &FieldError{"workload.kind", fmt.Sprintf("%q is no kind: want one such as Deployment", s.Workload.Kind)})
+		errs = append(errs, &FieldError{"workload.kind", fmt.Sprintf("%q is not a kind: use a kind such as Deployment", s.Workload.Kind)})
 	}
 	errs = named(errs, "workload.name", s.Workload.Name, validation.IsDNS1123Subdomain)
 	if s.Namespace == "" {
@@ -52,7 +52,7 @@ func (s Scope) workloadFaults() []*FieldError {
 	return errs
 }
 
-// isKind tells whether a text can be the kind of an object.
+// isKind reports whether a text can be the kind of an object.
 func isKind(kind string) bool {
 	if kind == "" || len(kind) > maxKind || kind[0] < 'A' || kind[0] > 'Z' {
 		return false
@@ -81,13 +81,13 @@ func (h Hold) Faults() []*FieldError {
 	errs = line(errs, "uid", string(h.Scope.UID), maxAuthor)
 	errs = append(errs, TextFaults(h.Reason, h.Author)...)
 	if !h.Expires.IsZero() && h.Expires.Before(h.Since) {
-		add("expires", "is before it began")
+		add("expires", "is before the start of the hold")
 	}
 	return errs
 }
 
-// TextFaults returns everything that is wrong with what people say of a hold: both
-// are one line, of up to 512 bytes each.
+// TextFaults returns everything that is wrong with the reason and author of a hold. Each
+// must be one line of up to 512 bytes.
 func TextFaults(reason, author string) []*FieldError {
 	return line(line(nil, "reason", reason, maxReason), "author", author, maxAuthor)
 }
@@ -101,7 +101,7 @@ func line(errs []*FieldError, field, text string, most int) []*FieldError {
 
 func named(errs []*FieldError, field, name string, wrong func(string) []string) []*FieldError {
 	if problems := wrong(name); len(problems) > 0 {
-		errs = append(errs, &FieldError{field, fmt.Sprintf("%q is no name of a %s: %s", name, strings.TrimSuffix(field, ".name"), strings.Join(problems, ", "))})
+		errs = append(errs, &FieldError{field, fmt.Sprintf("%q is not a valid name of a %s: %s", name, strings.TrimSuffix(field, ".name"), strings.Join(problems, ", "))})
 	}
 	return errs
 }

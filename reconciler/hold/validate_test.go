@@ -8,27 +8,27 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	t.Run("faults of a hold", faultsOfAHold)
+	t.Run("reports the faults of a hold", reportsTheFaultsOfAHold)
 }
 
-func faultsOfAHold(t *testing.T) {
+func reportsTheFaultsOfAHold(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		hold  Hold
 		field string
 		says  string
 	}{
-		{"a namespace is a label", Hold{Kind: Pause, Scope: Scope{Namespace: "Shop"}}, "namespace", `"Shop" is no name of a namespace`},
-		{"a namespace has no dots", Hold{Kind: Pause, Scope: Scope{Namespace: "a.b"}}, "namespace", `"a.b" is no name`},
-		{"a pod is a subdomain", Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web\n", UID: "1"}}, "pod", `"web\n" is no name of a pod`},
+		{"a namespace is a label", Hold{Kind: Pause, Scope: Scope{Namespace: "Shop"}}, "namespace", `"Shop" is not a valid name of a namespace`},
+		{"a namespace has no dots", Hold{Kind: Pause, Scope: Scope{Namespace: "a.b"}}, "namespace", `"a.b" is not a valid name`},
+		{"a pod is a subdomain", Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web\n", UID: "1"}}, "pod", `"web\n" is not a valid name of a pod`},
 		{"a pod has a namespace", Hold{Kind: Pause, Scope: Scope{Pod: "web", UID: "1"}}, "namespace", "must be set for a pod"},
 		{"a uid is one line", Hold{Kind: Pause, Scope: Scope{Namespace: "shop", Pod: "web", UID: "1\n2"}}, "uid", "one line"},
 		{"a reason is one line", Hold{Kind: Pause, Scope: shop, Reason: "a\nb"}, "reason", "one line"},
-		{"a reason does not steer a terminal", Hold{Kind: Pause, Scope: shop, Reason: "\x1b[31m"}, "reason", "control characters"},
-		{"a reason is what YAML holds", Hold{Kind: Pause, Scope: shop, Reason: "\uffff"}, "reason", "has U+FFFF, which is no character"},
+		{"a reason has no control characters", Hold{Kind: Pause, Scope: shop, Reason: "\x1b[31m"}, "reason", "control characters"},
+		{"a reason has no noncharacters", Hold{Kind: Pause, Scope: shop, Reason: "\uffff"}, "reason", "contains U+FFFF, which is not a character"},
 		{"an author is one line", Hold{Kind: Pause, Scope: shop, Author: "ann\u2028"}, "author", "one line"},
-		{"an author is text", Hold{Kind: Pause, Scope: shop, Author: "\xff"}, "author", "one line of text"},
-		{"an author is short", Hold{Kind: Pause, Scope: shop, Author: strings.Repeat("a", 513)}, "author", "is 513 bytes long, may be 512"},
+		{"an author is valid UTF-8", Hold{Kind: Pause, Scope: shop, Author: "\xff"}, "author", "one line of text"},
+		{"an author is short", Hold{Kind: Pause, Scope: shop, Author: strings.Repeat("a", 513)}, "author", "is 513 bytes long, the maximum is 512"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			wrong := tc.hold.Faults()
@@ -46,7 +46,7 @@ func faultsOfAHold(t *testing.T) {
 	}
 }
 
-// Whatever a call gets past the checks can be read again.
+// Every hold without faults can be read again.
 func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
 	f.Add("shop", "web", "1", "why", "ann")
 	f.Add("shop", "web", "~", "yes", "2026-11-21")

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// pruneAge is how long a hold of a pod is kept that may not have been seen yet.
+// pruneAge is the minimum age of a hold that is pruned: the caches may not have the pod of
+// a newer hold yet.
 const pruneAge = 5 * time.Minute
 
-// Put stores a hold and returns it as stored: it begins now, or when the hold of
-// the same kind and scope began that it updates. It is in force here when Put
-// returns. The error may be a *MissingError, *ContentError, *FullError,
-// *RefusedError or ErrReadOnly.
+// Put stores a hold and returns the stored hold. It starts now, unless it updates a hold of
+// the same kind and scope, whose start it keeps. The hold is in effect in this process when
+// Put returns. The error may be a *MissingError, *ContentError, *FullError, *RefusedError or
+// ErrReadOnly.
 func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toStore) }
 
-// CheckPut returns what Put would, as far as that is known before the write.
+// CheckPut returns what Put would return, as far as that is known without the write.
 func (s *Store) CheckPut(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toCheck) }
 
 func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
@@ -34,15 +35,15 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 	return stored, err
 }
 
-// Release ends holds, and returns what has ended and what goes on. If nothing
-// ends while a wider hold covers the scope, the error is a *CoveredError. Others
-// are those of Put and of Ending.Check, but where no holds are known, a ConfigMap that is missing has
-// none to end.
+// Release ends holds, and returns which holds have ended and which continue. If no hold ends
+// and a wider hold covers the scope, the error is a *CoveredError. Other errors are those of
+// Put and of Ending.Check. A missing ConfigMap is not an error if no hold is in effect:
+// there is nothing to end.
 func (s *Store) Release(ctx context.Context, e Ending) (Ended, error) {
 	return s.release(ctx, e, toStore)
 }
 
-// CheckRelease returns what Release would, as far as that is known before the
+// CheckRelease returns what Release would return, as far as that is known without the
 // write.
 func (s *Store) CheckRelease(ctx context.Context, e Ending) (Ended, error) {
 	return s.release(ctx, e, toCheck)
@@ -65,8 +66,8 @@ func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended
 	return ended, nil
 }
 
-// Prune drops the holds of pods that are gone. It asks exists for pods only, and
-// not for the newest holds: their pods may not have been seen yet.
+// Prune drops the holds of deleted pods. It calls exists only for holds of pods, and not
+// for the newest holds, whose pods may not have been seen yet.
 func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	now := s.clock.Now()
 	isGone := func(h Hold) bool {

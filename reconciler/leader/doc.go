@@ -1,5 +1,5 @@
-// Package leader elects, by a Lease, the one replica that writes to pods.
+// Package leader elects the one replica that writes pods, with a Lease.
 //
-// It must not know what a leader does: it runs what it is given, and tells
-// whether this replica leads and who does.
+// It must not know what a leader does: it runs a given function, and reports whether this
+// replica leads and which replica does.
 package leader

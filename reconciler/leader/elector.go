@@ -15,27 +15,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 )
 
-// Config says how to elect. All fields must be set.
+// Config configures an Elector. All fields must be set.
 type Config struct {
-	// Client reads and writes the Lease. It must bound the time of a request by
-	// less than RenewDeadline.
+	// Client reads and writes the Lease. The timeout of its requests must be shorter
+	// than RenewDeadline.
 	Client coordinationv1.LeasesGetter
-	// Namespace and Name are those of the Lease.
+	// Namespace and Name identify the Lease.
 	Namespace, Name string
-	// Identity is the name of this replica; no two may have the same.
+	// Identity is the unique name of this replica.
 	Identity string
-	// LeaseDuration is how long a leader is waited for that says nothing: whole
-	// seconds.
+	// LeaseDuration is how long replicas wait for a leader that does not renew the
+	// Lease, in whole seconds.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long a leader tries to say that it still leads before
-	// it gives up: less than LeaseDuration, more than RetryPeriod.
+	// RenewDeadline is how long a leader tries to renew the Lease before it stops
+	// leading: less than LeaseDuration, more than RetryPeriod.
 	RenewDeadline time.Duration
-	// RetryPeriod is the longest time between two looks at the Lease.
+	// RetryPeriod is the maximum time between two reads of the Lease.
 	RetryPeriod time.Duration
 }
 
-// Elector stands for election as the leader. All methods may be called at any
-// time from any goroutine.
+// Elector is a candidate for leader. All methods are safe for concurrent use at any time.
 type Elector struct {
 	lock    *lock
 	elector *leaderelection.LeaderElector
@@ -60,7 +59,7 @@ func New(config Config) (*Elector, error) {
 		Lock:          e.lock,
 		LeaseDuration: config.LeaseDuration,
 		RenewDeadline: config.RenewDeadline,
-		// client-go lets pass up to this many times the period.
+		// client-go waits up to this many times the period.
 		RetryPeriod:     time.Duration(float64(config.RetryPeriod) / (1 + leaderelection.JitterFactor)),
 		ReleaseOnCancel: true,
 		Name:            config.Name,
@@ -70,15 +69,15 @@ func New(config Config) (*Elector, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("set up the election of a leader: %w", err)
+		return nil, fmt.Errorf("set up leader election: %w", err)
 	}
 	return e, nil
 }
 
-// Run does work, and stands for election once ready is closed: who cannot work yet is
-// not to be preferred to a replica that can. One that loses the Lease goes on, and stands
-// again. When ctx is done, work has to end, and the Lease is given up only after that:
-// nobody else leads while this replica may still write.
+// Run calls work, and takes part in the election once ready is closed: a replica that cannot
+// work yet must not be preferred to one that can. A replica that loses the Lease continues,
+// and takes part again. When ctx is done, work must end. The Lease is released only after
+// that, so that no other replica leads while this one may still write.
 func (e *Elector) Run(ctx context.Context, ready <-chan struct{}, work func(context.Context) error) error {
 	standing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -100,28 +99,28 @@ func (e *Elector) stand(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.elector.Run(ctx)
 		if ctx.Err() == nil {
-			logger.Info("Lease is lost, another replica may lead", "lease", e.lock.Describe())
+			logger.Info("Lost the Lease, another replica may lead", "lease", e.lock.Describe())
 		}
 	}
 }
 
-// Leading tells whether this replica leads now: whether nobody else can have
-// taken the Lease yet, even if this process has been stopped for a while.
+// Leading reports whether this replica leads now, that is, whether no other replica can
+// have acquired the Lease, even if this process was suspended for a while.
 func (e *Elector) Leading() bool { return e.lock.leading() }
 
-// Watch returns a channel that receives after this replica has begun to lead, or
-// has stopped; changes that come faster than they are received are one.
+// Watch returns a channel that receives after this replica has started or stopped leading.
+// Changes that happen faster than they are received are merged into one.
 func (e *Elector) Watch() <-chan struct{} { return e.changes.Watch() }
 
-// Leader is the replica that leads.
+// Leader describes the replica that leads.
 type Leader struct {
-	// Identity is its name.
+	// Identity is the name of the replica.
 	Identity string
-	// Acquired is since when it leads, Renewed when it last said so, both by its
-	// own clock.
+	// Acquired is since when the replica leads, and Renewed when it last renewed the
+	// Lease, both by the replica's own clock.
 	Acquired, Renewed time.Time
 }
 
-// Leader returns who leads as far as this replica has seen; false if nobody does,
-// or that is not known.
+// Leader returns the leader that this replica has seen; false if there is none, or it is
+// unknown.
 func (e *Elector) Leader() (Leader, bool) { return e.lock.leader() }

@@ -24,7 +24,7 @@ const (
 	retry = time.Second
 )
 
-// candidate is a replica whose connection a test can cut.
+// candidate is a replica whose connection the test can cut.
 type candidate struct {
 	*Elector
 	cut    atomic.Bool
@@ -34,7 +34,7 @@ type candidate struct {
 
 var errCut = errors.New("the connection is cut")
 
-// stand starts a replica whose work ends once finish is closed.
+// stand starts a replica that can work at once, and whose work ends once finish is closed.
 func stand(t *testing.T, config *rest.Config, namespace, name, identity string, finish <-chan struct{}) *candidate {
 	t.Helper()
 	return standOnce(t, done, config, namespace, name, identity, finish)
@@ -97,7 +97,7 @@ func (c *candidate) leads(t *testing.T, what string) time.Duration {
 	return time.Since(begin)
 }
 
-// done is closed: work that can begin at once, or ends at once.
+// done is a closed channel, for work that can begin at once or ends at once.
 var done = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -108,47 +108,47 @@ func TestElection(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 
-	t.Run("one leads, the other knows it, and takes over at once when it ends", func(t *testing.T) {
+	t.Run("one replica leads, and another follows at once when it shuts down", func(t *testing.T) {
 		a := stand(t, config, namespace.Name, "ends", "a", done)
 		a.leads(t, "a to lead")
 		b := stand(t, config, namespace.Name, "ends", "b", done)
 		localcluster.Eventually(t, "b to know of a", func() error {
 			if l, known := b.Leader(); !known || l.Identity != "a" || l.Acquired.IsZero() || l.Renewed.Before(l.Acquired) {
-				return fmt.Errorf("it knows %v, %v", l, known)
+				return fmt.Errorf("it sees %v, %v", l, known)
 			}
 			return nil
 		})
 		changed := b.Watch()
 		if b.Leading() {
-			t.Error("b leads too")
+			t.Error("b leads, too")
 		}
 		a.cancel()
 		if took := b.leads(t, "b to lead"); took > 2*time.Second {
-			t.Errorf("that took %v", took)
+			t.Errorf("the change took %v", took)
 		}
 		<-changed
 		if a.Leading() {
 			t.Error("a still leads")
 		}
 		if l, known := b.Leader(); !known || l.Identity != "b" {
-			t.Errorf("b knows %v, %v", l, known)
+			t.Errorf("b sees %v, %v", l, known)
 		}
 	})
 
-	t.Run("nobody leads before the work of the leader has ended", func(t *testing.T) {
+	t.Run("no other replica leads before the work of the leader has ended", func(t *testing.T) {
 		finish := make(chan struct{})
 		a := stand(t, config, namespace.Name, "works", "a", finish)
 		a.leads(t, "a to lead")
 		b := stand(t, config, namespace.Name, "works", "b", done)
 		a.cancel()
-		// Longer than a Lease is waited for: it is renewed as before.
+		// Longer than the LeaseDuration: the leader still renews the Lease.
 		until := time.Now().Add(lease + retry)
 		localcluster.Eventually(t, "the time to pass", func() error {
 			if !a.Leading() || b.Leading() {
 				t.Fatalf("a leads: %v, b leads: %v", a.Leading(), b.Leading())
 			}
 			if time.Now().Before(until) {
-				return errors.New("it has not")
+				return errors.New("it has not passed")
 			}
 			return nil
 		})
@@ -156,14 +156,14 @@ func TestElection(t *testing.T) {
 		b.leads(t, "b to lead")
 	})
 
-	t.Run("who is cut off stops leading before another leads, and can lead again", func(t *testing.T) {
+	t.Run("a disconnected leader stops leading before another leads, and can lead again", func(t *testing.T) {
 		a := stand(t, config, namespace.Name, "cut", "a", done)
 		a.leads(t, "a to lead")
 		b := stand(t, config, namespace.Name, "cut", "b", done)
 		changed := a.Watch()
 		a.cut.Store(true)
 		localcluster.Eventually(t, "b to lead", func() error {
-			// Asked in this order, both can only be true if both lead at once.
+			// In this order, both are true only if both replicas lead at the same time.
 			if b.Leading() && a.Leading() {
 				t.Fatal("both lead")
 			}
@@ -176,7 +176,7 @@ func TestElection(t *testing.T) {
 		a.cut.Store(false)
 		localcluster.Eventually(t, "a to know of b", func() error {
 			if l, _ := a.Leader(); l.Identity != "b" || a.Leading() || !b.Leading() {
-				return fmt.Errorf("it knows %v", l)
+				return fmt.Errorf("it sees %v", l)
 			}
 			return nil
 		})
@@ -185,12 +185,12 @@ func TestElection(t *testing.T) {
 		<-changed
 	})
 
-	t.Run("who was not heard of for long does not give up the Lease of another", func(t *testing.T) {
+	t.Run("a replica that was disconnected does not release another replica's Lease", func(t *testing.T) {
 		a := stand(t, config, namespace.Name, "late", "a", done)
 		a.leads(t, "a to lead")
 		client := kubernetes.NewForConfigOrDie(config).CoordinationV1().Leases(namespace.Name)
 		a.cut.Store(true)
-		// What it sent before it was cut off may still come in.
+		// Requests from before the disconnect may still arrive.
 		if err := clientretry.RetryOnConflict(clientretry.DefaultRetry, func() error {
 			found, err := client.Get(t.Context(), "late", metav1.GetOptions{})
 			if err != nil {
@@ -210,11 +210,11 @@ func TestElection(t *testing.T) {
 			t.Errorf("%v, %v", found.Spec, err)
 		}
 		if a.Leading() {
-			t.Error("it leads")
+			t.Error("a leads")
 		}
 	})
 
-	t.Run("who cannot work yet does not stand, and ends all the same", func(t *testing.T) {
+	t.Run("a replica that cannot work yet is not a candidate, and can still end", func(t *testing.T) {
 		ready := make(chan struct{})
 		first := standOnce(t, ready, config, namespace.Name, "waits", "a", done)
 		b := stand(t, config, namespace.Name, "waits", "b", done)
@@ -225,13 +225,13 @@ func TestElection(t *testing.T) {
 		never.cancel()
 		never.ended <- <-never.ended
 		if _, known := first.Leader(); known || first.Leading() {
-			t.Error("a has looked at the Lease")
+			t.Error("a has read the Lease")
 		}
 		close(ready)
 		first.leads(t, "a to lead")
 	})
 
-	t.Run("without an API server nobody leads", func(t *testing.T) {
+	t.Run("no replica leads without an API server", func(t *testing.T) {
 		a := stand(t, &rest.Config{Host: "https://127.0.0.1:1"}, "default", "nowhere", "a", done)
 		if l, known := a.Leader(); known || a.Leading() {
 			t.Errorf("leads: %v", l)
@@ -240,12 +240,12 @@ func TestElection(t *testing.T) {
 }
 
 func TestLeader(t *testing.T) {
-	t.Run("a process that was stopped does not lead when it goes on", aProcessThatWasStoppedDoesNotLeadWhenItGoesOn)
-	t.Run("a leader goes by the clock that nobody sets", aLeaderGoesByTheClockThatNobodySets)
-	t.Run("a leader that says nothing for long is not known", aLeaderThatSaysNothingForLongIsNotKnown)
+	t.Run("a suspended process does not lead when it continues", aSuspendedProcessDoesNotLeadWhenItContinues)
+	t.Run("a leader uses the monotonic clock", aLeaderUsesTheMonotonicClock)
+	t.Run("a leader that does not renew its Lease becomes unknown", aLeaderThatDoesNotRenewItsLeaseBecomesUnknown)
 }
 
-func aProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
+func aSuspendedProcessDoesNotLeadWhenItContinues(t *testing.T) {
 	changes := 0
 	l := &lock{lease: time.Minute, changed: func() { changes++ }}
 	record := recordOf("a", time.Now())
@@ -256,21 +256,21 @@ func aProcessThatWasStoppedDoesNotLeadWhenItGoesOn(t *testing.T) {
 	record = recordOf("a", time.Now().Add(-time.Minute))
 	l.hold(&record)
 	if _, known := l.leader(); l.leading() || !known {
-		t.Error("a minute later it still leads")
+		t.Error("it still leads after a minute, or is unknown")
 	}
 	record = recordOf("a", time.Now())
 	l.hold(&record)
 	if !l.leading() || changes != 2 {
-		t.Errorf("renewed after all, it leads: %v, changes %d", l.leading(), changes)
+		t.Errorf("after a renewal it leads: %v, changes %d", l.leading(), changes)
 	}
 	l.drop()
 	l.drop()
 	if l.leading() || changes != 3 {
-		t.Errorf("given up, it leads: %v, changes %d", l.leading(), changes)
+		t.Errorf("after a release it leads: %v, changes %d", l.leading(), changes)
 	}
 }
 
-func aLeaderGoesByTheClockThatNobodySets(t *testing.T) {
+func aLeaderUsesTheMonotonicClock(t *testing.T) {
 	l := &lock{lease: time.Minute, changed: func() {}}
 	record := recordOf("a", time.Now())
 	l.hold(&record)
@@ -278,11 +278,11 @@ func aLeaderGoesByTheClockThatNobodySets(t *testing.T) {
 		t.Error("the time has no reading of the monotonic clock")
 	}
 	if whole := l.until.Truncate(time.Second); !l.until.Equal(whole) {
-		t.Errorf("it leads until %v, though others may wait from the whole second", l.until)
+		t.Errorf("it leads until %v, although others may wait from the whole second", l.until)
 	}
 }
 
-func aLeaderThatSaysNothingForLongIsNotKnown(t *testing.T) {
+func aLeaderThatDoesNotRenewItsLeaseBecomesUnknown(t *testing.T) {
 	l := &lock{lease: time.Minute, changed: func() {}}
 	record := recordOf("b", time.Now())
 	l.see(&record)
@@ -292,12 +292,12 @@ func aLeaderThatSaysNothingForLongIsNotKnown(t *testing.T) {
 	l.seenAt = l.seenAt.Add(-time.Minute)
 	l.see(&record)
 	if got, known := l.leader(); known {
-		t.Errorf("after a minute without news %v", got)
+		t.Errorf("after a minute without a renewal: %v", got)
 	}
 	record = recordOf("", time.Now())
 	l.see(&record)
 	if got, known := l.leader(); known {
-		t.Errorf("given up, and still %v", got)
+		t.Errorf("after a release: %v", got)
 	}
 }
 

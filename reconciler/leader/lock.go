@@ -9,19 +9,20 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// lock is the Lease, and what was seen of it.
+// lock is the Lease, and the last record seen in it.
 type lock struct {
 	resourcelock.Interface
-	// lease is how long a leader is waited for.
+	// lease is how long other replicas wait for a leader.
 	lease time.Duration
-	// changed is called after this replica has begun to lead, or stopped.
+	// changed is called after this replica has started or stopped leading.
 	changed func()
 
 	mu sync.Mutex
-	// until is until when nobody else can lead; zero if this replica does not.
+	// until is the time until which no other replica can lead; zero if this replica does
+	// not lead.
 	until time.Time
-	// seen is the record as it was read or written last, and seenAt when it was
-	// first seen like that.
+	// seen is the record that was last read or written, and seenAt is when it was first
+	// seen.
 	seen   resourcelock.LeaderElectionRecord
 	seenAt time.Time
 }
@@ -56,15 +57,15 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// release gives the Lease up, unless somebody else has it by now: client-go
-// remembers only what it was before its last read.
+// release releases the Lease, unless another replica holds it now: client-go remembers only
+// the Lease from before its last read.
 func (l *lock) release(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	l.drop()
 	l.mu.Lock()
 	holder := l.seen.HolderIdentity
 	l.mu.Unlock()
 	if holder != l.Identity() {
-		return fmt.Errorf("release Lease %s: %q has it", l.Describe(), holder)
+		return fmt.Errorf("release Lease %s: %q holds it", l.Describe(), holder)
 	}
 	err := l.Interface.Update(ctx, record)
 	if err == nil {
@@ -73,16 +74,16 @@ func (l *lock) release(ctx context.Context, record resourcelock.LeaderElectionRe
 	return err
 }
 
-// hold takes note that this replica has written that it leads. The others wait
-// from when they see that, which is later than the time in the record; but client-go
-// compares records by whole seconds, so that of several within one second they may
-// have seen the first.
+// hold records that this replica has acquired or renewed the Lease. Other replicas wait from
+// when they see the record, which is later than the time in it. But client-go compares
+// records in whole seconds, so other replicas may wait from the first of several records
+// within one second.
 func (l *lock) hold(record *resourcelock.LeaderElectionRecord) {
 	l.see(record)
 	l.mu.Lock()
 	before := l.leads()
 	renewed := record.RenewTime.Time
-	// Truncate would take the monotonic clock away.
+	// Truncate would strip the reading of the monotonic clock.
 	l.until = renewed.Add(l.lease - time.Duration(renewed.Nanosecond()))
 	begun := !before && l.leads()
 	l.mu.Unlock()
@@ -91,7 +92,7 @@ func (l *lock) hold(record *resourcelock.LeaderElectionRecord) {
 	}
 }
 
-// drop takes note that this replica does not lead any more.
+// drop records that this replica no longer leads.
 func (l *lock) drop() {
 	l.mu.Lock()
 	led := !l.until.IsZero()
@@ -117,8 +118,8 @@ func (l *lock) leading() bool {
 	return l.leads()
 }
 
-// leads goes by both clocks: one stands still while the machine does, the other may
-// be set back.
+// leads checks both clocks: the monotonic clock stops while the machine is suspended, and
+// the wall clock may be set back.
 func (l *lock) leads() bool {
 	now := time.Now()
 	return now.Before(l.until) && now.Round(0).Before(l.until.Round(0))

@@ -8,22 +8,22 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 )
 
-// requests are sums of what containers request.
+// requests are sums of the requests of containers.
 type requests struct {
 	// CPU is in millicores, Memory in bytes.
 	CPU, Memory int64
 }
 
-// difference is what pods request less (freed) and more (added) than their authors
-// asked for. No pod is in both of a resource.
+// difference is how much less (freed) and more (added) pods request than their originals.
+// For each resource, a pod counts in only one of them.
 type difference struct{ freed, added requests }
 
-// differenceOf tells it of one pod, as its plan and its spec have it now; what is
-// still to be written does not count, and a pod that has ended requests nothing.
+// differenceOf returns the difference of one pod, according to its plan and its current
+// spec. Pending writes do not count, and a finished pod requests nothing.
 func differenceOf(of *pod.Pod, p *plan.Plan) difference {
 	var net requests
 	add := func(cpuFrom, cpuTo, memoryFrom, memoryTo int64) {
-		// A container whose original is not known says nothing.
+		// A container whose original is unknown does not count.
 		if cpuFrom > 0 {
 			net.CPU += cpuTo - cpuFrom
 		}
@@ -53,7 +53,7 @@ func differenceOf(of *pod.Pod, p *plan.Plan) difference {
 	}
 }
 
-// replace takes one part of a sum for another.
+// replace replaces one term of a sum.
 func (d *difference) replace(before, now difference) {
 	d.freed.replace(before.freed, now.freed)
 	d.added.replace(before.added, now.added)
@@ -64,14 +64,14 @@ func (r *requests) replace(before, now requests) {
 	r.Memory += now.Memory - before.Memory
 }
 
-// difference is the sum over all pods known now.
+// difference returns the sum over all known pods.
 func (l *ledger) difference() difference {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
 }
 
-// differenceCollector exposes it.
+// differenceCollector exposes the difference as metrics.
 type differenceCollector struct {
 	read          func() difference
 	cores, memory *prometheus.Desc
@@ -82,9 +82,9 @@ func newDifferenceCollector(read func() difference) *differenceCollector {
 	return &differenceCollector{
 		read: read,
 		cores: prometheus.NewDesc("workload_resizer_requested_change_cores",
-			"Cores that the pods known now request less (freed) and more (added) than their authors asked for.", direction, nil),
+			"Cores that known pods request less (freed) or more (added) than their originals.", direction, nil),
 		memory: prometheus.NewDesc("workload_resizer_requested_change_bytes",
-			"Bytes of memory that the pods known now request less (freed) and more (added) than their authors asked for.", direction, nil),
+			"Bytes of memory that known pods request less (freed) or more (added) than their originals.", direction, nil),
 	}
 }
 

@@ -21,13 +21,13 @@ import (
 )
 
 func TestDifference(t *testing.T) {
-	t.Run("what pods request less or more than their authors asked for", whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor)
-	t.Run("a pod that is left alone counts as it was sized", aPodThatIsLeftAloneCountsAsItWasSized)
-	t.Run("the total follows pods as they change and go", theTotalFollowsPodsAsTheyChangeAndGo)
-	t.Run("a pod that was resized in part is listed", aPodThatWasResizedInPartIsListed)
+	t.Run("compares requests with originals", comparesRequestsWithOriginals)
+	t.Run("counts a skipped pod with its current size", countsASkippedPodWithItsCurrentSize)
+	t.Run("updates the total when pods change or are deleted", updatesTheTotalWhenPodsChangeOrAreDeleted)
+	t.Run("counts a partly resized pod", countsAPartlyResizedPod)
 }
 
-func whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
+func comparesRequestsWithOriginals(t *testing.T) {
 	container := func(originalCPU, cpu, originalMemory, memory int64) plan.ContainerPlan {
 		var c plan.ContainerPlan
 		c.Original = sizing.Container{CPU: sizing.Amount{Request: originalCPU}, Memory: sizing.Amount{Request: originalMemory}}
@@ -48,10 +48,10 @@ func whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 		{"less", running, aligned(container(1000, 800, 64, 60)), difference{freed: requests{200, 4}}},
 		{"more", running, aligned(container(1000, 1300, 64, 70)), difference{added: requests{300, 6}}},
 		{"cpu less, memory more", running, aligned(container(1000, 800, 64, 70)), difference{freed: requests{CPU: 200}, added: requests{Memory: 6}}},
-		{"containers are summed up before", running, aligned(container(1000, 800, 64, 64), container(100, 150, 64, 64)), difference{freed: requests{CPU: 150}}},
-		{"a resize that is still to be written does not count", running, &plan.Plan{Decision: plan.Resize, Containers: []plan.ContainerPlan{container(1000, 1000, 64, 64)}}, difference{}},
-		{"a pod that has ended requests nothing", ended, aligned(container(1000, 800, 64, 60)), difference{}},
-		{"an original that is not known says nothing", running, aligned(container(0, 800, 0, 60)), difference{}},
+		{"the sum of containers counts", running, aligned(container(1000, 800, 64, 64), container(100, 150, 64, 64)), difference{freed: requests{CPU: 150}}},
+		{"a pending resize does not count", running, &plan.Plan{Decision: plan.Resize, Containers: []plan.ContainerPlan{container(1000, 1000, 64, 64)}}, difference{}},
+		{"a finished pod requests nothing", ended, aligned(container(1000, 800, 64, 60)), difference{}},
+		{"an unknown original does not count", running, aligned(container(0, 800, 0, 60)), difference{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := differenceOf(pod.From(tc.pod), tc.plan); got != tc.want {
@@ -61,7 +61,7 @@ func whatPodsRequestLessOrMoreThanTheirAuthorsAskedFor(t *testing.T) {
 	}
 }
 
-func aPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
+func countsASkippedPodWithItsCurrentSize(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "", "1Gi", ""}, podtest.AsResized, podtest.Annotated(
 		"applied-instance-type", "n4", "original-cpu.app", "1", "original-memory.app", "1Gi"))
 	if got, want := differenceOf(pod.From(p), &plan.Plan{Decision: plan.Skip}), (difference{freed: requests{CPU: 200}}); got != want {
@@ -69,7 +69,7 @@ func aPodThatIsLeftAloneCountsAsItWasSized(t *testing.T) {
 	}
 }
 
-func theTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
+func updatesTheTotalWhenPodsChangeOrAreDeleted(t *testing.T) {
 	l := newLedger(testMetrics())
 	note := func(name string, uid types.UID, cpu int64) {
 		p := &plan.Plan{Pod: types.NamespacedName{Name: name}, UID: uid, Decision: plan.Align, Reasons: []plan.Reason{{}}}
@@ -85,16 +85,16 @@ func theTotalFollowsPodsAsTheyChangeAndGo(t *testing.T) {
 	note("b", "1", 50)
 	total("two pods", 250)
 	note("a", "1", 300)
-	total("one is sized anew", 350)
+	total("one pod is resized again", 350)
 	l.beginAnew()
-	total("another replica led meanwhile", 350)
+	total("another replica led in the meantime", 350)
 	note("a", "2", 10)
-	total("its name belongs to another pod", 60)
+	total("the name belongs to another pod", 60)
 	l.forget(types.NamespacedName{Name: "b"})
-	total("a pod is gone", 10)
+	total("a pod is deleted", 10)
 }
 
-func aPodThatWasResizedInPartIsListed(t *testing.T) {
+func countsAPartlyResizedPod(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"),
 		podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 10, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")))
 	n := podtest.Node("n4")

@@ -1,8 +1,8 @@
-// Package loop keeps pods as their plans say: it queues those of which something has
-// changed, plans them, has their plans carried out, at a rate that a cluster bears, and
-// tells people in events, metrics, the log and traces.
+// Package loop keeps pods at the size of their plans: it queues pods whose inputs have
+// changed, plans them, executes the plans at a limited rate, and reports outcomes as
+// events, metrics, log messages and traces.
 //
-// What it remembers of pods (ledger) is only so that nothing is said or tried twice: losing
-// it, as a restart does, loses no state of the cluster. It must not compute sizes, nor know
-// who asks about them.
+// Its memory of pods (ledger) only prevents repeated reports and attempts. Losing it, as in
+// a restart, loses no state of the cluster. The package must not compute sizes, nor know
+// its callers.
 package loop

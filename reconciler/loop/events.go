@@ -22,18 +22,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Events tells people, by events on the objects concerned. Sending them never
-// holds anything up: what cannot be sent in time is dropped.
+// Events records events on the affected objects. Sending events never blocks the caller:
+// events that cannot be sent in time are dropped.
 type Events struct {
 	recorder    record.EventRecorder
 	broadcaster record.EventBroadcaster
 	sink        *countingSink
-	// said counts what was given to the recorder.
+	// said counts the events passed to the recorder.
 	said atomic.Int64
 }
 
-// NewEvents returns events that are sent through client, which should have a
-// budget of its own, until Shutdown.
+// NewEvents returns Events that are sent through client until Shutdown. The client should
+// have its own rate limit.
 func NewEvents(client kubernetes.Interface) *Events {
 	e := &Events{
 		broadcaster: record.NewBroadcaster(),
@@ -44,38 +44,39 @@ func NewEvents(client kubernetes.Interface) *Events {
 	return e
 }
 
-// NoEvents tells nobody; a dry run writes nothing, events included.
+// NoEvents returns Events that record nothing, as for a dry run, which also writes no
+// events.
 func NoEvents() *Events { return &Events{} }
 
 // lastWords is how long Shutdown waits for events to be sent.
 const lastWords = 5 * time.Second
 
-// Shutdown sends what is left to send, for a while, and stops. What was done to
-// a pod just before the end is said at no other time.
+// Shutdown sends the remaining events for at most lastWords, and stops. What happened to a
+// pod just before the end is reported at no other time.
 func (e *Events) Shutdown() {
 	if e.recorder == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
-	// That the time is over is no error: what is left then is dropped.
+	// A timeout is not an error: the remaining events are dropped.
 	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		return e.sink.sent.Load() >= e.said.Load(), nil
 	})
 	e.broadcaster.Shutdown()
 }
 
-// countingSink counts the events that are done with: created or counted up, or
-// refused for good. What fails otherwise is tried again, and an event that is no
-// longer there to be counted up is created anew.
+// countingSink counts the events that are complete: created, updated, or refused by the
+// API server. Other failures are retried, and an event that no longer exists when it is
+// updated is created again.
 type countingSink struct {
 	record.EventSink
 	sent atomic.Int64
 }
 
-// Create implements record.EventSink. What tells of a state and not of a deed has
-// a name made of what is said, so that a process that starts anew does not say
-// again what is there to be read.
+// Create implements record.EventSink. The name of an event about a state, as opposed to a
+// write, is derived from its content, so that a process that restarts does not repeat an
+// existing event.
 func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
 	if !isDeed(contract.Reason(event.Reason)) {
 		event.Name = nameOfState(event)
@@ -88,7 +89,7 @@ func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
 	return created, err
 }
 
-// isDeed tells the reasons that say that something was written.
+// isDeed reports whether a reason means that something was written.
 func isDeed(reason contract.Reason) bool {
 	switch reason {
 	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped:
@@ -97,7 +98,7 @@ func isDeed(reason contract.Reason) bool {
 	return false
 }
 
-// maxEventName is how long the name of an object may be.
+// maxEventName is the maximum length of the name of an object.
 const maxEventName = 253
 
 func nameOfState(event *corev1.Event) string {
@@ -123,16 +124,17 @@ func (s *countingSink) count(err error) {
 	}
 }
 
-// ConfigRejected says on the ConfigMap that its content was rejected.
+// ConfigRejected records an event on the ConfigMap that its content was rejected.
 func (e *Events) ConfigRejected(cm *corev1.ConfigMap, err error) {
 	if e.recorder == nil {
 		return
 	}
 	e.said.Add(1)
-	e.recorder.Eventf(cm, corev1.EventTypeWarning, string(contract.InvalidConfig), "Rejected, the last good configuration stays in force: %v", err)
+	e.recorder.Eventf(cm, corev1.EventTypeWarning, string(contract.InvalidConfig), "Rejected; the last good configuration stays in effect: %v", err)
 }
 
-// Pod says something on a pod, as loud as its reason is.
+// Pod records an event on a pod, with the type that its reason's severity requires. Silent
+// reasons make no event.
 func (e *Events) Pod(pod types.NamespacedName, uid types.UID, said plan.Reason) {
 	if e.recorder == nil {
 		return

@@ -11,18 +11,18 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	t.Run("a pod that cannot be worked on keeps no other waiting", aPodThatCannotBeWorkedOnKeepsNoOtherWaiting)
+	t.Run("a panic delays only its own pod", aPanicDelaysOnlyItsOwnPod)
 }
 
-func aPodThatCannotBeWorkedOnKeepsNoOtherWaiting(t *testing.T) {
+func aPanicDelaysOnlyItsOwnPod(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
 	r.guard(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
 	if r.queue.Len() != 0 {
-		t.Error("it is worked on again at once")
+		t.Error("the pod is processed again at once")
 	}
 	const want = `
-# HELP workload_resizer_resizes_total Resizes by result: resized (the API server took the sizes), refused (it never will as things are, for this reason) or failed (a write of the resize or of its record came to nothing, and is tried again); each try counts, and conflicts do not.
+# HELP workload_resizer_resizes_total Resizes by result: resized (the API server accepted the sizes), refused (rejected for this reason until something changes) or failed (a write of the resize or its record failed and is retried). Every attempt counts, except conflicts.
 # TYPE workload_resizer_resizes_total counter
 workload_resizer_resizes_total{reason="",result="resized"} 0
 workload_resizer_resizes_total{reason="ResizeFailed",result="failed"} 1

@@ -10,10 +10,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Every replica watches the cluster and plans, so that all of them know how pods
-// stand. Only the leader writes to pods and says what becomes of them.
+// Every replica watches the cluster and plans, so that every replica can report the state
+// of pods. Only the leader writes pods and reports outcomes.
 
-// Leads tells whether this process is the one that writes.
+// Leads reports whether this process writes.
 func (l *Loop) Leads() bool { return l.Leader == nil || l.Leader.Leading() }
 
 func (l *Loop) watchLeader() <-chan struct{} {
@@ -23,8 +23,8 @@ func (l *Loop) watchLeader() <-chan struct{} {
 	return l.Leader.Watch()
 }
 
-// leaderChanged begins anew: what was done and said before another replica led
-// tells nothing of what is to be done and said now.
+// leaderChanged starts over: what this process did and reported before another replica
+// led does not determine what it must do and report now.
 func (l *Loop) leaderChanged() {
 	l.pacer.clear()
 	if !l.Leads() {
@@ -36,15 +36,15 @@ func (l *Loop) leaderChanged() {
 	}
 }
 
-// permit returns a *StoppedError unless a write of the plan may begin now: this
-// process leads, and the holds in force still ask for what the plan does.
+// permit returns a *StoppedError unless a write of the plan may begin now: this process
+// leads, and the holds in effect still match the plan.
 func (l *Loop) permit(p *plan.Plan) error {
 	if !l.Leads() {
 		return &actuate.StoppedError{Because: "another replica may lead"}
 	}
 	holds, err := l.Holds.Ready()
 	if err != nil {
-		return &actuate.StoppedError{Because: "holds are not known"}
+		return &actuate.StoppedError{Because: "the holds are unknown"}
 	}
 	var asked hold.Kind
 	if p.Kind == plan.Restore {
@@ -55,7 +55,7 @@ func (l *Loop) permit(p *plan.Plan) error {
 	case asked:
 		return nil
 	case "":
-		return &actuate.StoppedError{Because: "its restore has ended"}
+		return &actuate.StoppedError{Because: "the restore has ended"}
 	}
-	return &actuate.StoppedError{Because: fmt.Sprintf("there is a %s of %s", h.Kind, h.Scope)}
+	return &actuate.StoppedError{Because: fmt.Sprintf("a %s of %s is in effect", h.Kind, h.Scope)}
 }

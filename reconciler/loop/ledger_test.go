@@ -23,7 +23,7 @@ func testMetrics() *metrics {
 	return newMetrics(prometheus.NewRegistry())
 }
 
-// planFor is the plan of a pod with these requests on n4.
+// planFor returns the plan of a pod with these requests on n4.
 func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 	t.Helper()
 	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
@@ -32,12 +32,12 @@ func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 
 func TestLedger(t *testing.T) {
 	t.Run("pauses grow while the same plan fails", pausesGrowWhileTheSamePlanFails)
-	t.Run("a plan that is undone again and again is carried out ever more seldom", aPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom)
-	t.Run("the cache is stale until it shows our write", theCacheIsStaleUntilItShowsOurWrite)
-	t.Run("news is what was not said last", newsIsWhatWasNotSaidLast)
-	t.Run("pods are counted by what is decided of them", podsAreCountedByWhatIsDecidedOfThem)
-	t.Run("a pod that waits for its first sizes is counted though the leader changes", aPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges)
-	t.Run("a restore that waits for room is queued by room", aRestoreThatWaitsForRoomIsQueuedByRoom)
+	t.Run("pauses grow while the same plan is undone", pausesGrowWhileTheSamePlanIsUndone)
+	t.Run("the cache is stale until it has our write", theCacheIsStaleUntilItHasOurWrite)
+	t.Run("a report is new unless it repeats the last one", aReportIsNewUnlessItRepeatsTheLastOne)
+	t.Run("counts pods by decision and reason", countsPodsByDecisionAndReason)
+	t.Run("measures the wait for a first size across a change of leaders", measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders)
+	t.Run("queues a restore that waits for room when there is room", queuesARestoreThatWaitsForRoomWhenThereIsRoom)
 }
 
 func pausesGrowWhileTheSamePlanFails(t *testing.T) {
@@ -46,7 +46,7 @@ func pausesGrowWhileTheSamePlanFails(t *testing.T) {
 	now, last := podtest.Start, time.Duration(0)
 	for i := range 20 {
 		if got := l.pause(p, now); got != 0 {
-			t.Fatalf("failure %d: still to be let be for %v", i, got)
+			t.Fatalf("failure %d: the pause continues for %v", i, got)
 		}
 		pause := l.attempted(p, 0, now)
 		if pause < last || pause > longPause || (i == 0) != (pause == firstPause) || l.pause(p, now) != pause {
@@ -59,20 +59,20 @@ func pausesGrowWhileTheSamePlanFails(t *testing.T) {
 	}
 	l.attempted(p, 0, now)
 	if got := l.pause(other, now); got != 0 {
-		t.Errorf("another plan is let be for %v", got)
+		t.Errorf("another plan pauses for %v", got)
 	}
 	l.succeeded(other, "9", now)
 	if got := l.pause(p, now); got != 0 {
-		t.Errorf("after a success, the first plan is let be for %v", got)
+		t.Errorf("after a success, the first plan pauses for %v", got)
 	}
 }
 
-func aPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
+func pausesGrowWhileTheSamePlanIsUndone(t *testing.T) {
 	l := newLedger(testMetrics())
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	l.succeeded(p, "1", podtest.Start)
 	if got := l.pause(p, podtest.Start); got != 0 {
-		t.Errorf("after the first time, a pause of %v", got)
+		t.Errorf("a pause of %v after the first time", got)
 	}
 	last := time.Duration(0)
 	for range 5 {
@@ -85,14 +85,14 @@ func aPlanThatIsUndoneAgainAndAgainIsCarriedOutEverMoreSeldom(t *testing.T) {
 	}
 }
 
-func theCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
+func theCacheIsStaleUntilItHasOurWrite(t *testing.T) {
 	l := newLedger(testMetrics())
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	stale := func(uid types.UID, version string, after time.Duration) bool {
 		return l.stale(p.Pod, uid, version, podtest.Start.Add(after))
 	}
 	if stale("uid", "5", 0) {
-		t.Error("stale before anything was written")
+		t.Error("stale before the first write")
 	}
 	l.succeeded(p, "100", podtest.Start)
 	for version, want := range map[string]bool{"99": true, "100": false, "101": false, "no number": false} {
@@ -101,14 +101,14 @@ func theCacheIsStaleUntilItShowsOurWrite(t *testing.T) {
 		}
 	}
 	if stale("uid", "99", trusted+time.Second) {
-		t.Error("a write counts for ever")
+		t.Error("a write counts forever")
 	}
 	if stale("another", "1", 0) {
-		t.Error("the write counts for another pod of that name")
+		t.Error("the write counts for another pod of the same name")
 	}
 }
 
-func newsIsWhatWasNotSaidLast(t *testing.T) {
+func aReportIsNewUnlessItRepeatsTheLastOne(t *testing.T) {
 	l := newLedger(testMetrics())
 	name := types.NamespacedName{Namespace: "a", Name: "b"}
 	one, two := plan.Reason{Code: contract.UnknownNodeType, Message: "x"}, plan.Reason{Code: contract.UnknownNodeType, Message: "y"}
@@ -123,7 +123,7 @@ func newsIsWhatWasNotSaidLast(t *testing.T) {
 	}
 }
 
-func podsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
+func countsPodsByDecisionAndReason(t *testing.T) {
 	m := testMetrics()
 	l := newLedger(m)
 	count := func(decision plan.Decision, reason contract.Reason) float64 {
@@ -138,16 +138,16 @@ func podsAreCountedByWhatIsDecidedOfThem(t *testing.T) {
 	}
 	l.planned(planner.Plan(alone(t, p, nil)), cluster.Rules{}, difference{}, time.Time{})
 	if resize, skip := count(plan.Resize, ""), count(plan.Skip, contract.NodeNotFound); resize != 0 || skip != 1 {
-		t.Errorf("%v to resize and %v whose node is not known, want 0 and 1", resize, skip)
+		t.Errorf("%v to resize and %v with an unknown node, want 0 and 1", resize, skip)
 	}
 	l.forget(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
 	if got := count(plan.Skip, contract.NodeNotFound); got != 0 {
-		t.Errorf("%v pods after the last is gone", got)
+		t.Errorf("%v pods after the last one was deleted", got)
 	}
 }
 
-// A process that becomes the leader may be at a pod already.
-func aPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) {
+// A process that becomes the leader may be processing a pod already.
+func measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders(t *testing.T) {
 	m := testMetrics()
 	l := newLedger(m)
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
@@ -160,7 +160,7 @@ func aPodThatWaitsForItsFirstSizesIsCountedThoughTheLeaderChanges(t *testing.T) 
 	}
 }
 
-func aRestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
+func queuesARestoreThatWaitsForRoomWhenThereIsRoom(t *testing.T) {
 	second := func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: podtest.Amounts{"900m", "", "", ""}.Requirements()})
 	}
@@ -180,6 +180,6 @@ func aRestoreThatWaitsForRoomIsQueuedByRoom(t *testing.T) {
 	in, _ := r.Cluster.Rules()
 	r.ledger.planned(planned, in, difference{}, podtest.Start)
 	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
-		t.Errorf("%d pods wait for room; the restore said %v", len(held), planned.Reasons)
+		t.Errorf("%d pods wait for room; the reasons of the restore: %v", len(held), planned.Reasons)
 	}
 }

@@ -21,9 +21,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Holds are the holds in force; package hold has the ones that count.
+// Holds provides the holds in effect; package hold has the implementation.
 type Holds interface {
-	// Ready returns them, or why they are not known: then nothing is written.
+	// Ready returns the holds, or why they are unknown. While they are unknown, nothing
+	// is written.
 	Ready() (*hold.Table, error)
 	// Watch returns a channel that receives after every change.
 	Watch() <-chan struct{}
@@ -31,60 +32,58 @@ type Holds interface {
 	Prune(ctx context.Context, exists func(hold.Scope) bool) error
 }
 
-// Leader tells whether this process is the one of several replicas that writes.
+// Leader reports whether this process is the replica that writes.
 type Leader interface {
-	// Leading tells whether it is now.
+	// Leading reports whether this process leads now.
 	Leading() bool
-	// Watch returns a channel that receives after that has changed.
+	// Watch returns a channel that receives after Leading has changed.
 	Watch() <-chan struct{}
 }
 
-// Config is what a Loop is made of. All fields must be set, where no other default is
-// named.
+// Config configures a Loop. All fields must be set unless their comment names a default.
 type Config struct {
-	// Cluster is where the pods are; the loop serves it.
+	// Cluster provides the pods; the loop receives its changes.
 	Cluster *cluster.Cluster
 	// Planner decides.
 	Planner *plan.Planner
-	// Writer writes pods, once Permit of the loop says so: the loop sets that.
+	// Writer writes pods if the loop permits it: the loop sets its Permit.
 	Writer *actuate.Actuator
-	// Leader tells whether this process writes; nil if there is no other.
+	// Leader reports whether this process writes; nil if it is the only one.
 	Leader Leader
-	// Ratios is where the table is.
+	// Ratios provides the table of ratios.
 	Ratios *ratios.Store
-	// Holds are the pods to be restored or let be.
+	// Holds provides the restores and pauses.
 	Holds Holds
-	// Events tells people.
+	// Events records events on pods.
 	Events *Events
-	// Traces tells of each pod that is written to or spoken of; nil traces
-	// nothing.
+	// Traces receives a trace of each pod that the loop writes or reports on; nil
+	// disables tracing.
 	Traces trace.TracerProvider
-	// Metrics are registered here.
+	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
-	// Workers is how many pods are worked on at once.
+	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods that have been sized before are sized anew
-	// per second; 0 is no limit.
+	// RealignRate is how many pods per second are resized again after an earlier
+	// resize; 0 means no limit.
 	RealignRate float64
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
-	// Clock tells the time.
+	// Clock provides the time.
 	Clock clock.Clock
 }
 
-// Loop keeps the pods of a cluster as their plans say.
+// Loop keeps the pods of a cluster at the size of their plans.
 type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
-	// line is what the queue is made of.
+	// line holds the pods of the queue.
 	line    *waitingLine
 	pacer   *pacer
 	ledger  *ledger
 	metrics *metrics
-	// changes counts what pods that are left alone may wait for.
+	// changes counts the changes that skipped pods may wait for.
 	changes atomic.Int64
-	// progress is when a worker last began or finished something, in Unix
-	// nanoseconds.
+	// progress is when a worker last started or finished a pod, in Unix nanoseconds.
 	progress atomic.Int64
 }
 
@@ -99,14 +98,14 @@ func New(config Config) *Loop {
 	return l
 }
 
-// lastWrites is how long workers may go on with the pods that they are at once Run is
-// to end. Mostly that leaves none half done. The rest is for the next leader, who is not
-// to be kept waiting.
+// lastWrites is how long workers may continue with their current pods after ctx is done.
+// That is usually long enough to finish them. The next leader, which should not have to
+// wait, does the rest.
 const lastWrites = 500 * time.Millisecond
 
-// Run works on the pods of the cluster, which has been read, until ctx is done. It then lets
-// the workers go on with the pods that they are at for lastWrites, and ends when the writes
-// that have begun have.
+// Run processes the pods of the cluster, which must have been read, until ctx is done. Then
+// workers may continue with their current pods for lastWrites, and Run returns when the
+// writes in progress have ended.
 func (l *Loop) Run(ctx context.Context) {
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -124,7 +123,7 @@ func (l *Loop) Run(ctx context.Context) {
 	running.Go(func() { l.pruneHolds(ctx) })
 	var before cluster.Rules
 	for {
-		// They may have come or changed before the watches began.
+		// The rules may have changed before the watches began.
 		if now, known := l.Cluster.Rules(); known && now != before {
 			l.enqueueAffected(before, now)
 			before = now
@@ -143,7 +142,7 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// pruneEvery is how often the holds of pods that are gone are dropped.
+// pruneEvery is how often the holds of deleted pods are dropped.
 const pruneEvery = 10 * time.Minute
 
 func (l *Loop) pruneHolds(ctx context.Context) {
@@ -160,12 +159,12 @@ func (l *Loop) pruneHolds(ctx context.Context) {
 			continue
 		}
 		if err := l.Holds.Prune(ctx, l.exists); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Holds of pods that are gone are not dropped yet")
+			klog.FromContext(ctx).Error(err, "Holds of deleted pods not removed, retrying later")
 		}
 	}
 }
 
-// exists tells whether the pod of a hold is there.
+// exists reports whether the pod of a hold exists.
 func (l *Loop) exists(scope hold.Scope) bool {
 	found := l.Cluster.Pods(scope.Namespace).Get(scope.Pod)
 	return found != nil && found.UID == scope.UID
@@ -173,18 +172,18 @@ func (l *Loop) exists(scope hold.Scope) bool {
 
 func (l *Loop) ticked() { l.progress.Store(l.Clock.Now().UnixNano()) }
 
-// stuckAfter is how long all workers may be at what they are at, with more in
-// the queue, before the loop counts as stuck; no pod takes nearly as long.
+// stuckAfter is how long no worker may start or finish a pod while pods are queued before
+// the loop counts as stuck. No pod takes nearly as long.
 const stuckAfter = 5 * time.Minute
 
-// Live returns an error if the loop is stuck: there is work, and nothing of it
-// was done for a long time.
+// Live returns an error if the loop is stuck: pods are queued, and no worker has made
+// progress for a long time.
 func (l *Loop) Live() error {
 	if !l.Cluster.IsFilled() || l.queue.Len() == 0 {
 		return nil
 	}
 	if idle := l.Clock.Since(time.Unix(0, l.progress.Load())); idle > stuckAfter {
-		return fmt.Errorf("%d pods are queued and no worker has got on for %s", l.queue.Len(), idle.Round(time.Second))
+		return fmt.Errorf("%d pods are queued and no worker has made progress for %s", l.queue.Len(), idle.Round(time.Second))
 	}
 	return nil
 }

@@ -6,45 +6,45 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// metrics are what the loop counts while it works. What is read when it is
-// asked for has collectors of its own.
+// metrics has the metrics that the loop updates while it works. Metrics that are read at
+// scrape time have their own collectors.
 type metrics struct {
 	outcomes *prometheus.CounterVec
 	pods     *prometheus.GaugeVec
-	// What follows is in seconds: how long nodes take, how long pods wait for a
-	// worker, what a plan takes, and until a new pod has its size.
+	// The durations, in seconds, until a node completes a resize, until a worker takes
+	// a pod, of planning a pod, and until a new pod has its size.
 	actuation, waiting, planning, settling prometheus.Histogram
 }
 
-// newMetrics registers them.
+// newMetrics registers the metrics and returns them.
 func newMetrics(registry prometheus.Registerer) *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_outcomes_total",
-			Help: "Pods dealt with, by the reason that says what came of it.",
+			Help: "Pods processed, by the reason for the outcome.",
 		}, []string{"reason"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",
-			Help: "Pods known now, by decision (resize, aligned, skip) and the first reason for it (empty for resize).",
+			Help: "Known pods, by decision (resize, aligned, skip) and its first reason (empty for resize).",
 		}, []string{"decision", "reason"}),
 		actuation: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_actuation_seconds",
-			Help:    "From the write of a resize until the node was seen to have carried it out.",
+			Help:    "Time from the write of a resize until the node is seen to have completed it.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 		waiting: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_queue_seconds",
-			Help:    "How long pods wait in the queue until a worker takes them.",
+			Help:    "Time that pods wait in the queue for a worker.",
 			Buckets: []float64{.0001, .001, .01, .1, .5, 1, 5, 10, 30, 60, 300, 1800},
 		}),
 		planning: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_plan_seconds",
-			Help:    "How long the plan of a pod takes, with finding what it is made from.",
+			Help:    "Time to plan a pod, including the time to gather its inputs.",
 			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 10),
 		}),
 		settling: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_settle_seconds",
-			Help:    "From when a pod that was never sized was first seen to need another size than it runs with, until that was written; pods that are sized anew are not in it.",
+			Help:    "Time from when a pod that was never sized is first seen to need another size until that size is written. Later resizes of the pod do not count.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 	}
@@ -52,15 +52,15 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-// exposeState registers what is read when metrics are asked for.
+// exposeState registers the metrics that are read at scrape time.
 func (l *Loop) exposeState(registry prometheus.Registerer) {
 	gauge := func(name, help string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)
 	}
 	registry.MustRegister(
 		gauge("workload_resizer_queue_depth", "Pods that wait for a worker.", func() float64 { return float64(l.queue.Len()) }),
-		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be sized anew (--realign-rate).", func() float64 { return float64(l.pacer.backlog()) }),
-		gauge("workload_resizer_leading", "Whether this replica is the one that resizes (1) or another one may be (0); with --dry-run none is.", func() float64 {
+		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be resized again (--realign-rate).", func() float64 { return float64(l.pacer.backlog()) }),
+		gauge("workload_resizer_leading", "1 if this replica resizes pods, 0 if another replica may; always 0 with --dry-run.", func() float64 {
 			if l.Leads() && !l.DryRun {
 				return 1
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// BenchmarkVisit is what being ready to trace costs a pod for which there is nothing
-// to tell: nothing where traces are off.
+// BenchmarkVisit measures the cost of a visit without anything to trace. It should be zero
+// if tracing is off.
 func BenchmarkVisit(b *testing.B) {
 	for _, on := range []bool{false, true} {
 		name := "off"
@@ -34,7 +34,7 @@ func BenchmarkVisit(b *testing.B) {
 	}
 }
 
-// BenchmarkNotes is what metrics add to each plan.
+// BenchmarkNotes measures what the ledger and the metrics add to the cost of each plan.
 func BenchmarkNotes(b *testing.B) {
 	r, clock := idle(b, "https://127.0.0.1:1")
 	of := pod.From(podtest.Pod(podtest.Amounts{"800m", "", "1Gi", ""}))

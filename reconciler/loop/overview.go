@@ -8,30 +8,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Status is how the loop does now.
+// Status is the current state of the loop.
 type Status struct {
-	// Queue is how many pods are to be looked at.
+	// Queue is the number of pods that wait for a worker.
 	Queue int
-	// Backlog is how many pods wait for their turn to be sized anew.
+	// Backlog is the number of pods that wait for their turn to be resized again.
 	Backlog int
-	// Pods are all pods by what was decided last, most first.
+	// Pods counts all pods by their last decision, most first.
 	Pods []PodCount
 }
 
-// PodCount counts pods that were decided the same way.
+// PodCount counts the pods with the same decision and reason.
 type PodCount struct {
 	Decision plan.Decision
-	// Reason is the first one; empty for pods that are to be resized.
+	// Reason is the first reason; empty for pods that must be resized.
 	Reason contract.Reason
 	Pods   int
 }
 
-// Status tells how the reconciler does. Before the first plans it has no pods.
+// Status returns the state of the loop. Before the first plans it has no pods.
 func (l *Loop) Status() Status {
 	return Status{Queue: l.queue.Len(), Backlog: l.pacer.backlog(), Pods: l.ledger.tally()}
 }
 
-// tally counts the pods by what was decided last, most first.
+// tally counts the pods by their last decision, most first.
 func (l *ledger) tally() []PodCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,48 +14,49 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 )
 
-// pacer lets pods that have to be sized anew through at a steady rate, so that a
+// pacer gives pods that must be resized again their turns at a steady rate, so that a
 // changed ratio does not move a whole cluster at once.
 //
-// The rate is one of pods that are moved. A pod that is refused was not, so the next
-// one has its turn at once, as fast as the API server may be asked at all; what could
-// not be used in time is made up for. Pods that are refused therefore cost the others
-// one request each, once: from then on they wait behind them. So does a pod that was
-// moved: one that is to have another size again and again, as its labels change all the
-// time, has its next turn when all others that wait have been moved as often.
+// The rate counts only pods that are moved, that is, resized. A refused pod is not moved, so
+// the next pod has its turn at once, limited only by the rate of requests. Turns that could
+// not be used in time are made up for. Each refused pod therefore costs the others
+// one request, once: from then on it waits behind them. So does a pod that was moved. A pod
+// that needs another size again and again, because its labels change all the time, has its
+// next turn when all other waiting pods have been moved as often.
 type pacer struct {
 	clock clock.Clock
-	// pause is the time from turn to turn; 0 lets all through.
+	// pause is the time between turns; 0 means that no pod waits.
 	pause time.Duration
-	// most is how many turns may be under way: what comes of them decides how many
-	// more there are, and more would only stand in the queue before pods that are new.
+	// most is the maximum number of turns in progress. Their results determine how many
+	// more turns there are, and more turns would only delay new pods in the queue.
 	most int
 
 	mu    sync.Mutex
 	lines lines
 	byPod map[types.NamespacedName]*turn
-	// moves are how often pods were moved since none waited.
+	// moves counts how often each pod was moved since no pod was waiting.
 	moves map[types.NamespacedName]int
-	// due is when the next turn is. It falls behind the clock by the turns that have
-	// not been used; failedDue is for the pods that failed.
+	// due is the time of the next turn. It lags behind the clock by the turns that were
+	// not used. failedDue is the time of the next turn for a pod that failed.
 	due, failedDue time.Time
-	// underWay is how many turns have come and are not over.
+	// underWay is the number of turns that have begun and not ended.
 	underWay int
 	// changed receives when a turn may have become possible.
 	changed chan struct{}
 }
 
 const (
-	// madeUpFor is the time whose turns are made up for at most. What waits for
-	// longer goes at the usual rate.
+	// madeUpFor limits the time whose unused turns are made up for. Beyond it, pods have
+	// their turns at the usual rate.
 	madeUpFor = time.Minute
-	// failedShare is of how many turns one is for a pod that failed while others
-	// wait: so many that the others do not notice, and it is not forgotten.
+	// failedShare is the number of turns of which one goes to a pod that failed while
+	// others wait. It is large enough not to delay the others noticeably, and small enough
+	// to retry the pods that failed.
 	failedShare = 20
 )
 
-// newPacer returns a pacer that lets perSecond pods through, of which most are
-// under way at once; a rate of 0 lets all through.
+// newPacer returns a pacer with perSecond turns per second, of which at most most are in
+// progress at the same time; with a rate of 0 no pod waits.
 func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
 	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1)}
 	if perSecond > 0 {
@@ -64,7 +65,7 @@ func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
 	return p
 }
 
-// take begins a visit of a pod, in which its turn can be used if it has come.
+// take starts a visit to a pod, in which its turn can be used if it has begun.
 func (p *pacer) take(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +74,7 @@ func (p *pacer) take(pod types.NamespacedName) {
 	}
 }
 
-// mayGo tells whether it is the pod's turn. Otherwise the pod waits for it.
+// mayGo reports whether it is the pod's turn. If not, the pod starts to wait for it.
 func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bool {
 	if p.pause == 0 {
 		return true
@@ -90,8 +91,8 @@ func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bo
 		return true
 	}
 	if p.lines.untried() == 0 {
-		// The first waits as well, so that the most wrong of many that come at once
-		// is known, and what others did not use is not for those that come later.
+		// The first pod also waits: if many pods come at once, the most wrong one must
+		// be first, and later pods must not get turns that others did not use.
 		p.due = later(p.due, p.clock.Now().Add(p.pause))
 	}
 	p.lines.put(t, wrong, restores)
@@ -99,7 +100,7 @@ func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bo
 	return false
 }
 
-// used ends the turn of a pod by what came of it.
+// used ends the turn of a pod with its result.
 func (p *pacer) used(pod types.NamespacedName, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,8 +116,8 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.giveBack(t)
 		t.missed()
 	case inTrouble(err):
-		// The server is not to be asked any faster for it, nor all at once when it
-		// is well again.
+		// Do not send requests to the API server faster because of this, nor all at
+		// once after it has recovered.
 		p.due = later(p.due, p.clock.Now())
 		t.missed()
 	default:
@@ -126,7 +127,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 	p.over(t)
 }
 
-// release ends a visit: a turn that was taken and not used is given back.
+// release ends a visit. A turn that was taken and not used goes to the next pod.
 func (p *pacer) release(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +138,7 @@ func (p *pacer) release(pod types.NamespacedName) {
 	}
 }
 
-// forget drops a pod that has no need of a turn any more.
+// forget drops a pod that no longer needs a turn.
 func (p *pacer) forget(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +154,7 @@ func (p *pacer) forget(pod types.NamespacedName) {
 	delete(p.byPod, pod)
 }
 
-// gone drops a pod that does not exist any more.
+// gone drops a pod that no longer exists.
 func (p *pacer) gone(pod types.NamespacedName) {
 	p.forget(pod)
 	p.mu.Lock()
@@ -161,15 +162,15 @@ func (p *pacer) gone(pod types.NamespacedName) {
 	delete(p.moves, pod)
 }
 
-// giveBack has the next turn come at once. Pods that failed before get no more tries
-// than there are turns, or they would be all that the API server hears of.
+// giveBack makes the next turn begin at once. Pods that failed before do not return their
+// turns: otherwise the API server would receive little else than their retries.
 func (p *pacer) giveBack(t *turn) {
 	if !t.failed {
 		p.due = p.due.Add(-p.pause)
 	}
 }
 
-// over ends a turn that has come.
+// over ends a turn that has begun.
 func (p *pacer) over(t *turn) {
 	t.came, t.taken = false, false
 	p.underWay--
@@ -184,7 +185,7 @@ func (p *pacer) clear() {
 	clear(p.byPod)
 }
 
-// backlog is how many pods wait.
+// backlog returns the number of waiting pods.
 func (p *pacer) backlog() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,11 +195,11 @@ func (p *pacer) backlog() int {
 func (p *pacer) wake() {
 	select {
 	case p.changed <- struct{}{}:
-	default: // It is known already that something has changed.
+	default: // A pending signal covers this change, too.
 	}
 }
 
-// run calls turnOf for each pod whose turn comes, until ctx is done.
+// run calls turnOf for each pod whose turn begins, until ctx is done.
 func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 	for {
 		pod, wait := p.next()
@@ -219,13 +220,13 @@ func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 	}
 }
 
-// next gives a pod its turn, or returns how long there is none; that is negative
-// until something changes.
+// next returns the pod whose turn begins, or the time until the next turn, which is negative
+// if there is none until something changes.
 func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves) > 0 {
-		p.moves = map[types.NamespacedName]int{} // Cleared, it would keep its memory.
+		p.moves = map[types.NamespacedName]int{} // A cleared map would keep its memory.
 	}
 	if p.lines.len() == 0 || p.underWay >= p.most {
 		return types.NamespacedName{}, -1
@@ -234,7 +235,7 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.due = later(p.due, now.Add(-madeUpFor))
 	due, others := p.due, p.lines.untried() > 0
 	if !others {
-		due = later(due, p.failedDue) // They make up for nothing.
+		due = later(due, p.failedDue) // Pods that failed do not make up for turns.
 	}
 	if wait := due.Sub(now); wait > 0 {
 		return types.NamespacedName{}, wait
@@ -252,15 +253,15 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	return t.pod, 0
 }
 
-// inTrouble tells the errors that speak of the API server, whatever pod it is asked
-// about. A webhook that cannot be called need not be asked about every pod.
+// inTrouble reports whether an error concerns the API server itself, regardless of the pod.
+// A webhook that cannot be called does not count: it may not apply to every pod.
 func inTrouble(err error) bool {
 	code := actuate.StatusCode(err)
 	return code == 0 || code == http.StatusTooManyRequests || is[*actuate.BusyError](err) ||
 		code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
 }
 
-// is tells whether an error is one of a type.
+// is reports whether an error is of a type.
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)

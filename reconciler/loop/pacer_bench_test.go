@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// BenchmarkPacer is the turn of one pod among 150,000 that wait.
+// BenchmarkPacer measures the turn of one pod among 150,000 waiting pods.
 func BenchmarkPacer(b *testing.B) {
 	const waiting = 150_000
 	clock := testingclock.NewFakeClock(podtest.Start)

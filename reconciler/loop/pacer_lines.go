@@ -6,47 +6,48 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// turn is what the pacer knows of a pod: it waits for its turn, has it, or will ask
-// for another one.
+// turn is the pacer's state of a pod: it waits for its turn, has its turn, or will need
+// another turn.
 type turn struct {
 	pod types.NamespacedName
 	// moves is how often the pod was moved before, while others waited.
 	moves int
-	// restores tells that the turn is for the originals.
+	// restores reports whether the turn is for a restore.
 	restores bool
-	// failed tells that the last try was refused, and unlucky that the last turn came
-	// to nothing for a reason that need not be the pod's.
+	// failed reports whether the last attempt was refused, and unlucky whether the last
+	// turn was not used for a reason that may not be the pod's.
 	failed, unlucky bool
-	// came tells that the turn has come, and taken that a worker is at it.
+	// came reports whether the turn has begun, and taken whether a worker uses it.
 	came, taken bool
 
-	// line is where the pod waits, index the place in it; nil if it does not wait.
+	// line is the line in which the pod waits, and index the place in it; line is nil if
+	// the pod does not wait.
 	line  *line
 	index int
-	// first is the more the sooner the turn comes.
+	// first is the priority: a pod with a higher value has its turn earlier.
 	first float64
 }
 
-// missed takes note of a turn that came to nothing. Once may be bad luck, as when the
-// pod changed meanwhile; a pod that always wastes its turns is one that fails.
+// missed records a turn without a result. A single missed turn may be bad luck, as when the
+// pod changed in the meantime; a pod that misses turns repeatedly counts as failed.
 func (t *turn) missed() {
 	t.failed, t.unlucky = t.failed || t.unlucky, true
 }
 
-// lines are the pods that wait for their turn: whose originals somebody has asked for
-// first, then those to be sized, the most wrong first of those that were moved least. Those that failed are in a line
-// of their own, first come, first served, so that none of them is in the way of any
-// other.
+// lines holds the pods that wait for their turn. Restores come first. Then come the other
+// pods: those moved least often first, and among these the most wrong first. Pods that
+// failed wait in their own line, in order of arrival, so that none of them delays
+// other pods.
 type lines struct {
 	restores, sizes, failed line
-	// failures counts the pods that came into the line of those that failed.
+	// failures counts the pods that joined the line of pods that failed.
 	failures float64
 }
 
-// put has a pod wait where it belongs.
+// put lets a pod wait in the line where it belongs.
 func (l *lines) put(t *turn, wrong float64, restores bool) {
 	if t.restores != restores {
-		// What was refused was another thing.
+		// The previous refusal was for a different kind of resize.
 		t.restores, t.failed, t.unlucky = restores, false, false
 	}
 	belongs, first := &l.sizes, wrong
@@ -70,15 +71,15 @@ func (l *lines) put(t *turn, wrong float64, restores bool) {
 	}
 }
 
-// remove takes a pod out of the line that it waits in, if it does.
+// remove removes a pod from its line, if it waits.
 func (l *lines) remove(t *turn) {
 	if t.line != nil {
 		heap.Remove(t.line, t.index)
 	}
 }
 
-// next takes out the pod that is to go, of which there must be one. With failedToo it
-// is one that failed, unless somebody has asked for originals.
+// next removes and returns the next pod; at least one must be waiting. With failedToo it
+// returns a pod that failed, unless a restore waits.
 func (l *lines) next(failedToo bool) *turn {
 	switch {
 	case len(l.restores) > 0:
@@ -89,13 +90,13 @@ func (l *lines) next(failedToo bool) *turn {
 	return heap.Pop(&l.sizes).(*turn)
 }
 
-// untried is how many wait that have not failed.
+// untried returns the number of waiting pods that have not failed.
 func (l *lines) untried() int { return len(l.restores) + len(l.sizes) }
 
 func (l *lines) len() int { return l.untried() + len(l.failed) }
 
-// line is a heap of turns, the next one first. How often pods were moved does not matter
-// among those that failed.
+// line is a heap of turns, the next one first. Among pods that failed, the number of moves
+// does not matter.
 type line []*turn
 
 func (l line) Len() int { return len(l) }

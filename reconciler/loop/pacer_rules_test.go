@@ -9,7 +9,7 @@ import (
 
 const (
 	pacedGood = 2000
-	// pacedAlone is how long these take by themselves, 100 s.
+	// pacedAlone is how long the good pods take alone, 100 s.
 	pacedAlone = pacedGood * time.Second / pacedRate
 )
 
@@ -18,24 +18,24 @@ func refusedPods(n int) func(*pacedWorld) {
 }
 
 func TestPacerRules(t *testing.T) {
-	t.Run("pods that are refused do not hold up the others", podsThatAreRefusedDoNotHoldUpTheOthers)
-	t.Run("restores go before all others", restoresGoBeforeAllOthers)
-	t.Run("pods that never have enough do not hold up the others", podsThatNeverHaveEnoughDoNotHoldUpTheOthers)
-	t.Run("pods that failed are tried while others wait", podsThatFailedAreTriedWhileOthersWait)
-	t.Run("pods that failed are in the way of none of their own", podsThatFailedAreInTheWayOfNoneOfTheirOwn)
-	t.Run("turns that nobody used are not saved up", turnsThatNobodyUsedAreNotSavedUp)
-	t.Run("pods that were moved before they failed are not forgotten", podsThatWereMovedBeforeTheyFailedAreNotForgotten)
-	t.Run("moves of pods that are gone are forgotten", movesOfPodsThatAreGoneAreForgotten)
+	t.Run("refused pods do not delay other pods", refusedPodsDoNotDelayOtherPods)
+	t.Run("restores come first", restoresComeFirst)
+	t.Run("pods that always need another size do not delay other pods", podsThatAlwaysNeedAnotherSizeDoNotDelayOtherPods)
+	t.Run("failed pods are retried while others wait", failedPodsAreRetriedWhileOthersWait)
+	t.Run("failed pods do not delay each other", failedPodsDoNotDelayEachOther)
+	t.Run("unused turns are not saved", unusedTurnsAreNotSaved)
+	t.Run("pods that were moved before they failed are retried", podsThatWereMovedBeforeTheyFailedAreRetried)
+	t.Run("moves of deleted pods are forgotten", movesOfDeletedPodsAreForgotten)
 }
 
-// Of pods that are refused nothing is known until they have been tried, which takes a
-// request each, before all others if they are the most wrong. With 7,000 of them these
-// are 70 s of --kube-api-qps, in which 1,400 turns are not used. 1,200 of these are made
-// up for: the good pods then go at 50/s, as each takes two requests, and the last of
-// 2,000 goes after another 40 s. That is 110 s, and 7,000 + 2·2,000 requests could not
-// be made any faster. Up to 4 refused pods for each good one, the requests take no
-// longer than 1.2 times as long as the good ones alone do at --realign-rate.
-func podsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
+// A refusal is unknown until the pod has been tried, which takes one request, before all
+// others if the pod is the most wrong. With 7,000 refused pods, these requests take 70 s of
+// --kube-api-qps, in which 1,400 turns are not used. 1,200 of these turns are made up for:
+// the good pods then go at 50/s, because each takes two requests, and the last of 2,000
+// goes after another 40 s. The total is 110 s, and 7,000 + 2·2,000 requests could not be
+// made any faster. With up to 4 refused pods for each good one, the requests take at most
+// 1.2 times as long as the good pods alone take at --realign-rate.
+func refusedPodsDoNotDelayOtherPods(t *testing.T) {
 	recovering := func(after time.Duration, _ int) error {
 		if after < 20*time.Second {
 			return errRefused
@@ -50,24 +50,24 @@ func podsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name string
-		// others come before the good pods, of which one of 20 is met with answer.
+		// others come before the good pods. One of 20 good pods gets answer.
 		others func(*pacedWorld)
 		answer func(time.Duration, int) error
 		most   float64
 	}{
-		{"nobody is refused", refusedPods(0), nil, 1.01},
-		{"3,000 are", refusedPods(3000), nil, 1.2},
-		{"7,000 are", refusedPods(7000), nil, 1.2},
-		{"7,000 are that have been before", func(w *pacedWorld) {
+		{"none refused", refusedPods(0), nil, 1.01},
+		{"3,000 refused", refusedPods(3000), nil, 1.2},
+		{"7,000 refused", refusedPods(7000), nil, 1.2},
+		{"7,000 refused before", func(w *pacedWorld) {
 			refusedPods(7000)(w)
 			w.run(10 * time.Minute)
 		}, nil, 1.1},
-		{"7,000 are, and some of the good change while they are written", refusedPods(7000), oneConflict, 1.2},
-		{"3,000 change whenever they are written", func(w *pacedWorld) {
+		{"7,000 refused, and some good pods with a conflict", refusedPods(7000), oneConflict, 1.2},
+		{"3,000 with conflicts on every write", func(w *pacedWorld) {
 			w.add(3000, pacedPod{wrong: 2, answer: constantly(errConflict)})
 		}, nil, 1.2},
-		{"2,000 are, for 20 seconds", func(w *pacedWorld) { w.add(2000, pacedPod{wrong: 2, answer: recovering}) }, nil, 1.2},
-		{"7,000 restores are", func(w *pacedWorld) {
+		{"2,000 refused for 20 seconds", func(w *pacedWorld) { w.add(2000, pacedPod{wrong: 2, answer: recovering}) }, nil, 1.2},
+		{"7,000 refused restores", func(w *pacedWorld) {
 			w.add(7000, pacedPod{restores: true, answer: constantly(errRefused)})
 		}, nil, 1.2},
 	} {
@@ -79,20 +79,20 @@ func podsThatAreRefusedDoNotHoldUpTheOthers(t *testing.T) {
 				good[i].answer = tc.answer
 			}
 			took := w.until(time.Hour, haveMoved(good))
-			t.Logf("%v, %d tries", took, w.tries)
+			t.Logf("%v, %d attempts", took, w.tries)
 			if took > time.Duration(tc.most*float64(pacedAlone)) {
-				t.Errorf("they take %v, which is %.2f times as long as alone", took, took.Seconds()/pacedAlone.Seconds())
+				t.Errorf("the good pods take %v, %.2f times as long as alone", took, took.Seconds()/pacedAlone.Seconds())
 			}
 			w.checkRate()
 		})
 	}
 }
 
-func restoresGoBeforeAllOthers(t *testing.T) {
+func restoresComeFirst(t *testing.T) {
 	for name, others := range map[string]func(*pacedWorld){
-		"sizes that are more wrong": func(w *pacedWorld) { w.add(pacedGood, pacedPod{wrong: 2}) },
-		"pods that are refused":     refusedPods(7000),
-		"pods that were refused before": func(w *pacedWorld) {
+		"before sizes that are more wrong": func(w *pacedWorld) { w.add(pacedGood, pacedPod{wrong: 2}) },
+		"before refused pods":              refusedPods(7000),
+		"before pods that were refused earlier": func(w *pacedWorld) {
 			refusedPods(7000)(w)
 			w.run(10 * time.Minute)
 		},
@@ -104,22 +104,22 @@ func restoresGoBeforeAllOthers(t *testing.T) {
 			w.run(10 * time.Second)
 			took := w.until(time.Hour, haveMoved(w.add(restores, pacedPod{restores: true, wrong: 1})))
 			if most := restores * time.Second / pacedRate * 6 / 5; took > most {
-				t.Errorf("they take %v, want at most %v", took, most)
+				t.Errorf("the restores take %v, want at most %v", took, most)
 			}
 			w.checkRate()
 		})
 	}
 }
 
-// TestPodsThatNeverHaveEnoughDoNotHoldUpTheOthers has pods whose labels change all the
-// time, so that they are the most wrong as soon as they were moved.
-func podsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
+// The labels of some pods change all the time, so that these pods are the most wrong as
+// soon as they are moved.
+func podsThatAlwaysNeedAnotherSizeDoNotDelayOtherPods(t *testing.T) {
 	for name, restores := range map[string]bool{"sized": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newPacedWorld(t)
 			w.add(200, pacedPod{wrong: 2, flips: true, restores: restores})
 			others := w.add(2000, pacedPod{wrong: 1, restores: restores})
-			// They alone take 100 s.
+			// Alone, the others take 100 s.
 			if took := w.until(10*time.Minute, haveMoved(others)); took > 112*time.Second {
 				t.Errorf("the others take %v", took)
 			}
@@ -128,7 +128,7 @@ func podsThatNeverHaveEnoughDoNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-func podsThatFailedAreTriedWhileOthersWait(t *testing.T) {
+func failedPodsAreRetriedWhileOthersWait(t *testing.T) {
 	w := newPacedWorld(t)
 	failed := w.add(100, pacedPod{wrong: 2, answer: func(after time.Duration, _ int) error {
 		if after < 10*time.Second {
@@ -140,12 +140,12 @@ func podsThatFailedAreTriedWhileOthersWait(t *testing.T) {
 	took := w.until(time.Hour, haveMoved(failed))
 	t.Logf("%v", took)
 	if most := 3 * time.Minute; took > most || w.pacer.backlog() < 10_000 {
-		t.Errorf("they take %v, and %d wait then", took, w.pacer.backlog())
+		t.Errorf("the failed pods take %v, and %d pods still wait", took, w.pacer.backlog())
 	}
 	w.checkRate()
 }
 
-func podsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
+func failedPodsDoNotDelayEachOther(t *testing.T) {
 	w := newPacedWorld(t)
 	refusedPods(7000)(w)
 	recovers := w.add(50, pacedPod{wrong: 1, answer: func(after time.Duration, _ int) error {
@@ -156,27 +156,27 @@ func podsThatFailedAreInTheWayOfNoneOfTheirOwn(t *testing.T) {
 	}})
 	w.run(10 * time.Minute)
 	before := w.tries
-	// Each of 7,050 has its turn within 353 s, after a pause of up to 300 s.
+	// Each of 7,050 pods has its turn within 353 s, after a pause of up to 300 s.
 	if took := w.until(time.Hour, haveMoved(recovers)); took > 11*time.Minute {
-		t.Errorf("they take %v", took)
+		t.Errorf("the recovered pods take %v", took)
 	}
 	w.run(10 * time.Minute)
 	if tries, most := w.tries-before, pacedRate*int(w.clock.Since(podtest.Start.Add(10*time.Minute)).Seconds()); tries > most {
-		t.Errorf("those that fail are tried %d times, want at most %d", tries, most)
+		t.Errorf("failed pods are tried %d times, want at most %d", tries, most)
 	}
 }
 
-func turnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
+func unusedTurnsAreNotSaved(t *testing.T) {
 	for name, before := range map[string]func(*pacedWorld){
-		"nobody waited": func(w *pacedWorld) {
+		"while no pod waits": func(w *pacedWorld) {
 			w.until(time.Hour, haveMoved(w.add(10, pacedPod{wrong: 1})))
 			w.run(10 * time.Minute)
 		},
-		"only pods that failed waited": func(w *pacedWorld) {
+		"while only failed pods wait": func(w *pacedWorld) {
 			refusedPods(7000)(w)
 			w.run(10 * time.Minute)
 		},
-		"the API server could not be asked": func(w *pacedWorld) {
+		"while the API server is busy": func(w *pacedWorld) {
 			w.add(pacedGood, pacedPod{wrong: 1, answer: func(after time.Duration, _ int) error {
 				if after < 10*time.Minute {
 					return errBusy
@@ -194,19 +194,19 @@ func turnsThatNobodyUsedAreNotSavedUp(t *testing.T) {
 			for seconds := 1; seconds <= 60; seconds++ {
 				w.run(time.Second)
 				if got, most := len(w.moved)-moved, pacedRate*seconds+pacedWorkers; got > most {
-					t.Fatalf("%d pods are moved in %d s, want at most %d", got, seconds, most)
+					t.Fatalf("%d pods moved in %d s, want at most %d", got, seconds, most)
 				}
 			}
 			if got := len(w.moved) - moved; got < 1000 {
-				t.Errorf("only %d pods are moved in a minute", got)
+				t.Errorf("only %d pods moved in a minute", got)
 			}
 		})
 	}
 }
 
-func podsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
+func podsThatWereMovedBeforeTheyFailedAreRetried(t *testing.T) {
 	w := newPacedWorld(t)
-	w.add(1, pacedPod{wrong: 3, answer: constantly(errRefused)}) // Somebody waits.
+	w.add(1, pacedPod{wrong: 3, answer: constantly(errRefused)}) // At least one pod always waits.
 	refusedPods(7000)(w)
 	recovers := w.add(50, pacedPod{wrong: 3, flips: true, answer: func(after time.Duration, try int) error {
 		if try == 0 || after > 10*time.Minute {
@@ -219,11 +219,11 @@ func podsThatWereMovedBeforeTheyFailedAreNotForgotten(t *testing.T) {
 		p.flips, p.moved = false, time.Time{}
 	}
 	if took := w.until(3*time.Hour, haveMoved(recovers)); took > 15*time.Minute {
-		t.Errorf("they take %v", took)
+		t.Errorf("the recovered pods take %v", took)
 	}
 }
 
-func movesOfPodsThatAreGoneAreForgotten(t *testing.T) {
+func movesOfDeletedPodsAreForgotten(t *testing.T) {
 	w := newPacedWorld(t)
 	refusedPods(7000)(w)
 	w.add(100, pacedPod{wrong: 1, flips: true})
@@ -234,6 +234,6 @@ func movesOfPodsThatAreGoneAreForgotten(t *testing.T) {
 		}
 	}
 	if n := len(w.pacer.moves); n > 100 {
-		t.Errorf("%d pods are remembered, 100 are there", n)
+		t.Errorf("%d pods are remembered, but only 100 exist", n)
 	}
 }

@@ -17,33 +17,33 @@ import (
 func podNamed(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
 func TestPacer(t *testing.T) {
-	t.Run("the pacer lets the most wrong through first at a steady rate", thePacerLetsTheMostWrongThroughFirstAtASteadyRate)
-	t.Run("without a rate nobody waits", withoutARateNobodyWaits)
-	t.Run("a turn in which no pod is moved goes to the next at once", aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce)
-	t.Run("a turn that comes during a visit is for the next one", aTurnThatComesDuringAVisitIsForTheNextOne)
-	t.Run("a restore is not behind the sizes that the pod was refused", aRestoreIsNotBehindTheSizesThatThePodWasRefused)
+	t.Run("moves the most wrong pods first, at a steady rate", movesTheMostWrongPodsFirstAtASteadyRate)
+	t.Run("delays no pod without a rate", delaysNoPodWithoutARate)
+	t.Run("gives a turn without a move to the next pod at once", givesATurnWithoutAMoveToTheNextPodAtOnce)
+	t.Run("keeps a turn that begins during a visit for the next visit", keepsATurnThatBeginsDuringAVisitForTheNextVisit)
+	t.Run("does not delay a restore after a refused resize", doesNotDelayARestoreAfterARefusedResize)
 }
 
-func thePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
+func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(2, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
 		if p.mayGo(podNamed(pod), wrong, false) {
-			t.Errorf("%s goes at once", pod)
+			t.Errorf("%s has its turn at once", pod)
 		}
 	}
-	p.mayGo(podNamed("more"), 0.4, false) // Planned again, it is more wrong than it was.
+	p.mayGo(podNamed("more"), 0.4, false) // Planned again, it is more wrong than before.
 	p.forget(podNamed("gone"))
 	if got := p.backlog(); got != 3 {
 		t.Errorf("%d wait, want 3", got)
 	}
 	for _, want := range []string{"most", "more", "little"} {
 		if pod, wait := p.next(); wait != 500*time.Millisecond {
-			t.Errorf("%v has its turn in %v", pod, wait)
+			t.Errorf("the turn of %v begins in %v", pod, wait)
 		}
 		clock.Step(500 * time.Millisecond)
 		if pod, wait := p.next(); wait != 0 || pod.Name != want {
-			t.Errorf("the turn is %s's in %v, want %s", pod.Name, wait, want)
+			t.Errorf("the turn of %s begins in %v, want %s", pod.Name, wait, want)
 		}
 		if !p.mayGo(podNamed(want), 0, false) {
 			t.Errorf("%s may not go although it is its turn", want)
@@ -55,18 +55,18 @@ func thePacerLetsTheMostWrongThroughFirstAtASteadyRate(t *testing.T) {
 		p.forget(podNamed(want))
 	}
 	if pod, wait := p.next(); wait >= 0 {
-		t.Errorf("a turn of %v in %v although nobody waits", pod, wait)
+		t.Errorf("a turn of %v in %v although no pod waits", pod, wait)
 	}
 }
 
-func withoutARateNobodyWaits(t *testing.T) {
+func delaysNoPodWithoutARate(t *testing.T) {
 	p := newPacer(0, 1, testingclock.NewFakeClock(podtest.Start))
 	if !p.mayGo(podNamed("a"), 1, false) || p.backlog() != 0 {
 		t.Error("a pod waits")
 	}
 }
 
-func aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
+func givesATurnWithoutAMoveToTheNextPodAtOnce(t *testing.T) {
 	used := func(err error) func(*pacer) {
 		return func(p *pacer) {
 			p.mayGo(podNamed("first"), 2, false)
@@ -78,21 +78,21 @@ func aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 		happen func(*pacer)
 		wait   time.Duration
 	}{
-		{"the pod is gone, or has its sizes", func(p *pacer) { p.forget(podNamed("first")) }, 0},
-		{"it is to be let be for now", func(p *pacer) {
+		{"if the pod is deleted, or has its size", func(p *pacer) { p.forget(podNamed("first")) }, 0},
+		{"if the pod is backing off", func(p *pacer) {
 			p.take(podNamed("first"))
 			p.release(podNamed("first"))
 		}, 0},
-		{"a hold came meanwhile", used(&actuate.StoppedError{Because: "there is a pause"}), 0},
-		{"it changed meanwhile", used(errConflict), 0},
-		{"it is refused", used(errRefused), 0},
-		{"it is refused for a reason that has a name", used(&actuate.RefusedError{Reason: contract.QuotaExceeded, Err: errRefused}), 0},
-		{"a webhook cannot be called", used(apierrors.NewInternalError(errors.New("failed calling webhook \"sizes.example.com\""))), 0},
-		{"but not if the pod was moved", used(nil), time.Second},
-		{"nor if only the record is missing", used(&actuate.UnrecordedError{Err: errRefused}), time.Second},
-		{"nor if the API server asks to be let be", used(&actuate.BusyError{Err: errBusy, Asked: time.Minute}), time.Second},
-		{"nor if it is ill", used(apierrors.NewInternalError(errors.New("etcdserver: request timed out"))), time.Second},
-		{"nor if it gives no answer", used(errors.New("connection refused")), time.Second},
+		{"if there is a hold now", used(&actuate.StoppedError{Because: "a pause is in effect"}), 0},
+		{"if the pod has changed", used(errConflict), 0},
+		{"if the resize is refused", used(errRefused), 0},
+		{"if the resize is refused for a reason of the contract", used(&actuate.RefusedError{Reason: contract.QuotaExceeded, Err: errRefused}), 0},
+		{"if a webhook cannot be called", used(apierrors.NewInternalError(errors.New("failed calling webhook \"sizes.example.com\""))), 0},
+		{"not if the pod was moved", used(nil), time.Second},
+		{"not if only the record is missing", used(&actuate.UnrecordedError{Err: errRefused}), time.Second},
+		{"not if the API server is busy", used(&actuate.BusyError{Err: errBusy, Asked: time.Minute}), time.Second},
+		{"not if the API server has an internal error", used(apierrors.NewInternalError(errors.New("etcdserver: request timed out"))), time.Second},
+		{"not if the API server does not respond", used(errors.New("connection refused")), time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			clock := testingclock.NewFakeClock(podtest.Start)
@@ -104,21 +104,21 @@ func aTurnInWhichNoPodIsMovedGoesToTheNextAtOnce(t *testing.T) {
 			tc.happen(p)
 			pod, wait := p.next()
 			if wait != tc.wait || wait == 0 && pod.Name != "next" {
-				t.Errorf("%v goes, in %v", pod, wait)
+				t.Errorf("the turn of %v begins in %v, want %v", pod, wait, tc.wait)
 			}
 		})
 	}
 }
 
-// The queue shows a pod to a worker once more after its turn has come.
-func aTurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
+// After its turn has begun, the queue passes the pod to a worker again.
+func keepsATurnThatBeginsDuringAVisitForTheNextVisit(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	p.take(podNamed("a"))
 	p.mayGo(podNamed("a"), 1, false)
 	clock.Step(time.Second)
 	if _, wait := p.next(); wait != 0 {
-		t.Fatalf("the turn comes in %v", wait)
+		t.Fatalf("the turn begins in %v", wait)
 	}
 	p.release(podNamed("a"))
 	p.take(podNamed("a"))
@@ -127,7 +127,7 @@ func aTurnThatComesDuringAVisitIsForTheNextOne(t *testing.T) {
 	}
 }
 
-func aRestoreIsNotBehindTheSizesThatThePodWasRefused(t *testing.T) {
+func doesNotDelayARestoreAfterARefusedResize(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	p := newPacer(1, 1, clock)
 	for _, asks := range []struct {
@@ -136,7 +136,7 @@ func aRestoreIsNotBehindTheSizesThatThePodWasRefused(t *testing.T) {
 	}{{false, &p.lines.sizes}, {false, &p.lines.failed}, {true, &p.lines.restores}, {true, &p.lines.failed}, {false, &p.lines.sizes}} {
 		p.mayGo(podNamed("a"), 1, asks.restores)
 		if got := p.byPod[podNamed("a")].line; got != asks.want {
-			t.Errorf("restores %v: it waits elsewhere", asks.restores)
+			t.Errorf("restores %v: it waits in another line", asks.restores)
 		}
 		clock.Step(time.Minute)
 		p.next()

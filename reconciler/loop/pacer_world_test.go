@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pacedRate is the default of --realign-rate, pacedQPS that of --kube-api-qps.
+	// pacedRate is the default of --realign-rate, pacedQPS the default of --kube-api-qps.
 	pacedRate, pacedQPS, pacedBurst = 20, 100, 200
 	pacedWorkers                    = 10
 	pacedLatency                    = 20 * time.Millisecond
@@ -28,35 +28,35 @@ var (
 	errBusy     = apierrors.NewTooManyRequestsError("too many requests")
 )
 
-// pacedWorld is a cluster without anything but time: pods that are to be sized anew,
-// workers, and an API server that may be asked so often. A pod that is moved takes two
-// requests (resize, applied), one that is not takes one.
+// pacedWorld simulates a cluster over time: pods that must be resized again, workers, and
+// an API server with a rate limit. A pod that is moved takes two requests (resize, applied),
+// a pod that is not moved takes one.
 type pacedWorld struct {
 	t      *testing.T
 	pacer  *pacer
 	clock  *testingclock.FakeClock
 	pods   map[types.NamespacedName]*pacedPod
 	tokens int
-	// working are the pods whose turn it is; again has the others that failed, by when
-	// they ask for another turn.
+	// working has the pods whose turn it is; again has the pods that failed, by the
+	// time at which they need another turn.
 	working []*pacedPod
 	again   map[time.Time][]*pacedPod
 	moved   []time.Time
 	tries   int
 }
 
-// pacedPod is one of its pods.
+// pacedPod is a pod of a pacedWorld.
 type pacedPod struct {
 	name     types.NamespacedName
 	wrong    float64
 	restores bool
-	// flips tells that it is to have another size as soon as it has one.
+	// flips reports whether the pod needs another size as soon as it is moved.
 	flips bool
-	// answer is what the API server says at a time to the nth try; nil always takes it.
+	// answer returns the API server's answer to an attempt at a time; nil always accepts.
 	answer func(after time.Duration, try int) error
 	tries  int
 	pauses backOff
-	// left are the requests still to be made; answered is when the present one is.
+	// left is the number of remaining requests; answered is when the current one ends.
 	left     int
 	answered time.Time
 	moved    time.Time
@@ -70,7 +70,7 @@ func newPacedWorld(t *testing.T) *pacedWorld {
 	}
 }
 
-// add has n pods ask for their turn.
+// add adds n pods that need a turn.
 func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 	added := make([]*pacedPod, n)
 	for i := range added {
@@ -82,21 +82,21 @@ func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 	return added
 }
 
-// ask is a visit of a pod whose turn has not come.
+// ask simulates a visit to a pod whose turn has not begun.
 func (w *pacedWorld) ask(p *pacedPod) {
 	w.pacer.take(p.name)
 	if w.pacer.mayGo(p.name, p.wrong, p.restores) {
-		w.t.Fatalf("pod %v goes before its turn", p.name)
+		w.t.Fatalf("pod %v may go before its turn", p.name)
 	}
 	w.pacer.release(p.name)
 }
 
-// run lets time pass.
+// run advances the time.
 func (w *pacedWorld) run(d time.Duration) {
 	w.until(d, func() bool { return false })
 }
 
-// until lets time pass until something is so, and returns how long that took.
+// until advances the time until a condition holds, and returns how long that took.
 func (w *pacedWorld) until(most time.Duration, so func() bool) time.Duration {
 	w.t.Helper()
 	began := w.clock.Now()
@@ -148,7 +148,7 @@ func (w *pacedWorld) tick() {
 	w.working = working
 }
 
-// answer is what the API server says to a request for a pod.
+// answer processes the API server's answer to a request for a pod.
 func (w *pacedWorld) answer(p *pacedPod, now time.Time) {
 	var err error
 	if p.answer != nil {
@@ -174,7 +174,7 @@ func (w *pacedWorld) answer(p *pacedPod, now time.Time) {
 	w.again[p.pauses.until] = append(w.again[p.pauses.until], p)
 }
 
-// haveMoved tells whether all of some pods have.
+// haveMoved returns a condition that holds once all pods were moved.
 func haveMoved(pods []*pacedPod) func() bool {
 	next := 0
 	return func() bool {
@@ -185,21 +185,21 @@ func haveMoved(pods []*pacedPod) func() bool {
 	}
 }
 
-// checkRate checks that no more pods have been moved than the rate allows, from the
-// beginning to any time, and within any minute.
+// checkRate checks that no more pods were moved than the rate allows, from the start to any
+// time and within any minute.
 func (w *pacedWorld) checkRate() {
 	w.t.Helper()
 	for i, at := range w.moved {
 		if allowed := pacedRate * at.Sub(podtest.Start).Seconds(); float64(i+1) > allowed {
-			w.t.Fatalf("%d pods are moved within %v", i+1, at.Sub(podtest.Start))
+			w.t.Fatalf("%d pods moved within %v", i+1, at.Sub(podtest.Start))
 		}
 		if before := i - 2*60*pacedRate - pacedWorkers; before >= 0 && at.Sub(w.moved[before]) <= time.Minute {
-			w.t.Fatalf("%d pods are moved within a minute, up to %v", i-before, at.Sub(podtest.Start))
+			w.t.Fatalf("%d pods moved within a minute, up to %v", i-before, at.Sub(podtest.Start))
 		}
 	}
 }
 
-// constantly is the same answer to every try.
+// constantly returns an answer that is the same for every attempt.
 func constantly(err error) func(time.Duration, int) error {
 	return func(time.Duration, int) error { return err }
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// following leads or does not.
+// following is a Leader that leads unless it is true.
 type following bool
 
 func (f following) Leading() bool { return !bool(f) }
@@ -24,12 +24,12 @@ func (f following) Leading() bool { return !bool(f) }
 func (following) Watch() <-chan struct{} { return nil }
 
 func TestPermit(t *testing.T) {
-	t.Run("what a write may begin for", whatAWriteMayBeginFor)
-	t.Run("a pause that comes while a write waits for its turn stops it", aPauseThatComesWhileAWriteWaitsForItsTurnStopsIt)
-	t.Run("what was said and refused is forgotten by a new leader", whatWasSaidAndRefusedIsForgottenByANewLeader)
+	t.Run("permits the writes that match leader and holds", permitsTheWritesThatMatchLeaderAndHolds)
+	t.Run("a pause stops a write that waits for its turn", aPauseStopsAWriteThatWaitsForItsTurn)
+	t.Run("a new leader forgets reports and pauses", aNewLeaderForgetsReportsAndPauses)
 }
 
-func whatAWriteMayBeginFor(t *testing.T) {
+func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 	deployment := safety.Workload{Kind: "Deployment", Name: "web"}
 	pause := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Pause, Scope: s} }
 	restored := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Restore, Scope: s} }
@@ -40,19 +40,19 @@ func whatAWriteMayBeginFor(t *testing.T) {
 		follows following
 		stopped bool
 	}{
-		{"sizes, if nobody says otherwise", plan.Sizes, nil, false, false},
-		{"not if another replica may lead", plan.Sizes, nil, true, true},
-		{"not for a paused pod", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "1"})}, false, true},
-		{"not for one of a paused workload", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Workload: deployment})}, false, true},
-		{"not in a paused namespace", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop"})}, false, true},
-		{"not in a paused cluster", plan.Sizes, []hold.Hold{pause(hold.Scope{})}, false, true},
-		{"but beside a paused pod", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
-		{"no sizes for what is to be restored", plan.Sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
-		{"nothing is put back while paused", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
-		{"a restore, while it is asked for", plan.Restore, []hold.Hold{restored(hold.Scope{Namespace: "shop", Workload: deployment})}, false, false},
-		{"although there is a pause", plan.Restore, []hold.Hold{restored(hold.Scope{}), pause(hold.Scope{Namespace: "shop"})}, false, false},
-		{"not when it has ended", plan.Restore, nil, false, true},
-		{"nor if a pause is left of it", plan.Restore, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"permits sizes without a hold", plan.Sizes, nil, false, false},
+		{"forbids sizes if another replica may lead", plan.Sizes, nil, true, true},
+		{"forbids sizes of a paused pod", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "1"})}, false, true},
+		{"forbids sizes in a paused workload", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Workload: deployment})}, false, true},
+		{"forbids sizes in a paused namespace", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop"})}, false, true},
+		{"forbids sizes in a paused cluster", plan.Sizes, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"permits sizes if another pod of the name was paused", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
+		{"forbids sizes during a restore", plan.Sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
+		{"forbids reverts during a pause", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"permits a restore while its hold is in effect", plan.Restore, []hold.Hold{restored(hold.Scope{Namespace: "shop", Workload: deployment})}, false, false},
+		{"permits a restore during a pause", plan.Restore, []hold.Hold{restored(hold.Scope{}), pause(hold.Scope{Namespace: "shop"})}, false, false},
+		{"forbids a restore whose hold has ended", plan.Restore, nil, false, true},
+		{"forbids a restore if only a pause is left", plan.Restore, []hold.Hold{pause(hold.Scope{})}, false, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := ruled(t, tc.holds...)
@@ -68,7 +68,7 @@ func whatAWriteMayBeginFor(t *testing.T) {
 	}
 }
 
-// patient is a limiter that lets a test do something while a write waits.
+// patient is a limiter that calls a function of the test while a write waits.
 type patient struct {
 	flowcontrol.RateLimiter
 	meanwhile func()
@@ -79,13 +79,13 @@ func (p patient) Wait(context.Context) error {
 	return nil
 }
 
-func aPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
+func aPauseStopsAWriteThatWaitsForItsTurn(t *testing.T) {
 	r := ruled(t)
 	p := planOfSized(t)
 	r.Writer.Limiter = patient{meanwhile: func() {
 		r.held(hold.Hold{Kind: hold.Pause, Scope: hold.Scope{}})
 	}}
-	// Its API server refuses connections, which would be another error.
+	// Without the pause the error would be different: the API server refuses connections.
 	_, err := r.Writer.CarryOut(t.Context(), p)
 	var stopped *actuate.StoppedError
 	if !errors.As(err, &stopped) {
@@ -96,11 +96,11 @@ func aPauseThatComesWhileAWriteWaitsForItsTurnStopsIt(t *testing.T) {
 		t.Errorf("a pause of %v, %d pods queued", left, r.queue.Len())
 	}
 	if said := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeFailed))); said != 0 {
-		t.Error("it counts as a failure")
+		t.Error("the stop counts as a failure")
 	}
 }
 
-func whatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
+func aNewLeaderForgetsReportsAndPauses(t *testing.T) {
 	r := ruled(t)
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	in, _ := r.Cluster.Rules()
@@ -120,6 +120,6 @@ func whatWasSaidAndRefusedIsForgottenByANewLeader(t *testing.T) {
 	r.Leader = following(false)
 	r.leaderChanged()
 	if r.ledger.pause(p, r.Clock.Now()) != 0 || !r.ledger.news(p.Pod, p.UID, said) {
-		t.Error("what was before counts")
+		t.Error("a pause or a report from before still counts")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// next works on one pod of the queue; false when the queue is shut down.
+// next processes one pod of the queue. It returns false when the queue is shut down.
 func (l *Loop) next(ctx context.Context) bool {
 	key, shutdown := l.queue.Get()
 	if shutdown {
@@ -27,7 +27,7 @@ func (l *Loop) next(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true // Leave the rest of the queue to the next run.
 	}
-	// Before as well: the queue may have been empty for long.
+	// Also before processing: the queue may have been empty for a long time.
 	l.ticked()
 	l.pacer.take(key)
 	l.guard(ctx, key, l.process)
@@ -36,13 +36,13 @@ func (l *Loop) next(ctx context.Context) bool {
 	return true
 }
 
-// guard works on a pod. Should that panic, it is the one pod that has to wait, and not
-// all others, as they would after a restart that comes to the same pod again.
+// guard processes a pod. After a panic only this pod waits. A crash would delay all pods,
+// and would repeat after the restart with the same pod.
 func (l *Loop) guard(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			l.Writer.Metrics.Failed()
-			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Pod is left alone for a while, as working on it failed", "pod", key, "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Processing a pod failed, retrying after a pause", "pod", key, "stack", string(debug.Stack()))
 			l.queue.AddAfter(key, longPause)
 		}
 	}()
@@ -59,11 +59,11 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	}
 	rules, known := l.Cluster.Rules()
 	if !known {
-		return // Queued again when they are.
+		return // Queued again when they are known.
 	}
 	if l.ledger.stale(key, found.UID, found.ResourceVersion(), l.Clock.Now()) {
-		// Queued again with the next state; if none ever comes, when our
-		// write does not count for more any longer.
+		// The next state queues the pod again. If there is none, process the pod
+		// when our write no longer takes precedence over the cache.
 		l.queue.AddAfter(key, trusted)
 		return
 	}
@@ -86,8 +86,8 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.queue.AddAfter(key, max(wait, time.Second))
 	}
 	if !l.Leads() {
-		// Queued again when it does. What a node refuses is known only until its pod
-		// is put back, and the next leader is not to try it again.
+		// Queued again when this process leads. What a node refuses is visible only
+		// until its pod is reverted, and the next leader must not try it again.
 		if p.Kind == plan.PutBack {
 			l.ledger.refusedBy(p, l.Clock.Now())
 		}
@@ -96,7 +96,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	l.follow(ctx, found, p)
 	switch {
 	case p.Decision == plan.Skip && p.Reasons[0].Code == contract.Restored:
-		// It was said when it was done, and of all others it is no news.
+		// Reported at the time of the restore; for other pods it is not new.
 	case p.Decision == plan.Skip:
 		l.tell(ctx, p, p.Reasons[0])
 		if _, left := l.ledger.refusal(key, found.UID, l.Clock.Now()); left > 0 {
@@ -105,15 +105,15 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	case !p.Pending():
 	case l.DryRun:
 		if l.ledger.news(key, p.UID, plan.Reason{Code: contract.Resized, Message: p.Describe()}) {
-			klog.FromContext(ctx).Info("Dry run, pod left as it is", "pod", key, "node", p.Node, "nodeType", p.NodeType, "decision", p.Decision.String(), "plan", p.Describe())
+			klog.FromContext(ctx).Info("Dry run, pod not changed", "pod", key, "node", p.Node, "nodeType", p.NodeType, "decision", p.Decision.String(), "plan", p.Describe())
 		}
 	default:
 		l.carryOut(ctx, key, p)
 	}
 }
 
-// overtaken tells whether what a plan was made from changed before it was known
-// what the pod waits for: then nothing else queues it.
+// overtaken reports whether the inputs of a plan changed before the ledger had recorded
+// what the pod waits for: in that case nothing else queues the pod.
 func (l *Loop) overtaken(p *plan.Plan, in cluster.Rules, changes int64) bool {
 	if now, _ := l.Cluster.Rules(); now != in {
 		return true
@@ -121,7 +121,7 @@ func (l *Loop) overtaken(p *plan.Plan, in cluster.Rules, changes int64) bool {
 	return len(p.Reasons) > 0 && plan.Waits(p.Reasons[0].Code) != plan.Nowhere && l.changes.Load() != changes
 }
 
-// follow takes note of what the node made of the last resize.
+// follow reports the node's progress with the last resize.
 func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 	if p.Decision == plan.Align && plan.Urgency(p.Reasons[0].Code) > 0 {
 		l.tell(ctx, p, p.Reasons[0])
@@ -131,22 +131,21 @@ func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 	}
 	if took, ok := l.ledger.actuated(p.Pod, p.UID, l.Clock.Now()); ok {
 		l.metrics.actuation.Observe(took.Seconds())
-		l.say(ctx, p, plan.Reason{Code: contract.ResizeActuated, Message: "the node took " + took.Round(time.Millisecond).String()})
+		l.say(ctx, p, plan.Reason{Code: contract.ResizeActuated, Message: "the node completed the resize after " + took.Round(time.Millisecond).String()})
 	}
 }
 
-// carryOut has a plan carried out, unless the pod is to be let be for now, or
-// has to wait for its turn.
+// carryOut executes a plan unless the pod is backing off or has to wait for its turn.
 func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan) {
 	if pause := l.ledger.pause(p, l.Clock.Now()); pause > 0 {
 		l.queue.AddAfter(key, pause)
 		return
 	}
 	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
-		return // Queued again when its turn comes.
+		return // Queued again when its turn begins.
 	}
-	// A write that has begun is not broken off when the process is asked to end; the
-	// client bounds each of them.
+	// A write that has begun is not canceled when the process shuts down; the client
+	// limits the duration of each write.
 	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), p), l.Clock.Now()
 	resourceVersion, err := l.Writer.CarryOut(ctx, p)
 	l.pacer.used(key, err)
@@ -160,13 +159,13 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	l.written(ctx, p, now.Sub(began))
 }
 
-// failed has a pod tried again after a failure, and says what failed if people
-// have to know.
+// failed schedules a retry after a failure, and reports the failure if users need to know
+// about it.
 func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Plan, err error) {
 	logger := l.loggerOf(ctx, p)
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
-		logger.V(1).Info("Pod is not to be written to any more, planning it again", "err", err)
+		logger.V(1).Info("Write stopped, planning the pod again", "err", err)
 		l.queue.Add(key)
 		return
 	}
@@ -177,14 +176,13 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		l.Writer.Metrics.Refused(refused.Reason)
 		l.tell(ctx, p, plan.Reason{Code: refused.Reason, Message: err.Error()})
 	case actuate.Outdated(err):
-		// Nothing that people have to know: the next state of the pod
-		// gives the next plan.
-		logger.V(1).Info("Pod changed meanwhile, planning it again", "err", err)
+		// Not worth a report: the next state of the pod leads to the next plan.
+		logger.V(1).Info("Pod changed in the meantime, planning it again", "err", err)
 	case errors.As(err, &unrecorded):
-		logger.Error(err, "Pod has its sizes, but that is not recorded yet")
+		logger.Error(err, "Resized pod, but its annotations are not written yet")
 	case actuate.StatusCode(err) == 0:
 		l.Writer.Metrics.Failed()
-		logger.Error(err, "API server gave no answer")
+		logger.Error(err, "No response from the API server")
 	default:
 		l.Writer.Metrics.Failed()
 		l.tell(ctx, p, plan.Reason{Code: contract.ResizeFailed, Message: err.Error()})
@@ -197,24 +195,23 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	l.queue.AddAfter(key, l.ledger.attempted(p, asked, l.Clock.Now()))
 }
 
-// tell says something of a pod, unless it was the last thing that was said of
-// it.
+// tell reports a reason for a pod, unless it was the last report on the pod.
 func (l *Loop) tell(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	if l.ledger.news(p.Pod, p.UID, said) {
 		l.say(ctx, p, said)
 	}
 }
 
-// say says something of a pod wherever people look.
+// say reports a reason for a pod in the log, and wherever else users look.
 func (l *Loop) say(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	logger := l.loggerOf(ctx, p)
 	switch said.Code.Severity() {
 	case contract.Silent:
-		logger.V(2).Info("Pod left alone", "reason", said.Code, "message", said.Message)
+		logger.V(2).Info("Pod not changed", "reason", said.Code, "message", said.Message)
 	case contract.Normal:
-		logger.Info("Pod dealt with", "reason", said.Code, "message", said.Message)
+		logger.Info("Pod processed", "reason", said.Code, "message", said.Message)
 	case contract.Warning:
-		logger.Info("Pod not sized", "reason", said.Code, "message", said.Message)
+		logger.Info("Pod not resized", "reason", said.Code, "message", said.Message)
 	}
 	l.announce(ctx, p, said)
 }

@@ -23,15 +23,15 @@ import (
 )
 
 func TestProcess(t *testing.T) {
-	t.Run("what is said of a failure", whatIsSaidOfAFailure)
-	t.Run("what admission made of a restore is said", whatAdmissionMadeOfARestoreIsSaid)
-	t.Run("a server without the subresource is told from a pod that is gone", aServerWithoutTheSubresourceIsToldFromAPodThatIsGone)
-	t.Run("a server that asks to be let be is not waited for inside of a write", aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite)
-	t.Run("a pod is planned again if what it waits for changed meanwhile", aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile)
-	t.Run("the loop is stuck only if no worker gets on for long", theLoopIsStuckOnlyIfNoWorkerGetsOnForLong)
+	t.Run("reports failures that users need to know", reportsFailuresThatUsersNeedToKnow)
+	t.Run("reports a restore that admission changed", reportsARestoreThatAdmissionChanged)
+	t.Run("distinguishes an API server without the subresource from a deleted pod", distinguishesAServerWithoutTheSubresourceFromADeletedPod)
+	t.Run("does not wait inside a write for a busy API server", doesNotWaitInsideAWriteForABusyServer)
+	t.Run("plans a pod again if its inputs changed in the meantime", plansAPodAgainIfItsInputsChangedInTheMeantime)
+	t.Run("is stuck only if no worker makes progress for a long time", isStuckOnlyIfNoWorkerMakesProgressForALongTime)
 }
 
-func whatIsSaidOfAFailure(t *testing.T) {
+func reportsFailuresThatUsersNeedToKnow(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, tc := range []struct {
 		name   string
@@ -39,12 +39,12 @@ func whatIsSaidOfAFailure(t *testing.T) {
 		said   contract.Reason
 		paused bool
 	}{
-		{"a conflict is no news", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", true},
-		{"a pod that is gone is no news", apierrors.NewNotFound(pods, "pod"), "", true},
-		{"no answer", errors.New("connection refused"), "", true},
+		{"not a conflict", apierrors.NewConflict(pods, "pod", errors.New("changed")), "", true},
+		{"not a deleted pod", apierrors.NewNotFound(pods, "pod"), "", true},
+		{"not a missing response", errors.New("connection refused"), "", true},
 		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("no")), contract.ResizeFailed, true},
-		{"no support", &actuate.RefusedError{Reason: contract.ResizeUnsupported, Err: apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
-		{"the record alone failed", &actuate.UnrecordedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
+		{"missing support", &actuate.RefusedError{Reason: contract.ResizeUnsupported, Err: apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
+		{"not a failed record", &actuate.UnrecordedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, clock := idle(t, "https://127.0.0.1:1")
@@ -56,7 +56,7 @@ func whatIsSaidOfAFailure(t *testing.T) {
 					want = 1
 				}
 				if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(reason))); got != want {
-					t.Errorf("%s was said %v times, want %v", reason, got, want)
+					t.Errorf("%s reported %v times, want %v", reason, got, want)
 				}
 			}
 			if paused := r.ledger.pause(p, clock.Now()) > 0; paused != tc.paused {
@@ -66,9 +66,9 @@ func whatIsSaidOfAFailure(t *testing.T) {
 	}
 }
 
-// A server of before pods/resize, or a proxy that does not know it, answers in
-// ways that no server of today can be brought to.
-func aServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
+// An API server that predates pods/resize, or a proxy that does not know it, answers in ways
+// that a current API server cannot be made to.
+func distinguishesAServerWithoutTheSubresourceFromADeletedPod(t *testing.T) {
 	const gone = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"pods \"pod\" not found","details":{"name":"pod","kind":"pods"},"code":404}`
 	const noRoute = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","message":"the server could not find the requested resource","details":{},"code":404}`
 	for _, tc := range []struct {
@@ -76,7 +76,7 @@ func aServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 		code                    int
 		unsupported             bool
 	}{
-		{"the pod is gone", gone, "application/json", http.StatusNotFound, false},
+		{"a deleted pod", gone, "application/json", http.StatusNotFound, false},
 		{"no such resource", noRoute, "application/json", http.StatusNotFound, true},
 		{"no such path", "404 page not found", "text/plain", http.StatusNotFound, true},
 		{"no such method", "", "text/plain", http.StatusMethodNotAllowed, true},
@@ -101,13 +101,13 @@ func aServerWithoutTheSubresourceIsToldFromAPodThatIsGone(t *testing.T) {
 				want = 1
 			}
 			if got := testutil.ToFloat64(r.metrics.outcomes.WithLabelValues(string(contract.ResizeUnsupported))); got != want {
-				t.Errorf("said %v times, want %v", got, want)
+				t.Errorf("reported %v times, want %v", got, want)
 			}
 		})
 	}
 }
 
-func aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
+func doesNotWaitInsideAWriteForABusyServer(t *testing.T) {
 	calls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls++
@@ -128,7 +128,7 @@ func aServerThatAsksToBeLetBeIsNotWaitedForInsideOfAWrite(t *testing.T) {
 	}
 }
 
-func aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
+func plansAPodAgainIfItsInputsChangedInTheMeantime(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	in, _ := r.Cluster.Rules()
 	skip := func(reason contract.Reason) *plan.Plan {
@@ -142,10 +142,10 @@ func aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 		changes int64
 		want    bool
 	}{
-		{"room came while it was planned", skip(contract.NodeCapacity), in, 0, true},
-		{"nothing came", skip(contract.NodeCapacity), in, 1, false},
-		{"it waits for nothing", skip(contract.NotOwned), in, 0, false},
-		{"other ratios came", skip(contract.NotOwned), cluster.Rules{Table: podtest.Table(t)}, 1, true},
+		{"if there is new room", skip(contract.NodeCapacity), in, 0, true},
+		{"not if nothing changed", skip(contract.NodeCapacity), in, 1, false},
+		{"not if it waits for nothing", skip(contract.NotOwned), in, 0, false},
+		{"if the ratios changed", skip(contract.NotOwned), cluster.Rules{Table: podtest.Table(t)}, 1, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := r.overtaken(tc.plan, tc.in, tc.changes); got != tc.want {
@@ -155,7 +155,7 @@ func aPodIsPlannedAgainIfWhatItWaitsForChangedMeanwhile(t *testing.T) {
 	}
 }
 
-func theLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
+func isStuckOnlyIfNoWorkerMakesProgressForALongTime(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	if err := r.Cluster.Know(nil, nil); err != nil {
 		t.Fatal(err)
@@ -165,23 +165,23 @@ func theLoopIsStuckOnlyIfNoWorkerGetsOnForLong(t *testing.T) {
 	if err := r.Live(); err != nil {
 		t.Errorf("idle for an hour: %v", err)
 	}
-	// Work comes after the quiet hour: a worker takes it up at once.
+	// A pod is queued after the idle hour: a worker takes it at once.
 	r.queue.Add(types.NamespacedName{Name: "a"})
 	if !r.next(t.Context()) {
 		t.Fatal("the queue is shut down")
 	}
 	r.queue.Add(types.NamespacedName{Name: "b"})
 	if err := r.Live(); err != nil {
-		t.Errorf("just taken up: %v", err)
+		t.Errorf("right after a worker took a pod: %v", err)
 	}
 	clock.Step(stuckAfter + time.Second)
 	if err := r.Live(); err == nil {
-		t.Error("not stuck although nothing was taken up for long")
+		t.Error("not stuck although no worker took a pod for a long time")
 	}
 }
 
-// The API server takes a restore, and an admission plugin makes something else of it.
-func whatAdmissionMadeOfARestoreIsSaid(t *testing.T) {
+// The API server accepts a restore, but an admission plugin changes its sizes.
+func reportsARestoreThatAdmissionChanged(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod","namespace":"default","uid":"uid","resourceVersion":"9"},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"900m","memory":"1Gi"},"limits":{"cpu":"900m","memory":"1Gi"}}}]}}`))
@@ -195,7 +195,7 @@ func whatAdmissionMadeOfARestoreIsSaid(t *testing.T) {
 	_, err := l.Writer.CarryOut(t.Context(), restore)
 	l.failed(t.Context(), restore.Pod, restore, err)
 	if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(contract.ResizeFailed))); got != 1 {
-		t.Errorf("ResizeFailed was said %v times of %v", got, err)
+		t.Errorf("ResizeFailed reported %v times for %v", got, err)
 	}
 	if inTrouble(err) {
 		t.Errorf("%v counts as trouble of the API server", err)

@@ -9,16 +9,15 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// waitingLine is the order in which pods are worked on, first come, first served.
-// It knows since when each of them waits, which metrics and traces tell. The
-// workqueue around it locks it; the mutex is for turn alone.
+// waitingLine holds the queued pods in order of arrival. For metrics and traces, it records
+// since when each pod waits. The workqueue around it locks it; the mutex is only for turn.
 type waitingLine struct {
 	now    func() time.Time
 	waited prometheus.Observer
 	pods   []queuedPod
 
 	mu sync.Mutex
-	// since has the pods that workers are at.
+	// since has the pods that workers process.
 	since map[types.NamespacedName]time.Time
 }
 
@@ -27,7 +26,7 @@ type queuedPod struct {
 	since time.Time
 }
 
-// newQueue returns a queue of pods and what knows how long they wait in it.
+// newQueue returns a queue of pods, and the line that knows how long they wait in it.
 func newQueue(now func() time.Time, waited prometheus.Observer) (workqueue.TypedDelayingInterface[types.NamespacedName], *waitingLine) {
 	line := &waitingLine{now: now, waited: waited, since: map[types.NamespacedName]time.Time{}}
 	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Queue: line})
@@ -48,7 +47,7 @@ func (l *waitingLine) Len() int { return len(l.pods) }
 // Pop implements workqueue.Queue.
 func (l *waitingLine) Pop() types.NamespacedName {
 	first := l.pods[0]
-	l.pods[0] = queuedPod{} // The slice may live on for long.
+	l.pods[0] = queuedPod{} // The slice may be kept for a long time.
 	l.pods = l.pods[1:]
 	l.waited.Observe(l.now().Sub(first.since).Seconds())
 	l.mu.Lock()
@@ -57,8 +56,8 @@ func (l *waitingLine) Pop() types.NamespacedName {
 	return first.pod
 }
 
-// turn returns since when a pod has waited whose turn has come. It is to be asked
-// once for each turn.
+// turn returns since when a pod that a worker has taken was queued. Call it once for each
+// time that a worker takes the pod.
 func (l *waitingLine) turn(pod types.NamespacedName) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,33 +12,33 @@ import (
 )
 
 func TestQueue(t *testing.T) {
-	t.Run("the queue knows since when a pod waits", theQueueKnowsSinceWhenAPodWaits)
-	t.Run("a pod is settled from when it was first seen to need a size", aPodIsSettledFromWhenItWasFirstSeenToNeedASize)
+	t.Run("knows since when a pod waits", knowsSinceWhenAPodWaits)
+	t.Run("measures the time from the first need of a size", measuresTheTimeFromTheFirstNeedOfASize)
 }
 
-func theQueueKnowsSinceWhenAPodWaits(t *testing.T) {
+func knowsSinceWhenAPodWaits(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	pod := types.NamespacedName{Namespace: "shop", Name: "web"}
 	since := clock.Now()
 	r.queue.Add(pod)
 	clock.Step(3 * time.Second)
-	r.queue.Add(pod) // Once more is not anew.
+	r.queue.Add(pod) // Queuing it again does not restart the wait.
 	if got, _ := r.queue.Get(); got != pod || r.queue.Len() != 0 {
-		t.Fatalf("it gave %v and has %d", got, r.queue.Len())
+		t.Fatalf("got %v, and %d remain", got, r.queue.Len())
 	}
-	// While a worker is at it, it is queued again.
+	// The pod is queued again while a worker processes it.
 	r.queue.Add(pod)
 	if got := r.line.turn(pod); !got.Equal(since) {
-		t.Errorf("it waited since %v, want %v", got, since)
+		t.Errorf("the pod waited since %v, want %v", got, since)
 	}
 	clock.Step(time.Second)
 	again := clock.Now()
 	r.queue.Done(pod)
 	if got, _ := r.queue.Get(); got != pod {
-		t.Fatalf("it gave %v", got)
+		t.Fatalf("got %v", got)
 	}
 	if got := r.line.turn(pod); !got.Equal(again) {
-		t.Errorf("the second time it waited since %v, want %v", got, again)
+		t.Errorf("the second time, the pod waited since %v, want %v", got, again)
 	}
 	var seen dto.Metric
 	if err := r.metrics.waiting.Write(&seen); err != nil {
@@ -49,7 +49,7 @@ func theQueueKnowsSinceWhenAPodWaits(t *testing.T) {
 	}
 }
 
-func aPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
+func measuresTheTimeFromTheFirstNeedOfASize(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	plan := planFor(t, podtest.Amounts{"1", "", "", ""})
 	settled := func() (uint64, float64) {
@@ -62,7 +62,7 @@ func aPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
 	queued := clock.Now()
 	r.ledger.planned(plan, cluster.Rules{}, difference{}, queued)
 	clock.Step(2 * time.Second)
-	r.ledger.planned(plan, cluster.Rules{}, difference{}, clock.Now()) // Tried again.
+	r.ledger.planned(plan, cluster.Rules{}, difference{}, clock.Now()) // Planned again.
 	clock.Step(time.Second)
 	r.ledger.succeeded(plan, "2", clock.Now())
 	if n, sum := settled(); n != 1 || sum != 3 {
@@ -73,6 +73,6 @@ func aPodIsSettledFromWhenItWasFirstSeenToNeedASize(t *testing.T) {
 	r.ledger.planned(&again, cluster.Rules{}, difference{}, clock.Now())
 	r.ledger.succeeded(&again, "3", clock.Now())
 	if n, _ := settled(); n != 1 {
-		t.Error("a pod that is sized anew counts")
+		t.Error("a pod that is resized again counts")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// refusedBy takes note that the node of a plan that puts back refused its sizes.
+// refusedBy records the refusal by the node that a PutBack plan reverts.
 func (l *ledger) refusedBy(p *plan.Plan, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -19,8 +19,8 @@ func (l *ledger) refusedBy(p *plan.Plan, now time.Time) {
 	}
 }
 
-// refuse remembers what the node refused of this pod. What it refuses whatever the
-// amounts are is no matter of these sizes: the pod says so itself.
+// refuse remembers what the node refused for this pod. A refusal of any size is not about
+// these sizes, and is recorded on the pod itself.
 func (e *entry) refuse(p *plan.Plan, now time.Time) {
 	if safety.WhateverTheAmounts(p.Reasons[0].Message) != "" {
 		return
@@ -30,12 +30,12 @@ func (e *entry) refuse(p *plan.Plan, now time.Time) {
 	t.refusals.longer(now, firstRefusal, longRefusal)
 }
 
-// refusal returns what the node refused last, and how long until more may be asked
-// of it than now; nil if it refused nothing, 0 if that does not change by itself.
+// refusal returns the last refusal of the node, nil if there is none, and the time until a
+// larger size may be tried, 0 if time alone does not change that.
 //
-// What fails at a node, as a memory limit below what is used, is tried again with
-// growing pauses. What it can never carry out is tried again after plan.InfeasibleFor:
-// it may have changed, unseen.
+// A resize that fails on the node, such as a memory limit below the usage, is tried again
+// after growing pauses. An infeasible resize is tried again after plan.InfeasibleFor,
+// because the node may have changed without notice.
 func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*plan.Refusal, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time)
 	return r, left
 }
 
-// refused is what the node refused last, nil if that is nothing.
+// refused returns the last refusal of the node; nil if there is none.
 func (l *ledger) refused(pod types.NamespacedName, uid types.UID, now time.Time) *plan.Refusal {
 	refused, _ := l.refusal(pod, uid, now)
 	return refused

@@ -13,18 +13,18 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	t.Run("refusals outlast a change of leaders", refusalsOutlastAChangeOfLeaders)
-	t.Run("what a node refused is not asked for again until something changes", whatANodeRefusedIsNotAskedForAgainUntilSomethingChanges)
+	t.Run("keeps refusals across a change of leaders", keepsRefusalsAcrossAChangeOfLeaders)
+	t.Run("does not try a refused size again until something changes", doesNotTryARefusedSizeAgainUntilSomethingChanges)
 }
 
-func refusalsOutlastAChangeOfLeaders(t *testing.T) {
+func keepsRefusalsAcrossAChangeOfLeaders(t *testing.T) {
 	l := newLedger(testMetrics())
 	l.refusedBy(&plan.Plan{Kind: plan.PutBack, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
 	if refused, _ := l.refusal(types.NamespacedName{}, "", podtest.Start); refused != nil {
-		t.Errorf("what its node refuses whatever the amounts keeps the pod from less: %+v", refused)
+		t.Errorf("a refusal of any size prevents a smaller size: %+v", refused)
 	}
 	p := &plan.Plan{Kind: plan.PutBack, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeError, Message: "below usage"}}}
-	// A replica that does not lead sees it twice before the leader puts the pod back.
+	// A replica that does not lead sees the refusal twice before the leader reverts the pod.
 	l.refusedBy(p, podtest.Start)
 	l.refusedBy(p, podtest.Start.Add(time.Second))
 	l.beginAnew()
@@ -33,7 +33,7 @@ func refusalsOutlastAChangeOfLeaders(t *testing.T) {
 		t.Fatalf("%+v for %v", refused, left)
 	}
 	if refused, left := l.refusal(p.Pod, p.UID, podtest.Start.Add(firstRefusal)); !refused.Retry || left != 0 {
-		t.Errorf("what fails is tried again after the pause: %+v, %v", refused, left)
+		t.Errorf("no retry after the pause: %+v, %v", refused, left)
 	}
 	for range 20 {
 		l.succeeded(p, "1", podtest.Start)
@@ -43,7 +43,7 @@ func refusalsOutlastAChangeOfLeaders(t *testing.T) {
 	}
 }
 
-func whatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
+func doesNotTryARefusedSizeAgainUntilSomethingChanges(t *testing.T) {
 	l := newLedger(testMetrics())
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
@@ -62,25 +62,25 @@ func whatANodeRefusedIsNotAskedForAgainUntilSomethingChanges(t *testing.T) {
 	}
 	later := podtest.Start.Add(plan.InfeasibleFor - time.Second)
 	if got := decide("n4", later); got.Decision != plan.Skip || got.Reasons[0].Code != contract.ResizeInfeasible || got.Reasons[0].Message != "why" {
-		t.Errorf("the same within a day: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("the same size within a day: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("n4", later.Add(time.Second)); got.Decision != plan.Resize {
-		t.Errorf("the same after a day, in which the node may have changed: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("the same size after a day, in which the node may have changed: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("slow", podtest.Start); got.Decision != plan.Skip {
-		t.Errorf("more at once: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("a larger size at once: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("slow", podtest.Start.Add(firstRefusal)); got.Decision != plan.Resize {
-		t.Errorf("more after the pause: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("a larger size after the pause: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("big", podtest.Start); got.Decision != plan.Resize {
-		t.Errorf("less at once: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("a smaller size at once: %v because of %v", got.Decision, got.Reasons)
 	}
 	l.succeeded(p, "10", podtest.Start.Add(firstRefusal))
 	if _, left := l.refusal(p.Pod, p.UID, podtest.Start.Add(firstRefusal)); left != 2*firstRefusal {
-		t.Errorf("after the second time a pause of %v", left)
+		t.Errorf("a pause of %v after the second time", left)
 	}
 	if refused, _ := l.refusal(p.Pod, "another", podtest.Start); refused != nil {
-		t.Error("it counts for another pod of that name")
+		t.Error("the refusal counts for another pod of the same name")
 	}
 }

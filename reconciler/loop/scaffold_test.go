@@ -20,8 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// over returns the loop of a cluster, which does not run, and writes to an API server at
-// host.
+// over returns a loop over a cluster. It does not run, and writes to an API server at host.
 func over(t testing.TB, c *cluster.Cluster, host string) *Loop {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -37,7 +36,7 @@ func over(t testing.TB, c *cluster.Cluster, host string) *Loop {
 	return l
 }
 
-// idle returns a loop over a cluster of which nothing is known, and its clock.
+// idle returns a loop over a cluster whose state is unknown, and its clock.
 func idle(t testing.TB, host string) (*Loop, *testingclock.FakeClock) {
 	t.Helper()
 	c := clustertest.Unread(t)
@@ -50,7 +49,7 @@ func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Loop {
 	return over(t, clustertest.Of(t, pods, nodes), "https://127.0.0.1:1")
 }
 
-// ruled returns a loop over an empty cluster, with a table in force and these holds.
+// ruled returns a loop over an empty cluster, with a table in effect and these holds.
 func ruled(t testing.TB, holds ...hold.Hold) *Loop {
 	t.Helper()
 	l := filled(t, nil, nil)
@@ -58,26 +57,26 @@ func ruled(t testing.TB, holds ...hold.Hold) *Loop {
 	return l
 }
 
-// held has these holds in force.
+// held puts these holds into effect.
 func (l *Loop) held(holds ...hold.Hold) {
 	held := clustertest.Holding(holds...)
 	l.Holds, l.Cluster.Holds = held, held
 }
 
-// alone is a pod on a node where nothing stands in the way.
+// alone returns a snapshot of a pod on a node where nothing prevents a resize.
 func alone(t testing.TB, p *corev1.Pod, n *corev1.Node) *plan.Snapshot {
 	t.Helper()
 	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
 }
 
-// planOfSized is the plan of a pod whose first write is a resize: its originals are there.
+// planOfSized returns a plan whose first write is a resize: the pod has its originals.
 func planOfSized(t testing.TB) *plan.Plan {
 	t.Helper()
 	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.SizedForN4, podtest.AsResized)
 	return (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(alone(t, p, podtest.Node("big")))
 }
 
-// reasonsOf are why a plan is as it is.
+// reasonsOf returns the reason codes of a plan.
 func reasonsOf(p *plan.Plan) []contract.Reason {
 	var codes []contract.Reason
 	for _, r := range p.Reasons {

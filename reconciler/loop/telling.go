@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// written tells of a plan that was carried out: one line in the log, whatever there
-// is to say of it.
+// written reports an executed plan: in one log message, regardless of the number of
+// reasons.
 func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	said := p.Outcome()
 	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
@@ -30,15 +30,15 @@ func codesOf(said []plan.Reason) []contract.Reason {
 	return codes
 }
 
-// announce says something of a pod in metrics, an event and its trace; the log has
-// it already.
+// announce reports a reason for a pod in metrics, an event and the trace, but not in the
+// log.
 func (l *Loop) announce(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	l.metrics.outcome(said.Code)
 	visitOf(ctx).tell(ctx, p, said)
 	l.Events.Pod(p.Pod, p.UID, said)
 }
 
-// loggerOf has what every line of the log about a pod begins with.
+// loggerOf returns a logger with the values that every log message about a pod has.
 func (l *Loop) loggerOf(ctx context.Context, p *plan.Plan) klog.Logger {
 	return klog.FromContext(ctx).WithValues("pod", p.Pod, "uid", p.UID, "node", p.Node, "nodeType", p.NodeType)
 }

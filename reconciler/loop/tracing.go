@@ -13,21 +13,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// visit is a worker's turn with one pod, as a trace tells it: one span from when
-// the pod was queued, with the plan and each write below it. It begins to be
-// traced only when the pod is written to, or people are told of it: most turns
-// find that there is nothing to do. A nil visit is not traced, at no cost.
+// visit is the processing of one pod by a worker in a trace: one span from when the pod was
+// queued, with child spans for the plan and each write. The trace starts only when the pod
+// is written or reported, because most visits have nothing to do. A nil visit is not traced
+// and costs nothing.
 type visit struct {
 	tracer                 trace.Tracer
 	queued, began, planned time.Time
-	// span is nil until there is something to tell.
+	// span is nil until there is something to trace.
 	span trace.Span
 }
 
 type visitKey struct{}
 
-// begin returns the visit that began with a pod that was queued, and a context that
-// has it; nil where nothing is traced.
+// begin returns the visit to a queued pod, nil if tracing is off, and a context with the
+// visit.
 func (l *Loop) begin(ctx context.Context, queued time.Time) (context.Context, *visit) {
 	if l.Traces == nil {
 		return ctx, nil
@@ -41,15 +41,14 @@ func visitOf(ctx context.Context) *visit {
 	return t
 }
 
-// hasPlan takes note of when the plan was made.
+// hasPlan records when the plan was made.
 func (t *visit) hasPlan(at time.Time) {
 	if t != nil {
 		t.planned = at
 	}
 }
 
-// trace has the visit traced from here on, and returns the context of what is done
-// in it.
+// trace starts the trace of the visit if necessary, and returns a context with its span.
 func (t *visit) trace(ctx context.Context, p *plan.Plan) context.Context {
 	if t == nil {
 		return ctx
@@ -71,7 +70,7 @@ func (t *visit) trace(ctx context.Context, p *plan.Plan) context.Context {
 	return ctx
 }
 
-// tell adds to the trace what people are told.
+// tell adds a reported reason to the trace.
 func (t *visit) tell(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	if t == nil || said.Code.Severity() == contract.Silent {
 		return
@@ -81,7 +80,7 @@ func (t *visit) tell(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	t.span.SetAttributes(attribute.String("workload_resizer.reason", string(said.Code)))
 }
 
-// failed says in the trace why the plan was not carried out.
+// failed records in the trace why the plan was not executed.
 func (t *visit) failed(err error) {
 	if t != nil && t.span != nil {
 		t.span.SetStatus(otelcodes.Error, err.Error())

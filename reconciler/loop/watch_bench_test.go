@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// BenchmarkAffected is of a change of ratios that touches none of the pods: what it takes
-// to find those that it does.
+// BenchmarkAffected measures how long it takes to find the affected pods after a change of
+// ratios that affects none.
 func BenchmarkAffected(b *testing.B) {
 	for _, pods := range []int{20_000, 150_000} {
 		b.Run(fmt.Sprint(pods, " pods"), func(b *testing.B) {

@@ -12,12 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// uid is the n-th of a kind of object.
+// uid returns the uid of the nth object of a kind.
 func uid(kind, n int) types.UID {
 	return types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, n))
 }
 
-// decoded is an object as it comes from the API server, sharing nothing.
+// decoded returns an object as decoded from the API server, which shares no memory.
 func decoded(b *testing.B, m *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	content, err := m.Marshal()
 	if err != nil {
@@ -30,8 +30,8 @@ func decoded(b *testing.B, m *metav1.PartialObjectMetadata) *metav1.PartialObjec
 	return came
 }
 
-// filled has so many ReplicaSets, ten of each Rollout, and the Rollouts, which an App
-// each controls.
+// filled returns a graph of ReplicaSets, ten per Rollout, and of the Rollouts, each
+// controlled by its own App.
 func filled(b *testing.B, sets int) *graph {
 	g := newGraph()
 	ignored := func(types.UID) {}
@@ -56,7 +56,7 @@ func filled(b *testing.B, sets int) *graph {
 }
 
 func heapInUse() float64 {
-	for range 3 { // What is cleaned up after one is freed by the next.
+	for range 3 { // Each run frees what the cleanups after the previous run have released.
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -64,8 +64,8 @@ func heapInUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkChain tells what it costs to find the three workloads of a pod among 100,000
-// ReplicaSets, and how many bytes of heap one of these takes, with a tenth of its Rollout.
+// BenchmarkChain measures the cost of finding the three workloads of a pod among 100,000
+// ReplicaSets, and the heap that each ReplicaSet uses, with a tenth of its Rollout.
 func BenchmarkChain(b *testing.B) {
 	const sets = 100_000
 	before := heapInUse()

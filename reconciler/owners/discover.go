@@ -13,24 +13,24 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// installed is a kind that the API server has.
+// installed is a kind that the API server serves.
 type installed struct {
 	resource schema.GroupVersionResource
 	kind     string
 }
 
-// discover returns the version of a resource that the API server prefers among those
-// that can be watched; nil if it has none. It asks about the one group alone.
+// discover returns the version of a resource that the API server prefers among the versions
+// that can be watched; nil if there is none. It requests only the one API group.
 func discover(ctx context.Context, client discovery.DiscoveryInterface, resource schema.GroupResource) (*installed, error) {
 	versions, err := versionsOf(ctx, client, resource.Group)
 	if err != nil {
-		return nil, fmt.Errorf("ask for the versions of API group %q: %w", resource.Group, err)
+		return nil, fmt.Errorf("list the versions of API group %q: %w", resource.Group, err)
 	}
 	for _, version := range versions {
 		gv := schema.GroupVersion{Group: resource.Group, Version: version}
 		var list metav1.APIResourceList
 		if err := get(ctx, client, pathOf(gv), &list); err != nil {
-			return nil, fmt.Errorf("ask for the resources of %s: %w", gv, err)
+			return nil, fmt.Errorf("list the resources of %s: %w", gv, err)
 		}
 		for i := range list.APIResources {
 			r := &list.APIResources[i]
@@ -42,8 +42,8 @@ func discover(ctx context.Context, client discovery.DiscoveryInterface, resource
 	return nil, nil
 }
 
-// versionsOf returns those of a group, the preferred one first; none if the group does
-// not exist.
+// versionsOf returns the versions of an API group, the preferred one first; none if the
+// group does not exist.
 func versionsOf(ctx context.Context, client discovery.DiscoveryInterface, group string) ([]string, error) {
 	if group == "" {
 		return []string{"v1"}, nil
@@ -68,7 +68,7 @@ func pathOf(gv schema.GroupVersion) string {
 	return path.Join("/apis", gv.Group, gv.Version)
 }
 
-// get reads what is at a path. What is not there is empty.
+// get reads the object at a path. A missing object is empty.
 func get(ctx context.Context, client discovery.DiscoveryInterface, path string, into runtime.Object) error {
 	err := client.RESTClient().Get().AbsPath(path).Do(ctx).Into(into)
 	if apierrors.IsNotFound(err) {

@@ -1,11 +1,10 @@
-// Package owners knows what is above the controllers of pods: the Rollout of a
-// ReplicaSet, the Prometheus of a StatefulSet, whatever controls that, and so on.
+// Package owners finds the owners above the controllers of pods: the Rollout of a
+// ReplicaSet, the Prometheus of a StatefulSet, their owners, and so on.
 //
-// It follows objects of the kinds that it is given by their metadata alone, and keeps
-// of each hardly more than whom it belongs to. The version of a kind is found by
-// discovery; a kind that is not installed is looked for again, and one that may not
-// be read is reported while the others are followed.
+// It follows the metadata of objects of the given kinds, and keeps little more than the
+// controller of each object. It discovers the version of a kind, looks again for a kind that
+// is not installed, and reports a kind that it may not read while it follows the others.
 //
-// It must not know what is done with a workload: neither holds, nor autoscalers, nor
-// plans. Of a pod it looks at nothing but whom that belongs to.
+// It must not know how workloads are used: no holds, no autoscalers, no plans. Of a pod it
+// reads only the owner, and the name and labels from which an owner can be derived.
 package owners

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// lookEvery is the pause between two looks for a resource that is not installed.
+	// lookEvery is the pause between attempts to discover a resource that is not installed.
 	lookEvery = 10 * time.Second
-	// retryEvery is that after a look that failed.
+	// retryEvery is the pause after an attempt that failed.
 	retryEvery = time.Second
 )
 
-// follow keeps the objects of a resource in the graph until ctx is done. The resource
-// may come and go meanwhile.
+// follow keeps the objects of a resource in the graph until ctx is done. Meanwhile the
+// resource may be installed and uninstalled.
 func (o *Owners) follow(ctx context.Context, s *state) {
 	var to *store
 	for {
@@ -53,8 +53,8 @@ func (o *Owners) follow(ctx context.Context, s *state) {
 	}
 }
 
-// read keeps the objects of a resource in the store until the API server does not have
-// that any more, or ctx is done.
+// read keeps the objects of a resource in the store until the API server no longer serves
+// the resource, or ctx is done.
 func (o *Owners) read(ctx context.Context, s *state, resource schema.GroupVersionResource, to *store) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -67,8 +67,8 @@ func (o *Owners) read(ctx context.Context, s *state, resource schema.GroupVersio
 			s.failed(ctx, err)
 		}
 	}
-	// streamed tells that the first objects come by a watch, which goes on with what
-	// changes: no other one follows that could fail.
+	// streamed reports whether a watch delivers the first objects. The same watch then
+	// delivers the changes: no further watch follows that could fail.
 	streamed := false
 	to.filled = func() {
 		s.read()
@@ -81,7 +81,7 @@ func (o *Owners) read(ctx context.Context, s *state, resource schema.GroupVersio
 		ListWithContextFunc: func(listing context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			streamed = false
 			list, err := client.List(listing, options)
-			// One that has expired begins again.
+			// An expired list starts over.
 			if err != nil && !apierrors.IsResourceExpired(err) {
 				failed(err)
 			}
@@ -96,9 +96,9 @@ func (o *Owners) read(ctx context.Context, s *state, resource schema.GroupVersio
 			case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 				failed(err)
 			}
-			return w, err // Of other errors a list tells, if they last.
+			return w, err // The next list reports other errors if they last.
 		},
 	}, &metav1.PartialObjectMetadata{}, to, cache.ReflectorOptions{Name: s.resource.String()})
-	// It would log each attempt that fails; the state has the log say so once.
+	// Without a logger, which would log each failed attempt: the state logs a failure once.
 	reflector.RunWithContext(klog.NewContext(reading, klog.Logger{}))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// maxDepth is how many workloads a pod has at most. Known operators make four.
+// maxDepth is the maximum number of workloads of a pod. Known operators create up to four.
 const maxDepth = 8
 
-// graph is the objects of all kinds, each of which may belong to another one.
+// graph has the objects of all kinds, each of which may be controlled by another one.
 type graph struct {
 	mu      sync.RWMutex
 	objects map[types.UID]*object
-	// owned are the objects that name a controller, by its uid, whether that is known
+	// owned has the objects that name a controller, by the uid of the controller, known
 	// or not.
 	owned map[types.UID][]*object
 }
@@ -55,7 +55,7 @@ func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
 	return to
 }
 
-// set takes an object over as it is now, and returns the uids of those whose pods may
+// set stores the state of an object, and returns the uids of the objects whose pods may
 // have other workloads than before.
 func (g *graph) set(o *object) (affected []types.UID) {
 	g.mu.Lock()
@@ -74,8 +74,8 @@ func (g *graph) set(o *object) (affected []types.UID) {
 	return g.below(o.uid)
 }
 
-// remove forgets an object. What it owns is about to go too, or to be told that it
-// belongs to nobody, so no pods are affected yet.
+// remove removes an object. The objects that it controls will be deleted, too, or lose the
+// owner reference, so no pods are affected yet.
 func (g *graph) remove(uid types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,7 +98,7 @@ func (g *graph) of(k *kind) map[types.UID]struct{} {
 	return uids
 }
 
-// disown takes an object from those that its controller owns.
+// disown removes an object from the objects that its controller owns.
 func (g *graph) disown(o *object) {
 	above, ok := o.above()
 	if !ok {
@@ -112,8 +112,7 @@ func (g *graph) disown(o *object) {
 	g.owned[above.uid] = left
 }
 
-// below returns the uid, and those of everything that belongs to it, as deep as chains
-// go.
+// below returns the uid and the uids of everything below it, up to maxDepth.
 func (g *graph) below(uid types.UID) []types.UID {
 	all := []types.UID{uid}
 	for depth, from := 1, 0; depth < maxDepth && from < len(all); depth++ {

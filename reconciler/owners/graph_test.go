@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// controlled says who controls an object: "Kind/name uid".
+// controlled returns owner references with a controller: "Kind/name uid".
 func controlled(by string) []metav1.OwnerReference {
 	if by == "" {
 		return nil
@@ -28,7 +28,8 @@ func controlled(by string) []metav1.OwnerReference {
 	}
 }
 
-// of is an object in the namespace shop: "Kind/name uid", or "namespace:Kind/name uid".
+// of returns an object in the namespace shop, "Kind/name uid", or in another namespace,
+// "namespace:Kind/name uid".
 func of(self, by string) *object {
 	namespace, rest, ok := strings.Cut(self, ":")
 	if !ok {
@@ -71,23 +72,23 @@ func TestChain(t *testing.T) {
 		objects []*object
 		want    string
 	}{
-		{"a pod without a controller has none", podOf(""), nil, ""},
-		{"the names of a ReplicaSet that is not known tell", deployment, nil, "ReplicaSet/web-66fb Deployment/web"},
-		{"the name of a Job that is not known tells", podOf("Job/night-29876543 j"), nil, "Job/night-29876543 CronJob/night"},
-		{"nothing tells what is above a StatefulSet that is not known", podOf("StatefulSet/db s"), nil, "StatefulSet/db"},
-		{"a ReplicaSet that is known names its Rollout, which need not be", podOf("ReplicaSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/web-66fb Rollout/web"},
-		{"it counts for more than names", deployment, []*object{of("ReplicaSet/web-66fb r", "Rollout/shop o")}, "ReplicaSet/web-66fb Rollout/shop"},
-		{"also where it belongs to nobody", deployment, []*object{of("ReplicaSet/web-66fb r", "")}, "ReplicaSet/web-66fb"},
-		{"what is known above goes on", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Prometheus/main p"), of("Prometheus/main p", "Stack/all k")}, "StatefulSet/db Prometheus/main Stack/all"},
-		{"names tell above what is known, too", podOf("Launcher/l l"), []*object{of("Launcher/l l", "Job/night-29876543 j")}, "Launcher/l Job/night-29876543 CronJob/night"},
-		{"an object of the cluster is above those of any namespace", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Fleet/all f"), of(":Fleet/all f", "World/w w")}, "StatefulSet/db Fleet/all World/w"},
-		{"another uid is another object", deployment, []*object{of("ReplicaSet/web-66fb r2", "Rollout/other o")}, "ReplicaSet/web-66fb Deployment/web"},
-		{"another name for the uid is not believed", podOf("ReplicaSet/mine r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/mine"},
-		{"nor is another kind", podOf("StatefulSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "StatefulSet/web-66fb"},
-		{"nor a reference into another namespace", podOf("ReplicaSet/web r"), []*object{of("bank:ReplicaSet/web r", "Rollout/web o")}, "ReplicaSet/web"},
-		{"who controls itself is there once", podOf("App/a a"), []*object{of("App/a a", "App/a a")}, "App/a"},
-		{"a circle ends", podOf("App/a a"), []*object{of("App/a a", "App/b b"), of("App/b b", "App/c c"), of("App/c c", "App/b b")}, "App/a App/b App/c"},
-		{"no chain is longer than others can be", podOf("App/0 u0"), endless, strings.Join(longest, " ")},
+		{"is empty without a controller", podOf(""), nil, ""},
+		{"derives the Deployment of an unknown ReplicaSet from its name", deployment, nil, "ReplicaSet/web-66fb Deployment/web"},
+		{"derives the CronJob of an unknown Job from its name", podOf("Job/night-29876543 j"), nil, "Job/night-29876543 CronJob/night"},
+		{"derives nothing from an unknown StatefulSet", podOf("StatefulSet/db s"), nil, "StatefulSet/db"},
+		{"has the unknown Rollout of a known ReplicaSet", podOf("ReplicaSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/web-66fb Rollout/web"},
+		{"prefers the owner reference to the name", deployment, []*object{of("ReplicaSet/web-66fb r", "Rollout/shop o")}, "ReplicaSet/web-66fb Rollout/shop"},
+		{"prefers a missing owner reference to the name", deployment, []*object{of("ReplicaSet/web-66fb r", "")}, "ReplicaSet/web-66fb"},
+		{"continues above known objects", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Prometheus/main p"), of("Prometheus/main p", "Stack/all k")}, "StatefulSet/db Prometheus/main Stack/all"},
+		{"derives owners from names above known objects, too", podOf("Launcher/l l"), []*object{of("Launcher/l l", "Job/night-29876543 j")}, "Launcher/l Job/night-29876543 CronJob/night"},
+		{"has cluster-scoped objects above objects of any namespace", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Fleet/all f"), of(":Fleet/all f", "World/w w")}, "StatefulSet/db Fleet/all World/w"},
+		{"ignores an object with another uid", deployment, []*object{of("ReplicaSet/web-66fb r2", "Rollout/other o")}, "ReplicaSet/web-66fb Deployment/web"},
+		{"ignores an object with another name", podOf("ReplicaSet/mine r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/mine"},
+		{"ignores an object of another kind", podOf("StatefulSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "StatefulSet/web-66fb"},
+		{"ignores an object in another namespace", podOf("ReplicaSet/web r"), []*object{of("bank:ReplicaSet/web r", "Rollout/web o")}, "ReplicaSet/web"},
+		{"has an object that controls itself once", podOf("App/a a"), []*object{of("App/a a", "App/a a")}, "App/a"},
+		{"ends in a cycle", podOf("App/a a"), []*object{of("App/a a", "App/b b"), of("App/b b", "App/c c"), of("App/c c", "App/b b")}, "App/a App/b App/c"},
+		{"ends at the maximum depth", podOf("App/0 u0"), endless, strings.Join(longest, " ")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := newGraph()
@@ -106,10 +107,10 @@ func TestChain(t *testing.T) {
 }
 
 func TestGraph(t *testing.T) {
-	t.Run("whose pods are affected", whosePodsAreAffected)
+	t.Run("returns the objects whose pods are affected", returnsTheObjectsWhosePodsAreAffected)
 }
 
-func whosePodsAreAffected(t *testing.T) {
+func returnsTheObjectsWhosePodsAreAffected(t *testing.T) {
 	g := newGraph()
 	set := func(o *object, want string) {
 		t.Helper()
@@ -127,7 +128,7 @@ func whosePodsAreAffected(t *testing.T) {
 		return newObject(sets, &metav1.ObjectMeta{Namespace: "shop", Name: "web-1", UID: "r1", OwnerReferences: controlled(by)})
 	}
 	set(web("Rollout/web o"), "r1")
-	set(web("Rollout/web o"), "") // Its status has changed.
+	set(web("Rollout/web o"), "") // Only its status has changed.
 	set(of("ReplicaSet/web-2 r2", "Rollout/web o"), "r2")
 	set(of("ReplicaSet/cart-1 r3", "Rollout/cart o2"), "r3")
 	set(of("Rollout/web o", "App/shop a"), "o r1 r2")
@@ -141,11 +142,11 @@ func whosePodsAreAffected(t *testing.T) {
 		g.remove(uid)
 	}
 	if len(g.objects)+len(g.owned) != 0 {
-		t.Errorf("what is gone is kept: %v %v", g.objects, g.owned)
+		t.Errorf("deleted objects are kept: %v %v", g.objects, g.owned)
 	}
-	// A circle ends here, too.
+	// A cycle ends, too.
 	g.set(of("App/a a", "App/b b"))
 	if affected := g.set(of("App/b b", "App/a a")); len(affected) != maxDepth {
-		t.Errorf("in a circle: %v", affected)
+		t.Errorf("in a cycle: %v", affected)
 	}
 }

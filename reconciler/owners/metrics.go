@@ -3,7 +3,7 @@ package owners
 import "github.com/prometheus/client_golang/prometheus"
 
 var readable = prometheus.NewDesc("workload_resizer_workload_kind_readable",
-	"Whether the objects of a kind of --workload-kinds are known (1; also where it is not installed), or cannot be read, so that holds and autoscalers on what controls them do not count (0).",
+	"1 if the objects of a kind of --workload-kinds are known or the kind is not installed, 0 if they cannot be read, so that holds and autoscalers on their owners are ignored.",
 	[]string{"kind"}, nil)
 
 // Describe implements prometheus.Collector.

@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// reference is how an object names its controller.
+// reference is an object's reference to its controller.
 type reference struct {
 	kind, name string
 	uid        types.UID
 }
 
-// kind is that of objects. Each has its own, also where two have the same name.
+// kind is a kind of objects. Each kind has its own pointer, even if two have the same name.
 type kind struct{ name string }
 
-// object is all that is kept of an object: there may be a hundred thousand
-// ReplicaSets. What many have in common is there once.
+// object is all that is kept of an object: there may be a hundred thousand ReplicaSets.
+// Values that many objects share are stored once.
 type object struct {
 	kind      *kind
 	namespace unique.Handle[string]
@@ -35,7 +35,7 @@ func newObject(kind *kind, meta *metav1.ObjectMeta) *object {
 	return o
 }
 
-// above returns how the object names its controller; false if it has none.
+// above returns the object's reference to its controller; false if it has none.
 func (o *object) above() (reference, bool) {
 	if o.controller == (unique.Handle[reference]{}) {
 		return reference{}, false
@@ -43,15 +43,15 @@ func (o *object) above() (reference, bool) {
 	return o.controller.Value(), true
 }
 
-// is reports whether the object is the one that something in a namespace refers to:
-// nobody else checks references.
+// is reports whether a reference from a namespace refers to this object: nothing else checks
+// references.
 func (o *object) is(namespace string, to *reference) bool {
 	within := o.namespace.Value()
 	return o.uid == to.uid && o.kind.name == to.kind && o.name == to.name && (within == namespace || within == "")
 }
 
-// GetObjectMeta implements metav1.ObjectMetaAccessor, by which the reflector names
-// objects while it reads the first ones.
+// GetObjectMeta implements metav1.ObjectMetaAccessor. The reflector needs the name of each
+// object while it reads the first objects.
 func (o *object) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: o.namespace.Value(), Name: o.name}
 }

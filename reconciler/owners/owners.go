@@ -16,27 +16,28 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Config is what Owners are made of.
+// Config configures Owners.
 type Config struct {
-	// Resources are followed; with none, only what names tell is known.
+	// Resources are the resources to follow. With none, owners are only derived from
+	// names.
 	Resources []schema.GroupResource
-	// Client reads their objects, and Discovery finds their versions. Both may be nil
-	// where there are no resources.
+	// Client reads their objects, and Discovery finds their versions. Both may be nil if
+	// there are no resources.
 	Client    metadata.Interface
 	Discovery discovery.DiscoveryInterface
 	// Changed is called with the uid of each object whose pods may have other workloads
-	// than before; the pods are those whose controller it is.
+	// than before: the pods whose controller the object is.
 	Changed func(types.UID)
 }
 
-// Owners knows what is above the controllers of pods.
+// Owners finds the owners above the controllers of pods.
 type Owners struct {
 	config Config
 	graph  *graph
 	states []*state
 }
 
-// New returns one that knows only what names tell until Run.
+// New returns Owners that only derive owners from names until Run.
 func New(config Config) *Owners {
 	o := &Owners{config: config, graph: newGraph()}
 	for _, resource := range config.Resources {
@@ -54,8 +55,8 @@ func (o *Owners) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Wait returns once the objects of each resource are known, or nothing can be done about
-// that they are not; the error is that ctx is done.
+// Wait returns once the objects of each resource are known, or waiting longer would not
+// help. It fails only when ctx is done.
 func (o *Owners) Wait(ctx context.Context) error {
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
 		for _, s := range o.states {
@@ -67,13 +68,15 @@ func (o *Owners) Wait(ctx context.Context) error {
 	})
 }
 
-// Chain appends the workloads of a pod, the narrowest first: its controller, what controls
-// that, and so on as far as that is known. It allocates nothing but what it appends.
+// Chain appends the workloads of a pod, the narrowest first: its controller, the
+// controller's controller, and so on as far as they are known. It allocates nothing except
+// what it appends.
 func (o *Owners) Chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
 	return o.graph.chain(to, of)
 }
 
-// Problem says what cannot be read, a line for each resource; nil if all can.
+// Problem returns an error that lists the resources that cannot be read, one per line; nil if
+// all can be read.
 func (o *Owners) Problem() error {
 	var problems []error
 	for _, s := range o.states {

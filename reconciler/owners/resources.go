@@ -10,21 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultResources are what Kubernetes itself makes pods with.
+// DefaultResources are the workload resources of Kubernetes itself.
 var DefaultResources = []string{
 	"replicasets.apps", "deployments.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch", "cronjobs.batch", "replicationcontrollers",
 }
 
-// unread are resources that are never read, and why.
+// unread has the resources that are never read, with the reason.
 var unread = map[schema.GroupResource]string{
-	{Resource: "secrets"}:    "secrets control no pods, and are not to be read",
-	{Resource: "configmaps"}: "ConfigMaps control no pods, and are not to be read",
-	{Resource: "pods"}:       "pods are what is controlled",
+	{Resource: "secrets"}:    "Secrets control no pods and are never read",
+	{Resource: "configmaps"}: "ConfigMaps control no pods and are never read",
+	{Resource: "pods"}:       "pods do not control other pods",
 }
 
-// ParseResources reads resources as RBAC and kubectl name them, e.g.
-// "rollouts.argoproj.io": the plural, and the group if it is not the core group. The
-// error tells all that is wrong.
+// ParseResources parses resources as RBAC and kubectl name them, e.g.
+// "rollouts.argoproj.io": the plural, and the group unless it is the core group. The error
+// lists all faults.
 func ParseResources(names []string) ([]schema.GroupResource, error) {
 	var all []schema.GroupResource
 	var errs []error
@@ -48,26 +48,26 @@ func checkResource(r schema.GroupResource) error {
 		return errors.New(why)
 	}
 	if len(validation.IsDNS1035Label(r.Resource)) > 0 {
-		return errors.New("want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io")
+		return errors.New("want the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io")
 	}
 	if r.Group == "" {
 		for _, known := range DefaultResources {
 			if strings.HasPrefix(known, r.Resource+".") {
-				return fmt.Errorf("want its API group too: %s", known)
+				return fmt.Errorf("the API group is missing: want %s", known)
 			}
 		}
 		return nil
 	}
 	if version, group, ok := strings.Cut(r.Group, "."); ok && isVersion(version) {
-		return fmt.Errorf("want no version, it is found out: %s.%s", r.Resource, group)
+		return fmt.Errorf("must not have a version, which is discovered: want %s.%s", r.Resource, group)
 	}
 	if len(validation.IsDNS1123Subdomain(r.Group)) > 0 {
-		return fmt.Errorf("%q is no API group", r.Group)
+		return fmt.Errorf("%q is not an API group", r.Group)
 	}
 	return nil
 }
 
-// isVersion reports whether a text is a version of an API, such as v1 or v1beta2.
+// isVersion reports whether a text starts like an API version, such as v1 or v1beta2.
 func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && '0' <= s[1] && s[1] <= '9'
 }

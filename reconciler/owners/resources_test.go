@@ -11,24 +11,24 @@ func TestParseResources(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"rollouts.argoproj.io":               "",
-		"secrets":                            "not to be read",
-		"configmaps":                         "not to be read",
-		"pods":                               "pods are what is controlled",
+		"secrets":                            "never read",
+		"configmaps":                         "never read",
+		"pods":                               "pods do not control other pods",
 		"secrets.example.com":                "",
-		"replicasets":                        "want its API group too: replicasets.apps",
-		"cronjobs":                           "want its API group too: cronjobs.batch",
+		"replicasets":                        "the API group is missing: want replicasets.apps",
+		"cronjobs":                           "the API group is missing: want cronjobs.batch",
 		"replicationcontrollers":             "",
-		"":                                   "want the plural",
-		"Deployment":                         "want the plural of a kind in lower case, then its group, such as rollouts.argoproj.io",
-		"deployments/scale.apps":             "want the plural",
-		"*.apps":                             "want the plural",
-		"deployments.v1.apps":                "want no version, it is found out: deployments.apps",
-		"rollouts.v1alpha1.argoproj.io":      "want no version, it is found out: rollouts.argoproj.io",
-		"rollouts.Argoproj.io":               "is no API group",
+		"":                                   "want the lowercase plural",
+		"Deployment":                         "want the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io",
+		"deployments/scale.apps":             "want the lowercase plural",
+		"*.apps":                             "want the lowercase plural",
+		"deployments.v1.apps":                "must not have a version, which is discovered: want deployments.apps",
+		"rollouts.v1alpha1.argoproj.io":      "must not have a version, which is discovered: want rollouts.argoproj.io",
+		"rollouts.Argoproj.io":               "is not an API group",
 		"vms.vcenter.example.com":            "",
-		"rollouts.argoproj.io/v1alpha1":      "is no API group",
-		"deployments.apps,statefulsets.apps": "is no API group",
-		strings.Repeat("s", 64) + ".apps":    "want the plural",
+		"rollouts.argoproj.io/v1alpha1":      "is not an API group",
+		"deployments.apps,statefulsets.apps": "is not an API group",
+		strings.Repeat("s", 64) + ".apps":    "want the lowercase plural",
 	} {
 		_, err := ParseResources([]string{name})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -36,7 +36,7 @@ func TestParseResources(t *testing.T) {
 		}
 	}
 	_, err := ParseResources([]string{"jobs.batch", "pods", "jobs.batch", "Pod"})
-	if want := "\"pods\": pods are what is controlled\n\"jobs.batch\": named twice\n\"Pod\": want the plural"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("all at once: %v", err)
+	if want := "\"pods\": pods do not control other pods\n\"jobs.batch\": named twice\n\"Pod\": want the lowercase plural"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("several faults: %v", err)
 	}
 }

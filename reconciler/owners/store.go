@@ -8,22 +8,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// store is where a reflector puts the objects of one kind: into the graph. Only the
-// reflector calls it, one call at a time.
+// store stores the objects of one kind that a reflector delivers in the graph. Only the
+// reflector calls it, never concurrently.
 type store struct {
 	graph *graph
 	kind  *kind
 	// changed is called with the uid of each object whose pods may have other workloads
 	// than before.
 	changed func(types.UID)
-	// filled is called when all objects were read.
+	// filled is called after all objects were read.
 	filled func()
 }
 
 var _ cache.TransformingStore = &store{}
 
-// Transformer implements cache.TransformingStore: objects are trimmed one by one as
-// they come, so that they are never there all at once in full.
+// Transformer implements cache.TransformingStore: objects are trimmed one by one as they
+// arrive, so that the complete objects are never all in memory at the same time.
 func (s *store) Transformer() cache.TransformFunc { return s.trim }
 
 func (s *store) trim(obj any) (any, error) { return s.object(obj) }
@@ -63,7 +63,7 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
-// clear takes all objects out of the graph.
+// clear removes all objects of the kind from the graph.
 func (s *store) clear() {
 	for uid := range s.graph.of(s.kind) {
 		s.graph.remove(uid)

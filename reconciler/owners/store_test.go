@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// metadataOf is an object as the API server sends it.
+// metadataOf returns an object as the API server sends it.
 func metadataOf(name, uid, by string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "shop", Name: name, UID: types.UID(uid), OwnerReferences: controlled(by),
@@ -34,7 +34,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		if !slices.Equal(changed, told) {
-			t.Errorf("told of %v, want %v", changed, told)
+			t.Errorf("reported %v, want %v", changed, told)
 		}
 		changed = nil
 	}
@@ -56,9 +56,9 @@ func TestStore(t *testing.T) {
 	sets.clear()
 	do(nil, "ReplicaSet/web-1")
 	if len(g.objects) != 1 || len(g.owned) != 0 {
-		t.Errorf("cleared: %v, %v", g.objects, g.owned)
+		t.Errorf("after clear: %v, %v", g.objects, g.owned)
 	}
 	if sets.Add(&metav1.Status{}) == nil || sets.Delete(&metav1.Status{}) == nil || sets.Replace([]any{&metav1.Status{}}, "3") == nil {
-		t.Error("what is no object is taken")
+		t.Error("a value without an object's metadata is accepted")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// adopts plans a pod as one that adopts, on a node, until nothing is left to do.
+// adopts plans a pod with AdoptExternal on a node until nothing remains to be done.
 func adopts(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
 	t.Helper()
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
@@ -20,7 +20,7 @@ func adopts(t *testing.T, p *corev1.Pod, nodeType string) *corev1.Pod {
 	return p
 }
 
-// resizedBy is the pod after another's resize.
+// resizedBy returns the pod after a resize by another manager.
 func resizedBy(p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
 	after := p.DeepCopy()
 	after.Spec.Containers[0].Resources = to.Requirements()
@@ -29,13 +29,13 @@ func resizedBy(p *corev1.Pod, manager string, to podtest.Amounts) *corev1.Pod {
 }
 
 func TestAdoptBeside(t *testing.T) {
-	t.Run("adopting a request sizes the limit beside it", adoptingARequestSizesTheLimitBesideIt)
-	t.Run("adopting a limit keeps it when the request is sized", adoptingALimitKeepsItWhenTheRequestIsSized)
+	t.Run("sizes the limit when it adopts the request", sizesTheLimitWhenItAdoptsTheRequest)
+	t.Run("keeps an adopted limit when it sizes the request", keepsAnAdoptedLimitWhenItSizesTheRequest)
 }
 
-// Somebody sets the request of a pod that was never sized: his request is adopted, and
-// the limit that he did not set is what its original comes to.
-func adoptingARequestSizesTheLimitBesideIt(t *testing.T) {
+// Another actor sets the request of a pod that was never sized. The request is adopted, and
+// the limit is scaled from its original.
+func sizesTheLimitWhenItAdoptsTheRequest(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "4", "1Gi", "1Gi"}), "n4")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "2" || has.Limits.Cpu().String() != "3200m" {
@@ -43,9 +43,9 @@ func adoptingARequestSizesTheLimitBesideIt(t *testing.T) {
 	}
 }
 
-// Somebody sets the limit of a pod that was never sized: his limit is adopted, and stays
-// when the request beside it is sized.
-func adoptingALimitKeepsItWhenTheRequestIsSized(t *testing.T) {
+// Another actor sets the limit of a pod that was never sized. The limit is adopted, and stays
+// when the request is sized.
+func keepsAnAdoptedLimitWhenItSizesTheRequest(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"1", "5", "1Gi", "1Gi"}), "slow")
 	has := p.Spec.Containers[0].Resources
 	if has.Requests.Cpu().String() != "1250m" || has.Limits.Cpu().String() != "5" {

@@ -46,29 +46,29 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 			for _, which := range []contract.Original{contract.CPURequest, contract.CPULimit} {
 				has, _ := amountOf(&c.Current, which)
 				if to, _ := amountOf(&c.Desired, which); c.adopted()&(1<<which) != 0 && to != has {
-					t.Errorf("adopting makes %v of %v: %v", c.Desired.CPU, c.Current.CPU, plan.Reasons)
+					t.Errorf("adoption changes %[2]v to %[1]v: %[3]v", c.Desired.CPU, c.Current.CPU, plan.Reasons)
 				}
 			}
 			p = carriedOut(t, p, plan, seconds)
 			seconds += 10
 			again := planner.Plan(snapshotOf(t, p, podtest.Node(nt)))
 			if again.Pending() {
-				t.Fatalf("planned again: %v of %v because of %v", again.Containers[0].Desired.CPU, again.Containers[0].Current.CPU, again.Reasons)
+				t.Fatalf("planned again: %[2]v to %[1]v because of %[3]v", again.Containers[0].Desired.CPU, again.Containers[0].Current.CPU, again.Reasons)
 			}
 		}
 	}
 }
 
 func TestAdopt(t *testing.T) {
-	t.Run("adopting again when the record is cut", adoptingAgainWhenTheRecordIsCut)
-	t.Run("an adopted limit less than a unit above its request stays", anAdoptedLimitLessThanAUnitAboveItsRequestStays)
-	t.Run("adopting a size beside a hand-written original", adoptingASizeBesideAHandWrittenOriginal)
-	t.Run("what another wrote as adopted is not", whatAnotherWroteAsAdoptedIsNot)
+	t.Run("adopts again when managedFields are merged", adoptsAgainWhenManagedFieldsAreMerged)
+	t.Run("keeps an adopted limit less than a unit above its request", keepsAnAdoptedLimitLessThanAUnitAboveItsRequest)
+	t.Run("adopts a size next to a hand-written original", adoptsASizeNextToAHandWrittenOriginal)
+	t.Run("ignores an adoption that another manager wrote", ignoresAnAdoptionThatAnotherManagerWrote)
 }
 
-// Who adopted a size is merged away in the API server's record, and who set it is not: that
-// it is adopted again is then known to be the reconciler's word, though it says the same.
-func adoptingAgainWhenTheRecordIsCut(t *testing.T) {
+// managedFields no longer show who adopted the size, but still show who set it. The size is
+// adopted again, with other texts, so that the reconciler becomes the owner.
+func adoptsAgainWhenManagedFieldsAreMerged(t *testing.T) {
 	p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", "1Gi"}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", "1Gi"}), "n2d")
 	merged, kept := fieldpath.NewSet(), []metav1.ManagedFieldsEntry{}
 	for i := range p.ManagedFields {
@@ -82,11 +82,11 @@ func adoptingAgainWhenTheRecordIsCut(t *testing.T) {
 	p = adopts(t, p, "n2d")
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n2d"))); plan.Pending() {
-		t.Errorf("it is adopted for ever: %v %v", plan.Reasons, keysOf(plan.unrecorded(podtest.At(90))))
+		t.Errorf("it is adopted forever: %v %v", plan.Reasons, keysOf(plan.unrecorded(podtest.At(90))))
 	}
 	for _, key := range []string{contract.CPURequest.AdoptedKey("app"), contract.CPURequest.Key("app")} {
 		if text := p.Annotations[key]; text == "2" {
-			t.Errorf("annotation %s says %q as before, so that nobody can tell who wrote it", key, text)
+			t.Errorf("annotation %s still has the text %q, so its owner stays unknown", key, text)
 		}
 	}
 	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4"))); plan.Containers[0].Desired.CPU.Request != 1600 {
@@ -94,8 +94,9 @@ func adoptingAgainWhenTheRecordIsCut(t *testing.T) {
 	}
 }
 
-// Somebody wrote the original by hand, as it comes out: adopted, it is the reconciler's word.
-func adoptingASizeBesideAHandWrittenOriginal(t *testing.T) {
+// Another manager wrote the correct original by hand. After the adoption, the reconciler owns
+// it.
+func adoptsASizeNextToAHandWrittenOriginal(t *testing.T) {
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", "1Gi"}, asMadeWith), "kubectl-edit", podtest.Amounts{"2", "", "1Gi", "1Gi"})
 	before := p.DeepCopy()
 	podtest.Annotated("original-cpu.app", "2")(p)
@@ -107,8 +108,8 @@ func adoptingASizeBesideAHandWrittenOriginal(t *testing.T) {
 	}
 }
 
-// That cpu was adopted says nothing of what somebody else wrote of memory.
-func whatAnotherWroteAsAdoptedIsNot(t *testing.T) {
+// An adopted cpu request does not validate what another manager wrote about memory.
+func ignoresAnAdoptionThatAnotherManagerWrote(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"3", "", "6Gi", ""},
 		podtest.Annotated("original-cpu.app", "6", "adopted-cpu.app", "3", "adopted-memory.app", "6Gi", "original-memory.app", "1Gi", "applied-instance-type", "big"),
 		podtest.ManagedBy(podtest.BareMade, podtest.Managed("kubectl-edit", "resize", 10),
@@ -120,7 +121,7 @@ func whatAnotherWroteAsAdoptedIsNot(t *testing.T) {
 	}
 }
 
-func anAdoptedLimitLessThanAUnitAboveItsRequestStays(t *testing.T) {
+func keepsAnAdoptedLimitLessThanAUnitAboveItsRequest(t *testing.T) {
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "1", "100000000", "128Mi"}, asMadeWith), "they", podtest.Amounts{"1", "1", "100000000", "100200000"})
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	for seconds := 30; seconds < 60; seconds += 10 {

@@ -9,18 +9,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// align plans a pod whose spec is what it should be, as far as it is ours to change:
-// unless its node refuses it, it is aligned.
+// align plans a pod whose spec already has the desired size, as far as we may change it. The
+// pod is aligned unless its node refuses that size.
 func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
 	if p.putBack(plan, s, now, bounds) {
 		return plan
 	}
 	plan.Decision = Align
-	// Of a pod that lost an original, nothing is made to look as if it were known.
+	// A pod with a lost original must not look as if the original were known.
 	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.noteInfeasible != ""
 	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
-		// What was to be done is done, and people have to know what was not.
+		// Everything possible is done; the reasons tell what is not.
 		plan.Decision = Skip
 	case now.code != "":
 		plan.explainBounds()
@@ -28,9 +28,9 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 	case plan.left:
 	case !held:
 		plan.explainBounds()
-		plan.before(contract.AlreadyAligned, "the requests are what node type "+plan.NodeType+" needs")
+		plan.before(contract.AlreadyAligned, "the pod has the size for node type "+plan.NodeType)
 	case plan.Applied == "" && !plan.resized() && !plan.sized && !unfinished:
-		// Nothing was ever done to the pod, and nothing can be.
+		// The pod was never changed, and cannot be.
 		plan.Decision = Skip
 	}
 	return plan
@@ -38,26 +38,26 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 
 func orKubeletSaysNothing(message string) string {
 	if message == "" {
-		return "the kubelet says nothing more"
+		return "the kubelet gives no details"
 	}
 	return message
 }
 
-// unready says why the sizes of a pod must not be changed just now; whole says that
-// less of a change must not be either.
+// unready returns the veto against changing the sizes of a pod now; whole means that it also
+// applies to a smaller change.
 func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
 	if p.Kind == Restore {
-		return nil, false // What a person asked for is not kept waiting.
+		return nil, false // A restore that a user requested does not wait.
 	}
 	if r := s.Refused; r != nil && r.stands(p, s) {
 		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
 	}
 	switch {
 	case now.code == contract.ResizeInProgress && !now.overdue:
-		return &safety.Veto{Reason: now.code, Message: "the resize before is not done yet"}, true
+		return &safety.Veto{Reason: now.code, Message: "the previous resize is still in progress"}, true
 	case now.code == contract.ResizeDeferred && p.grows():
-		// Less than what waits may be what the node has room for.
-		return &safety.Veto{Reason: now.code, Message: "the resize before still waits: " + now.message}, false
+		// The node may have room for a smaller size than the pending one.
+		return &safety.Veto{Reason: now.code, Message: "the previous resize is still pending: " + now.message}, false
 	}
 	return nil, false
 }
@@ -65,8 +65,8 @@ func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool
 func current(c *ContainerPlan) *sizing.Container { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container { return &c.Desired }
 
-// asksFor is what is asked of a node, as one text to be compared: the sizes, and what the
-// node has.
+// asksFor returns what the plan requests of a node as one string for comparisons: the sizes,
+// and the capacity and identity of the node.
 func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
 	text := fmt.Sprint(p.Node, amountsOf(p, of))
 	if node := s.Around.Node; node != nil {

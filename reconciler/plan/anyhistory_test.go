@@ -16,21 +16,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// saga is a pod to which things happen in any order: it is sized for a node, put
-// back to its originals, resized by others, one amount at a time, and loses annotations;
-// any write may be the last of a process.
+// saga is a pod to which things happen in random order: it is sized for a node, restored,
+// resized by other managers, one amount at a time, and loses annotations. Any write may be
+// the last one of a process.
 type saga struct {
 	testing.TB
 	arbitrary
 	planner      Planner
 	created, now *corev1.Pod
 	seconds      int
-	// meddled are the resources that others set, by resourceOf; lost are those whose
-	// annotation somebody removed.
+	// meddled holds the resources that other managers set, by resourceOf; lost holds the
+	// resources whose annotation was removed.
 	meddled, lost map[string]bool
-	// adopted says that an original is what others set.
+	// adopted means that an original was adopted from another manager.
 	adopted bool
-	// told is what happened, for who reads a failure.
+	// told is the log of what happened, for failure messages.
 	told []string
 }
 
@@ -54,8 +54,8 @@ func (s *saga) plan(restoring bool) *Plan {
 	return plan
 }
 
-// checkOriginals holds what the plan takes for originals against what the pod was
-// created with, and its sizes against exact arithmetic.
+// checkOriginals compares the originals of the plan with the sizes that the pod was created
+// with, and checks the plan's sizes.
 func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
@@ -71,10 +71,10 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 				s.Errorf("%s: the original is %v, it was created with %v", name, original, author)
 			}
 			if !known && !s.lost[name] {
-				s.Errorf("%s: the original is not known: %+v", name, c.standings[r.Index])
+				s.Errorf("%s: the original is unknown: %+v", name, c.standings[r.Index])
 			}
 			if known && to != has && to.Limit > to.Request+r.Unit && exceeds(to, author) {
-				s.Errorf("%s: %v has more limit to its request than %v", name, to, author)
+				s.Errorf("%s: %v has a higher limit:request than %v", name, to, author)
 			}
 			if known && restoring && to != author && to != has {
 				s.Errorf("%s: restored to %v, it was created with %v", name, to, author)
@@ -99,7 +99,7 @@ func (s *saga) size() {
 			adopts := c.adopts&(1<<r.Request|1<<r.Limit) != 0
 			s.adopted = s.adopted || adopts
 			if adopts && !s.meddled[resourceOf(c.Name, r)] {
-				s.Errorf("%s: adopted, and nobody else set it", resourceOf(c.Name, r))
+				s.Errorf("%s: adopted, although no other manager set it", resourceOf(c.Name, r))
 			}
 		}
 	}
@@ -126,16 +126,16 @@ func (s *saga) restore() {
 			name := resourceOf(c.Name, r)
 			ofNobody := pod.From(before).ResizedAt().IsZero() && !pod.From(before).Marked()
 			if !strings.Contains(reasons, "container "+name) && !s.meddled[name] && !ofNobody {
-				s.Errorf("%s is %v and was created with %v, of which a restore says %s", name, *r.Of(&to), *r.Of(&from), reasons)
+				s.Errorf("%s is %v and was created with %v, but the reasons of the restore are %s", name, *r.Of(&to), *r.Of(&from), reasons)
 			}
 		}
 	}
 	if !all && !s.adopted && pod.From(before).Marked() && !pod.From(s.now).Marked() {
-		s.Errorf("not all was restored, and the record is gone: %s", reasons)
+		s.Errorf("the restore is incomplete, but the record is gone: %s", reasons)
 	}
 }
 
-// meddle has somebody else set one amount.
+// meddle sets one amount as another manager.
 func (s *saga) meddle() {
 	p := s.now.DeepCopy()
 	var all []*corev1.Container
@@ -155,12 +155,12 @@ func (s *saga) meddle() {
 	}
 	to := resource.MustParse(r.Text(s.upTo(1 << 40)))
 	if s.oneIn(3) {
-		to = q.DeepCopy() // The same again.
+		to = q.DeepCopy() // The same amount.
 	}
 	list[name] = to
 	a := sizing.FromResources(c.Resources)
 	if amount := r.Of(&a); amount.Limit != 0 && amount.Limit < amount.Request || amount.Request == 0 || classOf(p) != classOf(s.now) {
-		return // The API server would refuse it.
+		return // The API server would reject it.
 	}
 	s.seconds += 10
 	manager := []string{"kubectl", "operator"}[s.IntN(2)]
@@ -194,7 +194,7 @@ func TestAnyHistory(t *testing.T) {
 		a := arbitrary{rand.New(rand.NewPCG(seed1, seed2+uint64(i)))}
 		p := a.pod()
 		for c := range podtest.ContainersOf(p) {
-			c.ResizePolicy = nil // What it keeps back is tried elsewhere.
+			c.ResizePolicy = nil // Other tests cover resize policies.
 		}
 		asMadeWith(p)
 		s := &saga{TB: t, arbitrary: a, created: p, now: p, planner: Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2)}, meddled: map[string]bool{}, lost: map[string]bool{}}
@@ -225,7 +225,7 @@ func TestAnyHistory(t *testing.T) {
 		}
 	}
 	if resized < sagas || restored < sagas/4 {
-		t.Errorf("%d resizes, %d of %d restored as a whole", resized, restored, sagas)
+		t.Errorf("%d resizes, %d of %d restored completely", resized, restored, sagas)
 	}
-	t.Logf("%d resizes, %d of %d restored as a whole", resized, restored, sagas)
+	t.Logf("%d resizes, %d of %d restored completely", resized, restored, sagas)
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// arbitrary makes pods and ratios of all kinds, the same for the same seed.
+// arbitrary makes random pods and ratios; the same seed gives the same ones.
 type arbitrary struct{ *rand.Rand }
 
 func (a arbitrary) oneIn(n int) bool { return a.IntN(n) == 0 }
 
-// upTo returns a number from 1 to most, as often of few digits as of many.
+// upTo returns a number from 1 to most; short numbers are as frequent as long ones.
 func (a arbitrary) upTo(most int64) int64 { return 1 + a.Int64N(most)>>a.IntN(60) }
 
-// nodeTypes are those of every table.
+// nodeTypes are the node types of every table.
 var nodeTypes = []string{"n2d", "n4", "big", "slow"}
 
 func (a arbitrary) nodeType() string { return nodeTypes[a.IntN(len(nodeTypes))] }
 
-// table has ratios and bounds of any size, and at times a rule for pods of the
-// label env=test.
+// table returns a table with arbitrary ratios and bounds, and sometimes with a rule for pods
+// with the label env=test.
 func (a arbitrary) table(t testing.TB) *ratios.Table {
 	t.Helper()
 	layer := &ratios.Layer{Baseline: a.nodeType(), Ratios: a.ratios(), Bounds: &ratios.Bounds{CPU: a.bounds(1e6), Memory: a.bounds(1 << 40)}}
@@ -75,7 +75,7 @@ func (a arbitrary) bounds(most int64) sizing.Range {
 	return r
 }
 
-// pod is one that nobody has resized, as the API server has it.
+// pod returns a pod that was never resized, as the API server stores it.
 func (a arbitrary) pod() *corev1.Pod {
 	p := podtest.Pod(podtest.Amounts{}, podtest.AsCreated)
 	class := a.QOSClass()
@@ -96,7 +96,7 @@ func (a arbitrary) pod() *corev1.Pod {
 	return p
 }
 
-// QOSClass is mostly the class that pods are resized in most ways of.
+// QOSClass returns a class; usually the class with the most kinds of resizes.
 func (a arbitrary) QOSClass() corev1.PodQOSClass {
 	switch a.IntN(8) {
 	case 0:
@@ -135,11 +135,10 @@ func (a arbitrary) containers(class corev1.PodQOSClass, name string, n int) []co
 	return all
 }
 
-// amount gives a container of a pod of the class a request, a limit, both or
-// neither.
+// amount sets a request, a limit, both or neither for a container of a pod of the class.
 func (a arbitrary) amount(class corev1.PodQOSClass, r corev1.ResourceRequirements, name corev1.ResourceName, most int64, quantity func(int64) resource.Quantity) {
 	small := a.upTo(most)
-	if a.oneIn(2) { // As most are.
+	if a.oneIn(2) { // Like most real amounts.
 		small = a.upTo(most / 1e6)
 	}
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// planAt plans a pod on a node of this performance, with so much allocatable memory; ""
-// for no matter how much.
+// planAt plans a pod on a node with this performance and this much allocatable memory; ""
+// for unlimited.
 func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, room string) *Plan {
 	t.Helper()
 	table := tableOf(t, cpu, memory, nil)
@@ -27,17 +27,17 @@ func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, 
 }
 
 func TestAtRatios(t *testing.T) {
-	t.Run("what they set to the same is not adopted as something else at another ratio", whatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio)
-	t.Run("what they set again after a partial plan is theirs", whatTheySetAgainAfterAPartialPlanIsTheirs)
-	t.Run("a pod of others is not marked as sized", aPodOfOthersIsNotMarkedAsSized)
-	t.Run("what is adopted is recorded beside what stays", whatIsAdoptedIsRecordedBesideWhatStays)
-	t.Run("a request that they set to its limit is adopted alone", aRequestThatTheySetToItsLimitIsAdoptedAlone)
-	t.Run("one container's class keeps no other from its original", oneContainersClassKeepsNoOtherFromItsOriginal)
-	t.Run("what was adopted keeps to bounds", whatWasAdoptedKeepsToBounds)
+	t.Run("does not adopt an unchanged size at another ratio", doesNotAdoptAnUnchangedSizeAtAnotherRatio)
+	t.Run("respects a size that was set again after a partial plan", respectsASizeThatWasSetAgainAfterAPartialPlan)
+	t.Run("does not mark pods of other actors as sized", doesNotMarkPodsOfOtherActorsAsSized)
+	t.Run("records an adoption although nothing changes", recordsAnAdoptionAlthoughNothingChanges)
+	t.Run("adopts a request that was set to its limit", adoptsARequestThatWasSetToItsLimit)
+	t.Run("restores other containers if one would change the QoS class", restoresOtherContainersIfOneWouldChangeTheQoSClass)
+	t.Run("keeps adopted sizes within bounds", keepsAdoptedSizesWithinBounds)
 }
 
-// Somebody tries another size, and sets what it was, before we have seen it.
-func whatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T) {
+// Another actor sets another size and then the previous one, before we see it.
+func doesNotAdoptAnUnchangedSizeAtAnotherRatio(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith)
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
@@ -47,15 +47,15 @@ func whatTheySetToTheSameIsNotAdoptedAsSomethingElseAtAnotherRatio(t *testing.T)
 		p = carriedOut(t, p, planAt(t, planner, p, perf, 1, ""), 20+10*i)
 	}
 	if got := p.Spec.Containers[0].Resources.Requests.Cpu().String(); got != "800m" {
-		t.Errorf("at the ratio at which they and we said 800m: %s", got)
+		t.Errorf("at the ratio at which both set 800m: %s", got)
 	}
 	if got := p.Annotations[contract.CPURequest.Key("app")]; got != "1" {
 		t.Errorf("the original 1 became %s", got)
 	}
 }
 
-// What was adopted is sized in part only, and then they set it again.
-func whatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
+// An adopted size is only partly resized, and then the other actor sets it again.
+func respectsASizeThatWasSetAgainAfterAPartialPlan(t *testing.T) {
 	for _, room := range []string{"64Gi", "1100Mi"} {
 		for _, external := range []External{AdoptExternal, LeaveExternal} {
 			planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
@@ -75,12 +75,12 @@ func whatTheySetAgainAfterAPartialPlanIsTheirs(t *testing.T) {
 	}
 }
 
-// Nothing was done to a pod that others resized, or of which nothing is known, whatever its
-// node is at.
-func aPodOfOthersIsNotMarkedAsSized(t *testing.T) {
+// We did nothing to a pod that another actor resized or whose history is unknown, regardless
+// of the node's progress.
+func doesNotMarkPodsOfOtherActorsAsSized(t *testing.T) {
 	for name, p := range map[string]*corev1.Pod{
-		"others resized it": resizedBy(podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "", ""}),
-		"its record is cut": podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 1))),
+		"resized by another":   resizedBy(podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "", ""}),
+		"merged managedFields": podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 1))),
 	} {
 		for _, reason := range []string{"", corev1.PodReasonDeferred} {
 			p := p.DeepCopy()
@@ -89,15 +89,15 @@ func aPodOfOthersIsNotMarkedAsSized(t *testing.T) {
 			}
 			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node("n4")))
 			if plan.Pending() {
-				t.Errorf("%s, %q: %v because of %v is to be written", name, reason, plan.Decision, plan.Reasons)
+				t.Errorf("%s, %q: %v because of %v has pending writes", name, reason, plan.Decision, plan.Reasons)
 			}
 		}
 	}
 }
 
-// What is adopted is recorded also where nothing of the pod is to change: at another ratio
-// it would be taken for something else.
-func whatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
+// An adoption is recorded even if no size changes: at another ratio, it would otherwise give
+// another original.
+func recordsAnAdoptionAlthoughNothingChanges(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", podtest.Amounts{"1", "", "1Gi", ""})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
@@ -106,8 +106,8 @@ func whatIsAdoptedIsRecordedBesideWhatStays(t *testing.T) {
 	}
 }
 
-// A request that they set to what its author's limit is goes by itself.
-func aRequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
+// A request that another actor set to the author's limit is adopted without the limit.
+func adoptsARequestThatWasSetToItsLimit(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "2Gi"}, asMadeWith), "they", podtest.Amounts{"4", "4", "1Gi", "2Gi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 0.5, 1, ""), 30)
@@ -120,8 +120,8 @@ func aRequestThatTheySetToItsLimitIsAdoptedAlone(t *testing.T) {
 	}
 }
 
-// A restore that would change the QoS class by one container gives the others back.
-func oneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
+// If one container would change the QoS class, the restore covers the others.
+func restoresOtherContainersIfOneWouldChangeTheQoSClass(t *testing.T) {
 	p := podtest.Pod(podtest.Guaranteed, podtest.WithSecond(podtest.Guaranteed), asMadeWith)
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
@@ -134,9 +134,8 @@ func oneContainersClassKeepsNoOtherFromItsOriginal(t *testing.T) {
 	}
 }
 
-// What was adopted keeps neither a bound from holding nor a limit from staying above its
-// request.
-func whatWasAdoptedKeepsToBounds(t *testing.T) {
+// An adopted size respects bounds, and its limit stays above its request.
+func keepsAdoptedSizesWithinBounds(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", podtest.Amounts{"102m", "227m", "64Mi", "64Mi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)

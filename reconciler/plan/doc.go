@@ -1,10 +1,9 @@
-// Package plan decides what a pod should have on its node, and what is to be written for
-// that. Previews, the loop and whoever else wants to know ask the same Planner; there is
-// no second place that computes a size, or decides what is written.
+// Package plan decides which size a pod should have on its node, and which writes that
+// requires. Previews, the loop and all other callers use the same Planner: no other code
+// computes a size or decides what to write.
 //
-// A Planner reads what the pod has and who set it, works out the sizes, and asks package
-// safety whether something speaks against them. The Plan lists its writes; package
-// actuate does them.
+// A Planner reads what the pod has and who set it, computes the sizes, and asks package
+// safety for vetoes. The Plan lists its writes; package actuate executes them.
 //
-// It is pure: it must not know clients, clocks or who asks.
+// The package is pure: it must not depend on clients, clocks or the caller.
 package plan

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Mutated tells what the API server made of a resize that the plan does not say;
-// "" if nothing.
+// Mutated describes how the API server's result of a resize differs from the plan; "" if it
+// does not.
 func (p *Plan) Mutated(pod *corev1.Pod) string {
 	for i := range p.Containers {
 		c := &p.Containers[i]
@@ -22,7 +22,7 @@ func (p *Plan) Mutated(pod *corev1.Pod) string {
 	return ""
 }
 
-// IsDone reports whether a pod has what the plan gives it, all of it.
+// IsDone reports whether a pod has all desired sizes of the plan.
 func (p *Plan) IsDone(pod *corev1.Pod) bool {
 	for i := range p.Containers {
 		if has, ok := p.Containers[i].sizeIn(pod); !ok || has != p.Containers[i].Desired {
@@ -32,7 +32,7 @@ func (p *Plan) IsDone(pod *corev1.Pod) bool {
 	return true
 }
 
-// sizeIn is what the container asks for in a pod, if that has it.
+// sizeIn returns the size of the container in a pod, and whether the pod has the container.
 func (c *ContainerPlan) sizeIn(pod *corev1.Pod) (sizing.Container, bool) {
 	containers, at := pod.Spec.Containers, c.index
 	if c.Sidecar {
@@ -44,9 +44,9 @@ func (c *ContainerPlan) sizeIn(pod *corev1.Pod) (sizing.Container, bool) {
 	return sizing.FromResources(containers[at].Resources), true
 }
 
-// otherwise tells whether the API server made something else of an amount: what
-// was to be changed is not as desired, or what was not there is. What somebody
-// else has changed since is neither.
+// otherwise reports whether the API server changed an amount differently: an amount that the
+// plan changes is not as desired, or an amount that did not exist was added. Later changes by
+// other actors do not count.
 func otherwise(current, desired, got sizing.Amount) bool {
 	return (desired.Request != current.Request || current.Request == 0) && got.Request != desired.Request ||
 		(desired.Limit != current.Limit || current.Limit == 0) && got.Limit != desired.Limit

@@ -15,9 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// ends carries plans out until there is nothing to write, with nobody else at work. Beyond
-// the write of sizes, what is recorded of them and what only then can be seen, there is
-// never anything.
+// ends applies plans until there is nothing to write, while no other manager acts. That takes
+// at most the write of the sizes, their record, and a write that only they reveal.
 func (s *saga) ends(t *testing.T, table *ratios.Table, nodeType string) {
 	t.Helper()
 	for range 4 {
@@ -29,7 +28,7 @@ func (s *saga) ends(t *testing.T, table *ratios.Table, nodeType string) {
 		s.tell("planned again for %s (%s): %v %v: %s; writes %v", plan.NodeType, s.planner.External, plan.Decision, plan.Reasons, plan.Describe(), keysOf(plan.unrecorded(podtest.At(s.seconds))))
 		s.now = carriedOut(s, s.now, plan, s.seconds)
 	}
-	t.Errorf("there is something to write for ever")
+	t.Errorf("the plans never stop writing")
 }
 
 func keysOf(annotations map[string]*string) (all []string) {
@@ -43,7 +42,7 @@ func keysOf(annotations map[string]*string) (all []string) {
 	return all
 }
 
-// crowd has so many others write the pod that the API server merges what it knew longest.
+// crowd makes the API server merge the oldest entries, as if many managers wrote the pod.
 func (s *saga) crowd() {
 	p := s.now.DeepCopy()
 	slices.SortStableFunc(p.ManagedFields, func(a, b metav1.ManagedFieldsEntry) int { return a.Time.Compare(b.Time.Time) })
@@ -53,11 +52,11 @@ func (s *saga) crowd() {
 		merged = merged.Union(fieldsOf(&p.ManagedFields[i]))
 	}
 	p.ManagedFields = append([]metav1.ManagedFieldsEntry{entryOf(podtest.AncientChanges, "", 0, merged)}, p.ManagedFields[n:]...)
-	s.tell("%d entries of the record are merged", n)
+	s.tell("%d entries of managedFields are merged", n)
 	s.now = p
 }
 
-// Whatever happened to a pod, what it makes us write comes to an end.
+// After any history of a pod, plans stop writing.
 func TestWhatIsWrittenEnds(t *testing.T) {
 	const seed1, seed2, sagas = 19, 20, 2000
 	for i := range sagas {

@@ -9,25 +9,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// External says what becomes of a size that somebody else gave a pod.
+// External selects how to handle a size that another actor set.
 type External string
 
 const (
-	// LeaveExternal leaves it alone.
+	// LeaveExternal keeps the size.
 	LeaveExternal External = "leave"
-	// AdoptExternal takes it for what the pod needs on its node: the original
-	// becomes what comes to this size here.
+	// AdoptExternal treats the size as what the pod needs on its node: the original becomes
+	// the amount that scales to this size here.
 	AdoptExternal External = "adopt"
-	// OverrideExternal gives the pod the size of its original again.
+	// OverrideExternal replaces the size by the size for the pod's original.
 	OverrideExternal External = "override"
 )
 
-// Externals lists the ways, the default first.
+// Externals lists the values, the default first.
 var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 
-// external deals with what somebody else resized, one resource of a container at a
-// time: what a person did to its memory says nothing about its cpu, nor about
-// other containers.
+// external handles the sizes that another actor set, separately for each resource of a
+// container: a change of memory says nothing about cpu or about other containers.
 func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
@@ -39,18 +38,18 @@ func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	}
 }
 
-// resolve does so for one resource.
+// resolve handles one resource.
 func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
 	s, original, present := &c.standings[r.Index], r.Of(&c.Original), *r.Of(&c.Current)
 	known := c.knows(r)
 	to, _ := r.Scale(*original, plan.factor(r), boundsOf(bounds, r))
 	switch {
 	case known && to == present && p.External == AdoptExternal && s.Set != 0:
-		// The original that is known comes to it here. That is to be recorded, as at
-		// another ratio it does not.
+		// The known original scales to this size here. The adoption must be recorded,
+		// because at another ratio the sizes differ.
 		c.noteAdopted(r)
 	case known && to == present:
-		// Whoever set it: it is what it should be.
+		// The size is as desired, regardless of who set it.
 	case known && p.External == OverrideExternal:
 		s.Claim = pod.Scales
 		*r.Of(&c.Desired) = to
@@ -62,22 +61,23 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bound
 	}
 }
 
-// leave says why a size that somebody else set stays.
+// leave adds the reason why a size that another actor set stays.
 func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *sizing.Measure, known bool) {
 	plan.Vetoed = plan.Vetoed || known
 	plan.explainStays(c, r)
 }
 
-// adopt makes what somebody else set what its original comes to here. What he did
-// not set keeps its original.
+// adopt sets the originals so that they scale to the amounts that another actor set. Amounts
+// that the actor did not set keep their originals.
 func (p *Plan) adopt(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
 	s := &c.standings[r.Index]
-	s.Set |= s.Adopted // Both are worked out together, as scale does.
+	s.Set |= s.Adopted // Both are computed together, as in scale.
 	*r.Of(&c.Original) = p.unscaled(c, r, s.Set, bounds)
 	c.noteAdopted(r)
 }
 
-// noteAdopted has it recorded what somebody else set, with the original.
+// noteAdopted notes that the amounts that another actor set must be recorded, with their
+// originals.
 func (c *ContainerPlan) noteAdopted(r *sizing.Measure) {
 	s := &c.standings[r.Index]
 	for _, which := range [...]contract.Original{r.Request, r.Limit} {
@@ -89,8 +89,7 @@ func (c *ContainerPlan) noteAdopted(r *sizing.Measure) {
 	s.Claim, s.Adopted = pod.Scales, s.Adopted|s.Set
 }
 
-// settled says what became of the sizes that somebody else set: the plan adopts or
-// overrides them.
+// settled describes the sizes of other actors that the plan adopts or overrides.
 func (p *Plan) settled() []string {
 	var said []string
 	for i := range p.Containers {
@@ -100,9 +99,9 @@ func (p *Plan) settled() []string {
 			switch {
 			case s.Claim != pod.Scales || c.of.SetBy(r) == "":
 			case c.adopts&(1<<r.Request|1<<r.Limit) != 0:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is adopted (from now on originally %s)", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Original))))
+				said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is adopted (new original: %s)", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Original))))
 			default:
-				said = append(said, fmt.Sprintf("container %s: %s %s, which %s set, is overridden with %s", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Desired))))
+				said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is overridden with %s", c.Name, r.Name, had, c.of.SetBy(r), r.Show(*r.Of(&c.Desired))))
 			}
 		}
 	}

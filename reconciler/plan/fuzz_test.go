@@ -13,23 +13,23 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// histories are what the API server may know of a pod that carries annotations.
+// histories are possible managedFields of a pod with annotations.
 var histories = []struct {
 	name string
 	by   func(*corev1.Pod)
 }{
-	{"nobody ever resized it", podtest.AsCreated},
-	{"we resized it", podtest.AsResized},
-	{"another resized it", podtest.ManagedBy(podtest.AsMade, podtest.Managed("they", contract.ResizeSubresource, 10))},
-	{"another resized it after us", func(p *corev1.Pod) {
+	{"never resized", podtest.AsCreated},
+	{"resized by us", podtest.AsResized},
+	{"resized by another", podtest.ManagedBy(podtest.AsMade, podtest.Managed("they", contract.ResizeSubresource, 10))},
+	{"resized by another after us", func(p *corev1.Pod) {
 		podtest.AsResized(p)
 		podtest.ManagedBy(podtest.Managed("they", contract.ResizeSubresource, 20))(p)
 	}},
-	{"a stranger wrote originals after our resize", func(p *corev1.Pod) {
+	{"resized by us, then a stranger wrote originals", func(p *corev1.Pod) {
 		podtest.AsResized(p)
 		podtest.ManagedBy(podtest.Managed("stranger", "", 20, contract.OriginalPrefix+"cpu.app"))(p)
 	}},
-	{"nothing is known", func(*corev1.Pod) {}},
+	{"no managedFields", func(*corev1.Pod) {}},
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 	forged    = 4
 )
 
-// shapes are what the pod asks for now.
+// shapes are current sizes of the pod.
 var shapes = []podtest.Amounts{podtest.Guaranteed, {"500m", "2", "256Mi", "512Mi"}, {"1", "", "1Gi", ""}, {"1m", "1G", "1", "64Gi"}, {"800m", "", "", "2Gi"}, {"500m", "600m", "", ""}}
 
 func FuzzAnnotations(f *testing.F) {
@@ -74,7 +74,7 @@ func FuzzAnnotations(f *testing.F) {
 			switch {
 			case skip == contract.SkipTrue:
 				if plan.Decision != Skip {
-					t.Errorf("to be skipped, but %v", plan.Decision)
+					t.Errorf("opted out, but %v", plan.Decision)
 				}
 			case which == unresized:
 				want := planner.Plan(snapshotOf(t, bare, podtest.Node(nodeType)))
@@ -101,8 +101,8 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// checkDone tells that a plan that was carried out leaves nothing to do, and no
-// annotation that contradicts the spec.
+// checkDone checks that an applied plan leaves nothing to do, and no annotation that
+// contradicts the spec.
 func checkDone(t testing.TB, planner *Planner, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	t.Helper()
 	if plan.Decision == Skip {
@@ -113,12 +113,12 @@ func checkDone(t testing.TB, planner *Planner, p *corev1.Pod, s *Snapshot, plan 
 	again := planner.Plan(&done)
 	left := again.Decision == Skip && (plan.left || plan.Partial != "" && again.Reasons[0].Code == plan.Partial)
 	if again.Decision != Align && !left || again.Pending() || slices.Contains(codes(again), contract.AnnotationIgnored) {
-		t.Errorf("%v; done, and planned again it is %v because of %v: %s", plan.Decision, again.Decision, again.Reasons, again.Describe())
+		t.Errorf("%v; applied and planned again, it is %v because of %v: %s", plan.Decision, again.Decision, again.Reasons, again.Describe())
 	}
 }
 
-// FuzzSpec tries quantities that a spec may hold, and some that the API server
-// would have refused.
+// FuzzSpec tests quantities that a spec may contain, and some that the API server would have
+// rejected.
 func FuzzSpec(f *testing.F) {
 	for _, seed := range []podtest.Amounts{podtest.Guaranteed, {"1m", "1G", "1", "8Ei"}, {"0", "1", "0", "1Gi"}, {"-1", "-5", "-1Gi", "-1"},
 		{"1n", "1u", "100m", "1500m"}, {"1e30", "1e40", "1e30", "1e40"}, {"1Ki", "1Mi", "1e3", "1E"}, {"2E", "3E", "2Ei", "3Ei"}} {
@@ -127,7 +127,7 @@ func FuzzSpec(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cpu, cpuLimit, memory, memoryLimit string, recorded bool) {
 		sized := podtest.Amounts{cpu, cpuLimit, memory, memoryLimit}
 		for i, text := range sized {
-			// The API server would have had to read it first.
+			// The API server would have to parse it first.
 			if len(text) > 30 || strings.ContainsAny(text, "eE") && len(text) > 6 {
 				return
 			}
@@ -136,7 +136,7 @@ func FuzzSpec(f *testing.F) {
 			}
 		}
 		if c := sized.Container(); c.CPU.Limit > 0 && c.CPU.Limit < c.CPU.Request || c.Memory.Limit > 0 && c.Memory.Limit < c.Memory.Request {
-			return // Refused, and we rely on it.
+			return // The API server rejects it, and we rely on that.
 		}
 		p := podtest.Pod(sized, podtest.AsCreated)
 		if recorded {

@@ -12,13 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// InfeasibleFor is how long a node is believed that it can never carry a resize out.
-// Nothing tells that a kubelet was configured otherwise, unless its machine was
-// booted as well.
+// InfeasibleFor is how long a node's answer counts that it can never satisfy a resize. A
+// changed kubelet configuration cannot be detected, unless the machine was also rebooted.
 const InfeasibleFor = 24 * time.Hour
 
-// AnswerOf is what a pod says of its node, as far as the message is one that is about no
-// amounts; nil if it says nothing of the kind.
+// AnswerOf returns the node's answer that a pod records, if the message applies to any size;
+// nil otherwise.
 func AnswerOf(of *pod.Pod) *Answer {
 	said := of.Answer()
 	if said == nil {
@@ -31,37 +30,38 @@ func AnswerOf(of *pod.Pod) *Answer {
 	return &Answer{said.At, said.Machine, message}
 }
 
-// Answer is a pod.Answer that is about no amounts.
+// Answer is a pod.Answer that applies to any size.
 type Answer pod.Answer
 
-// stillInfeasible reports whether what the annotation says counts on the node of the
+// stillInfeasible reports whether the pod's recorded answer counts on the node of the
 // snapshot.
 func stillInfeasible(s *Snapshot) bool {
 	said := AnswerOf(s.Pod)
 	return said != nil && s.Around.Node != nil && said.Counts(s.Around.Node, s.Pod.UID, s.Now)
 }
 
-// MachineOf names what a node runs: another kubelet, or the same after a restart of
-// the machine, may answer otherwise.
+// MachineOf identifies the kubelet version and the boot of a node: another kubelet, or the
+// same kubelet after a reboot, may answer differently.
 func MachineOf(node *corev1.Node) string {
 	info := &node.Status.NodeInfo
 	return strings.ReplaceAll(info.KubeletVersion+"/"+info.BootID, " ", "_")
 }
 
-// Until is when a node is asked again on behalf of a pod: not of all its pods at once.
+// Until returns when the resize is retried for a pod. The time differs between the pods of a
+// node, to spread the retries.
 func (a Answer) Until(uid types.UID) time.Time {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(uid)) // It never fails.
 	return a.At.Add(InfeasibleFor + time.Duration(h.Sum32()%3600)*time.Second)
 }
 
-// IsOver reports whether an answer counts for no pod of a node any more.
+// IsOver reports whether an answer no longer counts for any pod of a node.
 func (a Answer) IsOver(node *corev1.Node, now time.Time) bool {
 	return a.Machine != MachineOf(node) || now.After(a.At.Add(InfeasibleFor+time.Hour))
 }
 
-// Counts reports whether an answer is believed of a node at a time, on behalf of a pod.
-// Nobody has answered in a time to come, but for a clock that is a little ahead.
+// Counts reports whether an answer counts for a pod on a node at a time. An answer from the
+// future does not count, unless the clock may be slightly ahead.
 func (a Answer) Counts(node *corev1.Node, uid types.UID, now time.Time) bool {
 	return a.Machine == MachineOf(node) && now.Before(a.Until(uid)) && a.At.Before(now.Add(time.Minute))
 }

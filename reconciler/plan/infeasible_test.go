@@ -15,11 +15,11 @@ import (
 )
 
 func TestInfeasible(t *testing.T) {
-	t.Run("one pod finds out for all of its node", onePodFindsOutForAllOfItsNode)
-	t.Run("what a node refuses is recorded though it cannot be put back", whatANodeRefusesIsRecordedThoughItCannotBePutBack)
+	t.Run("learns from one pod for all pods of its node", learnsFromOnePodForAllPodsOfItsNode)
+	t.Run("records a refusal that cannot be reverted", recordsARefusalThatCannotBeReverted)
 }
 
-func onePodFindsOutForAllOfItsNode(t *testing.T) {
+func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	refused := podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20)
@@ -31,7 +31,7 @@ func onePodFindsOutForAllOfItsNode(t *testing.T) {
 	if plan.Kind != PutBack || plan.noteInfeasible != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+podtest.StaticCPU {
 		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, plan.noteInfeasible)
 	}
-	// Stopped between its two writes, it does not write the first again.
+	// After a stop between the two writes, the first one is not repeated.
 	recorded := refusedPod.DeepCopy()
 	podtest.Annotated("infeasible", plan.noteInfeasible)(recorded)
 	podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
@@ -47,7 +47,7 @@ func onePodFindsOutForAllOfItsNode(t *testing.T) {
 	if plan.Decision != Skip || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.ReplanAt.Equal(other.InfeasibleUntil) {
 		t.Errorf("%v because of %v, again at %v", plan.Decision, plan.Reasons, plan.ReplanAt)
 	}
-	// Once it counts no more, the next record takes the annotation away.
+	// Once the answer no longer counts, the next record removes the annotation.
 	recorded.Status.Conditions = nil
 	s.Pod = pod.From(recorded)
 	s.Now = podtest.Start.Add(2 * InfeasibleFor)
@@ -56,8 +56,8 @@ func onePodFindsOutForAllOfItsNode(t *testing.T) {
 	}
 }
 
-// Bounds have changed since: what the node has set aside is not within them.
-func whatANodeRefusesIsRecordedThoughItCannotBePutBack(t *testing.T) {
+// The bounds have changed, and what the node has allocated is outside of them.
+func recordsARefusalThatCannotBeReverted(t *testing.T) {
 	has := podtest.Amounts{"1600m", "1600m", "1Gi", "1Gi"}
 	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.WithStatus(has, has), podtest.AsResized, podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20),
 		podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
@@ -70,11 +70,11 @@ func whatANodeRefusesIsRecordedThoughItCannotBePutBack(t *testing.T) {
 		t.Fatalf("%v because of %v, pending %t", plan.Decision, plan.Reasons, plan.Pending())
 	}
 	if steps := stepsOf(plan.Writes(s.Now)); !slices.Equal(steps, []Step{StepInfeasible}) {
-		t.Errorf("it writes %v", steps)
+		t.Errorf("the plan writes %v", steps)
 	}
 	s.Pod = pod.From(carriedOut(t, p, plan, 100))
 	if again := planner.Plan(s); again.Pending() {
-		t.Errorf("it is recorded again: %v", stepsOf(again.Writes(s.Now)))
+		t.Errorf("the plan writes again: %v", stepsOf(again.Writes(s.Now)))
 	}
 }
 

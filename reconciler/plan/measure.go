@@ -6,7 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// boundsOf are those of a resource.
+// boundsOf returns the bounds of a resource.
 func boundsOf(b ratios.Bounds, r *sizing.Measure) sizing.Range {
 	if r == sizing.CPU {
 		return b.CPU
@@ -14,7 +14,7 @@ func boundsOf(b ratios.Bounds, r *sizing.Measure) sizing.Range {
 	return b.Memory
 }
 
-// factor is what originals of a resource are multiplied by.
+// factor returns the factor for originals of a resource.
 func (p *Plan) factor(r *sizing.Measure) sizing.Factor {
 	if r == sizing.CPU {
 		return p.CPUFactor
@@ -22,7 +22,7 @@ func (p *Plan) factor(r *sizing.Measure) sizing.Factor {
 	return p.MemoryFactor
 }
 
-// amountOf returns the request or limit of a container, and its text.
+// amountOf returns a request or limit of a container, and its text.
 func amountOf(c *sizing.Container, which contract.Original) (amount int64, text string) {
 	switch which {
 	case contract.CPURequest:

@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// asMadeWith is a pod whose creator has all amounts and annotations in the API server's
-// record.
+// asMadeWith makes the pod's creator the owner of all amounts and annotations in
+// managedFields.
 func asMadeWith(p *corev1.Pod) {
 	bare := p.DeepCopy()
 	bare.Annotations = nil
@@ -35,7 +35,7 @@ func entryOf(manager, subresource string, seconds int, fields *fieldpath.Set) me
 	return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Time: &when, FieldsV1: metav1.NewFieldsV1(string(raw))}
 }
 
-// fieldsOf are those of an entry.
+// fieldsOf returns the fields of an entry.
 func fieldsOf(m *metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	if m.FieldsV1 == nil {
@@ -47,7 +47,7 @@ func fieldsOf(m *metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return set
 }
 
-// ownedFields are the amounts and annotations of a pod, and what they are.
+// ownedFields returns the amounts and annotations of a pod with their values.
 func ownedFields(p *corev1.Pod) map[string]ownedField {
 	all := map[string]ownedField{}
 	add := func(is string, parts ...any) {
@@ -86,8 +86,8 @@ type ownedField struct {
 
 var _ = value.Field{}
 
-// owning is what managedFields become when a manager makes after of before, by an update
-// or a patch: it owns what it changes, and nobody else does any more.
+// owning returns managedFields after a manager changes before to after, by an update or a
+// patch: the manager becomes the only owner of what it changes.
 func owning(before, after *corev1.Pod, manager, subresource string, seconds int) []metav1.ManagedFieldsEntry {
 	was, is := ownedFields(before), ownedFields(after)
 	changed, gone := fieldpath.NewSet(), fieldpath.NewSet()

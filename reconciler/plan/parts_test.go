@@ -15,27 +15,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// What holds for a part of a pod, or only for a time.
+// Tests of rules that apply to a part of a pod, or only for some time.
 
 func TestParts(t *testing.T) {
-	t.Run("a restore names a sidecar whose original is lost", aRestoreNamesASidecarWhoseOriginalIsLost)
-	t.Run("a restore does not wait for what a node has answered", aRestoreDoesNotWaitForWhatANodeHasAnswered)
-	t.Run("a resize in progress of the future vetoes nothing", aResizeInProgressOfTheFutureVetoesNothing)
-	t.Run("a partial plan records what it adopts", aPartialPlanRecordsWhatItAdopts)
-	t.Run("a predecessor that found stamped originals is vouched for", aPredecessorThatFoundStampedOriginalsIsVouchedFor)
-	t.Run("no correction is written for ever", noCorrectionIsWrittenForEver)
-	t.Run("a restored pod of many managers is sized again", aRestoredPodOfManyManagersIsSizedAgain)
-	t.Run("a bound has its effect beside an adopted limit", aBoundHasItsEffectBesideAnAdoptedLimit)
-	t.Run("a limit beside an adopted request follows the ratio", aLimitBesideAnAdoptedRequestFollowsTheRatio)
-	t.Run("the published controller may have our name", thePublishedControllerMayHaveOurName)
-	t.Run("a lost limit that equals its request is its request", aLostLimitThatEqualsItsRequestIsItsRequest)
-	t.Run("a restore on an unknown node keeps memory limits", aRestoreOnAnUnknownNodeKeepsMemoryLimits)
-	t.Run("the published controller may be stopped before its last write", thePublishedControllerMayBeStoppedBeforeItsLastWrite)
-	t.Run("a published limit is its request whether that stayed or not", aPublishedLimitIsItsRequestWhetherThatStayedOrNot)
-	t.Run("a pod that was resized in part is paced", aPodThatWasResizedInPartIsPaced)
+	t.Run("names a sidecar whose original a restore lacks", namesASidecarWhoseOriginalARestoreLacks)
+	t.Run("does not delay a restore because of a node's answer", doesNotDelayARestoreBecauseOfANodesAnswer)
+	t.Run("ignores a resize in progress since a future time", ignoresAResizeInProgressSinceAFutureTime)
+	t.Run("records what a partial plan adopts", recordsWhatAPartialPlanAdopts)
+	t.Run("vouches for a predecessor that found stamped originals", vouchesForAPredecessorThatFoundStampedOriginals)
+	t.Run("does not write a correction forever", doesNotWriteACorrectionForever)
+	t.Run("sizes a restored pod of many managers again", sizesARestoredPodOfManyManagersAgain)
+	t.Run("applies a bound next to an adopted limit", appliesABoundNextToAnAdoptedLimit)
+	t.Run("scales a limit next to an adopted request by the ratio", scalesALimitNextToAnAdoptedRequestByTheRatio)
+	t.Run("accepts a published controller with our name", acceptsAPublishedControllerWithOurName)
+	t.Run("restores a lost limit that equals its request", restoresALostLimitThatEqualsItsRequest)
+	t.Run("keeps memory limits in a restore on an unknown node", keepsMemoryLimitsInARestoreOnAnUnknownNode)
+	t.Run("accepts a published controller that stopped before its last write", acceptsAPublishedControllerThatStoppedBeforeItsLastWrite)
+	t.Run("restores a published limit to its request", restoresAPublishedLimitToItsRequest)
+	t.Run("paces a pod that was partly resized", pacesAPodThatWasPartlyResized)
 }
 
-func aRestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
+func namesASidecarWhoseOriginalARestoreLacks(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.AsMade, podtest.SidecarResize, podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu.proxy")),
 		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z"))
@@ -52,7 +52,7 @@ func aRestoreNamesASidecarWhoseOriginalIsLost(t *testing.T) {
 	}
 }
 
-func aRestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
+func doesNotDelayARestoreBecauseOfANodesAnswer(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
 	s := snapshotOf(t, p, podtest.Node("n4"))
 	s.Restore, s.Now = true, podtest.At(100)
@@ -60,11 +60,11 @@ func aRestoreDoesNotWaitForWhatANodeHasAnswered(t *testing.T) {
 	s.InfeasibleUntil = podtest.At(86400)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 	if plan.Decision == Skip && plan.ReplanAt.IsZero() {
-		t.Errorf("the restore is left because of %v, and never planned again", plan.Reasons)
+		t.Errorf("the restore is skipped because of %v, and never planned again", plan.Reasons)
 	}
 }
 
-func aResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
+func ignoresAResizeInProgressSinceAFutureTime(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1"))
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(86400))}}
 	s := snapshotOf(t, p, podtest.Node("n4"))
@@ -75,7 +75,7 @@ func aResizeInProgressOfTheFutureVetoesNothing(t *testing.T) {
 	}
 }
 
-func aPartialPlanRecordsWhatItAdopts(t *testing.T) {
+func recordsWhatAPartialPlanAdopts(t *testing.T) {
 	tables := func(cpu, memory float64) *ratios.Table {
 		table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
 		if err != nil {
@@ -101,10 +101,10 @@ func aPartialPlanRecordsWhatItAdopts(t *testing.T) {
 		after.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
 		after.ManagedFields = owning(p, after, "they", contract.ResizeSubresource, 20)
 		p = after
-		// Now memory is to grow, for which there may be no room, and cpu to shrink.
+		// Now memory must grow, for which there may be no room, and cpu must shrink.
 		adopts := plan(1.5, 0.8, AdoptExternal, false, room)
 		p = carriedOut(t, p, adopts, 30)
-		// Everything fits, and the ratio is another.
+		// Now everything fits, and the ratio is different.
 		next := plan(1, 1, AdoptExternal, false, "64Gi")
 		if got := next.Containers[0].Desired.CPU.Request; got != 900 {
 			t.Errorf("room %s: 600m adopted at 1.5 is %dm on the baseline, want 900m; %v", room, got, next.Reasons)
@@ -116,7 +116,7 @@ func aPartialPlanRecordsWhatItAdopts(t *testing.T) {
 	}
 }
 
-func aPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
+func vouchesForAPredecessorThatFoundStampedOriginals(t *testing.T) {
 	for name, stamped := range map[string]bool{"originals by the published controller": false, "stamped originals": true} {
 		t.Run(name, func(t *testing.T) {
 			keys := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
@@ -132,7 +132,7 @@ func aPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 
 			p.OwnerReferences = podtest.Pod(podtest.Guaranteed).OwnerReferences
 			planner := &Planner{OwnerKinds: DefaultOwnerKinds}
-			plan := planner.Plan(snapshotOf(t, p, podtest.Node("big"))) // cpu: 500m; memory: as it is.
+			plan := planner.Plan(snapshotOf(t, p, podtest.Node("big"))) // cpu: 500m; memory: unchanged.
 			p = carriedOut(t, p, plan, 20)
 			next := planner.Plan(snapshotOf(t, p, podtest.Node("n2d")))
 			if got := next.Containers[0].Desired.Memory.Request; got != podtest.GiB {
@@ -147,7 +147,7 @@ func aPredecessorThatFoundStampedOriginalsIsVouchedFor(t *testing.T) {
 	}
 }
 
-func noCorrectionIsWrittenForEver(t *testing.T) {
+func doesNotWriteACorrectionForever(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"50m", "80m", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 5, contract.CPULimit), podtest.ResizeBy("operator", 6, contract.MemoryRequest),
 		podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.AppliedInstanceType), podtest.Managed("operator", "", 7, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
 		podtest.Annotated("original-cpu.app", "40m", "original-cpu-limit.app", "45m", "applied-instance-type", "n4"))
@@ -155,13 +155,13 @@ func noCorrectionIsWrittenForEver(t *testing.T) {
 	for i := range 5 {
 		plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
 		if i == 4 && plan.Pending() {
-			t.Errorf("planned for the fifth time: %v %v, to write: %v", plan.Decision, plan.Reasons, plan.record(podtest.At(100)))
+			t.Errorf("planned for the fifth time: %v %v, writes %v", plan.Decision, plan.Reasons, plan.record(podtest.At(100)))
 		}
 		p = carriedOut(t, p, plan, 10+i)
 	}
 }
 
-func aRestoredPodOfManyManagersIsSizedAgain(t *testing.T) {
+func sizesARestoredPodOfManyManagersAgain(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "", "", ""}, podtest.ManagedBy(podtest.Managed(podtest.AncientChanges, "", 3, "restartPolicy"), podtest.ResizeBy(contract.FieldManager, 5, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 6, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")),
 		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"))
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
@@ -183,7 +183,7 @@ func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.T
 	return table
 }
 
-func aBoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
+func appliesABoundNextToAnAdoptedLimit(t *testing.T) {
 	for _, adopts := range []bool{false, true} {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
 		plan := func(external External, least int64) *Plan {
@@ -201,12 +201,12 @@ func aBoundHasItsEffectBesideAnAdoptedLimit(t *testing.T) {
 		}
 		next := plan(AdoptExternal, 64<<20)
 		if got := next.Containers[0].Desired.Memory.Request; got != podtest.GiB {
-			t.Errorf("adopted %v: without the bound it is to have %v: %v %v", adopts, next.Containers[0].Desired.Memory, next.Decision, next.Reasons)
+			t.Errorf("adopted %v: without the bound, the plan gives %v: %v %v", adopts, next.Containers[0].Desired.Memory, next.Decision, next.Reasons)
 		}
 	}
 }
 
-func aLimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
+func scalesALimitNextToAnAdoptedRequestByTheRatio(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", ""}, asMadeWith)
 	plan := func(external External, perf float64) *Plan {
 		s := snapshotOf(t, p, podtest.Node("n4"))
@@ -228,7 +228,7 @@ func aLimitBesideAnAdoptedRequestFollowsTheRatio(t *testing.T) {
 	}
 }
 
-func thePublishedControllerMayHaveOurName(t *testing.T) {
+func acceptsAPublishedControllerWithOurName(t *testing.T) {
 	for _, manager := range []string{"published", contract.FieldManager} {
 		p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(manager, 10, contract.CPURequest, contract.CPULimit),
 			podtest.Managed(manager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")),
@@ -246,7 +246,7 @@ func thePublishedControllerMayHaveOurName(t *testing.T) {
 	}
 }
 
-func aLostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
+func restoresALostLimitThatEqualsItsRequest(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit),
 		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedInstanceType, contract.OriginalPrefix+"cpu.app")),
 		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4"))
@@ -259,7 +259,7 @@ func aLostLimitThatEqualsItsRequestIsItsRequest(t *testing.T) {
 	}
 }
 
-func aRestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
+func keepsMemoryLimitsInARestoreOnAnUnknownNode(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.MemoryRequest, contract.MemoryLimit),
 		podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"memory-limit.app")),
 		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4"))
@@ -272,7 +272,7 @@ func aRestoreOnAnUnknownNodeKeepsMemoryLimits(t *testing.T) {
 	}
 }
 
-func thePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
+func acceptsAPublishedControllerThatStoppedBeforeItsLastWrite(t *testing.T) {
 	for _, last := range []bool{true, false} {
 		originals := []string{contract.OriginalPrefix + "cpu.app", contract.OriginalPrefix + "memory.app"}
 		pairs := []string{"original-cpu.app", "1", "original-memory.app", "1Gi"}
@@ -284,18 +284,18 @@ func thePublishedControllerMayBeStoppedBeforeItsLastWrite(t *testing.T) {
 		for _, nodeType := range []string{"n4", "slow"} {
 			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node(nodeType)))
 			if plan.Decision == Skip {
-				t.Errorf("its last write was done: %v; on %s: %v %v", last, nodeType, plan.Decision, plan.Reasons)
+				t.Errorf("last write done: %v; on %s: %v %v", last, nodeType, plan.Decision, plan.Reasons)
 			}
 		}
 		s := snapshotOf(t, p, podtest.Node("n4"))
 		s.Restore = true
 		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
-			t.Errorf("its last write was done: %v; restore: %v %v", last, plan.Decision, plan.Reasons)
+			t.Errorf("last write done: %v; restore: %v %v", last, plan.Decision, plan.Reasons)
 		}
 	}
 }
 
-func aPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
+func restoresAPublishedLimitToItsRequest(t *testing.T) {
 	for name, which := range map[string][]contract.Original{
 		"the memory request changed, too":        {contract.CPURequest, contract.MemoryRequest, contract.MemoryLimit},
 		"memory as it was (a memPerf of 1 each)": {contract.CPURequest, contract.MemoryLimit},
@@ -316,16 +316,16 @@ func aPublishedLimitIsItsRequestWhetherThatStayedOrNot(t *testing.T) {
 	}
 }
 
-func aPodThatWasResizedInPartIsPaced(t *testing.T) {
+func pacesAPodThatWasPartlyResized(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
 	s := snapshotOf(t, p, roomFor("n4", "2", "800Mi"))
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	plan := planner.Plan(s)
-	if said := plan.Outcome(); plan.Partial == "" || !strings.HasSuffix(said[0].Message, "; not yet: container app: memory") {
-		t.Errorf("said %v of %v", said, plan.Reasons)
+	if said := plan.Outcome(); plan.Partial == "" || !strings.HasSuffix(said[0].Message, "; not yet resized: container app: memory") {
+		t.Errorf("outcome %v of reasons %v", said, plan.Reasons)
 	}
 	s = snapshotOf(t, carriedOut(t, p, plan, 40), roomFor("big", "2", "800Mi"))
 	if again := planner.Plan(s); again.Decision != Resize || !again.Realigns() {
-		t.Errorf("on another ratio: %v, realigns %v", again.Decision, again.Realigns())
+		t.Errorf("at another ratio: %v, realigns %v", again.Decision, again.Realigns())
 	}
 }

@@ -31,8 +31,7 @@ type containerPatch struct {
 	Resources resourcesPatch `json:"resources"`
 }
 
-// resourcesPatch names cpu and memory only: other resources and claims are not
-// ours to touch.
+// resourcesPatch contains only cpu and memory: we must not change other resources or claims.
 type resourcesPatch struct {
 	Requests amountsPatch `json:"requests,omitzero"`
 	Limits   amountsPatch `json:"limits,omitzero"`
@@ -43,8 +42,8 @@ type amountsPatch struct {
 	Memory string `json:"memory,omitempty"`
 }
 
-// Patch is the strategic merge patch that does a write of the plan, other than StepClean,
-// for the pod as the resource version has it; empty for any.
+// Patch returns the strategic merge patch for a write of the plan other than StepClean. It
+// applies only to the given resource version of the pod; empty for any version.
 func (p *Plan) Patch(w Write, resourceVersion string) []byte {
 	patch := podPatch{Metadata: metadataPatch{UID: p.UID, ResourceVersion: resourceVersion, Annotations: w.Annotations}}
 	if w.Step.Resizes() {
@@ -52,13 +51,13 @@ func (p *Plan) Patch(w Write, resourceVersion string) []byte {
 	}
 	body, err := json.Marshal(patch)
 	if err != nil {
-		// It holds nothing but strings.
+		// Unreachable: the patch contains only strings.
 		panic(fmt.Sprintf("plan: marshal patch: %v", err))
 	}
 	return body
 }
 
-// sizesPatch sets the amounts that differ, of the containers that differ.
+// sizesPatch sets only the amounts that differ, in the containers that differ.
 func (p *Plan) sizesPatch() *specPatch {
 	spec := &specPatch{}
 	for i := range p.Containers {

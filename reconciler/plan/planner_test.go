@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// snapshotOf is a pod on a node where nothing stands in the way.
+// snapshotOf returns a snapshot of a pod on a node, without any veto.
 func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	t.Helper()
 	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
@@ -46,7 +46,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{name: "Guaranteed on a faster node", pod: podtest.Pod(guaranteed), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
-		{name: "Burstable keeps request:limit", pod: podtest.Pod(podtest.Amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
+		{name: "Burstable on a faster node", pod: podtest.Pod(podtest.Amounts{"500m", "2", "256Mi", "512Mi"}), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"400m", "1600m", "256Mi", "512Mi"}},
 		{name: "requests without limits", pod: podtest.Pod(podtest.Amounts{"500m", "", "", ""}), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"400m", "", "", ""}},
@@ -54,11 +54,11 @@ func TestPlan(t *testing.T) {
 			decision: Resize, desired: podtest.Amounts{"500m", "", "512Mi", "1Gi"}},
 		{name: "baseline node", pod: podtest.Pod(guaranteed), nodeType: "n2d",
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: guaranteed},
-		{name: "a bound decides", pod: podtest.Pod(podtest.Amounts{"60m", "120m", "", ""}), nodeType: "big",
+		{name: "a bound determines the request", pod: podtest.Pod(podtest.Amounts{"60m", "120m", "", ""}), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.BoundsClamped}, desired: podtest.Amounts{"50m", "60m", "", ""}},
-		{name: "a bound decides that nothing changes", pod: podtest.Pod(podtest.Amounts{"50m", "", "64Mi", ""}), nodeType: "big",
+		{name: "a bound prevents any change", pod: podtest.Pod(podtest.Amounts{"50m", "", "64Mi", ""}), nodeType: "big",
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped}, desired: podtest.Amounts{"50m", "", "64Mi", ""}},
-		{name: "sized before: planned from the originals, not from the spec", nodeType: "n4",
+		{name: "sized before for the same type", nodeType: "n4",
 			pod: podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Align, reasons: []contract.Reason{contract.AlreadyAligned}, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
@@ -66,36 +66,36 @@ func TestPlan(t *testing.T) {
 			pod: podtest.Pod(podtest.Amounts{"800m", "1600m", "1Gi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: podtest.Amounts{"500m", "1", "512Mi", ""}},
-		{name: "sized by the published controller, which kept no limits", nodeType: "big",
+		{name: "sized by the published controller, which records no limits", nodeType: "big",
 			pod: podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.AsPublished, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi",
 				"applied-instance-type", "n4")),
 			decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "a limit that came with a resize is not the author's: it is neither scaled nor recorded", nodeType: "big",
+		{name: "a limit that a resize added is not scaled", nodeType: "big",
 			pod:      podtest.Pod(podtest.Amounts{"800m", "2", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4")),
 			decision: Resize, desired: podtest.Amounts{"500m", "2", "", ""}},
-		{name: "such a limit stays above the request", nodeType: "n2d",
+		{name: "a limit that a resize added stays above the request", nodeType: "n2d",
 			pod:      podtest.Pod(podtest.Amounts{"500m", "600m", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "big")),
 			decision: Resize, desired: podtest.Amounts{"1", "1001m", "", ""}},
-		{name: "a request that came with a resize stays, and keeps nothing else back", nodeType: "big",
+		{name: "a request that a resize added stays", nodeType: "big",
 			pod:      podtest.Pod(podtest.Amounts{"100m", "", "1Gi", ""}, podtest.AsResized, podtest.Annotated("original-memory.app", "1Gi", "applied-instance-type", "n4")),
 			decision: Resize, reasons: []contract.Reason{contract.InvalidAnnotation}, desired: podtest.Amounts{"100m", "", "512Mi", ""}},
-		{name: "annotations of what a container does not have mean nothing", nodeType: "n4",
+		{name: "annotations of amounts that the container lacks", nodeType: "n4",
 			pod:      podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.Annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
 			decision: Resize, desired: podtest.Amounts{"800m", "", "", ""}},
 		{name: "a cpu resize that would restart the container", pod: podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"1", "1", "512Mi", "512Mi"}},
-		{name: "a resize of memory alone that would restart the container does not keep cpu back", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a memory resize that would restart the container", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
-		{name: "a policy of restarts does not matter for what stays", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
+		{name: "a restart policy of an unchanged resource", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
-		{name: "a resize that was held back in part is no alignment", nodeType: "big",
+		{name: "a partly withheld resize is not alignment", nodeType: "big",
 			pod:      podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
 			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "", "1Gi", ""}},
-		{name: "a bound that leaves memory as it is needs no restart", pod: podtest.Pod(podtest.Amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a bound that keeps memory unchanged needs no restart", pod: podtest.Pod(podtest.Amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, desired: podtest.Amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
 		{name: "memory limits that must not shrink stay", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: podtest.Amounts{"500m", "", "512Mi", "2Gi"}},
-		{name: "where the class would change with the limit kept, memory stays as a whole", pod: podtest.Pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
+		{name: "all memory stays if a kept limit would change the class", pod: podtest.Pod(guaranteed), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
 		{name: "rounding that would make the pod Guaranteed", pod: podtest.Pod(podtest.Amounts{"100m", "101m", "64Mi", "64Mi"}), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"80m", "81m", "64Mi", "64Mi"}},
@@ -119,21 +119,21 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// modelled is a node of a type with a known CPU model.
-func modelled(nodeType string) *corev1.Node {
+// modeled returns a node of a type with a known CPU model.
+func modeled(nodeType string) *corev1.Node {
 	n := podtest.Node(nodeType)
 	n.Labels[nodetype.LabelOwnCPUModel] = "Intel-6-79"
 	return n
 }
 
 func TestPlanner(t *testing.T) {
-	t.Run("the plan names the labels that gave the node type", thePlanNamesTheLabelsThatGaveTheNodeType)
-	t.Run("plan of several containers with an init container", planOfSeveralContainersWithAnInitContainer)
-	t.Run("what is still to be written", whatIsStillToBeWritten)
-	t.Run("a reason has a bound", aReasonHasABound)
+	t.Run("names the labels that determine the node type", namesTheLabelsThatDetermineTheNodeType)
+	t.Run("plans several containers with an init container", plansSeveralContainersWithAnInitContainer)
+	t.Run("determines what remains to be written", determinesWhatRemainsToBeWritten)
+	t.Run("limits the length of a reason", limitsTheLengthOfAReason)
 }
 
-func thePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
+func namesTheLabelsThatDetermineTheNodeType(t *testing.T) {
 	own := nodetype.LabelOwnCPUModel
 	for _, tc := range []struct {
 		name      string
@@ -141,9 +141,9 @@ func thePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
 		node      *corev1.Node
 		want      nodetype.Match
 	}{
-		{"a type with a ratio for its CPU model", nodetype.New(""), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
-		{"a chosen label with one", nodetype.New(nodetype.LabelGCPMachineFamily), modelled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
-		{"a type without one", nodetype.New(""), modelled("n2d"), nodetype.Match{NodeType: "n2d", Label: nodetype.LabelGCPMachineFamily}},
+		{"a type with a ratio for its CPU model", nodetype.New(""), modeled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a configured label with a ratio for its CPU model", nodetype.New(nodetype.LabelGCPMachineFamily), modeled("n4"), nodetype.Match{NodeType: "n4@Intel-6-79", Label: nodetype.LabelGCPMachineFamily + "," + own}},
+		{"a type without a ratio for its CPU model", nodetype.New(""), modeled("n2d"), nodetype.Match{NodeType: "n2d", Label: nodetype.LabelGCPMachineFamily}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			one := ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
@@ -162,7 +162,7 @@ func thePlanNamesTheLabelsThatGaveTheNodeType(t *testing.T) {
 	unlabelled := snapshotOf(t, podtest.Pod(podtest.Guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
 	p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: nodetype.New("pool")}).Plan(unlabelled)
 	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node has none of the labels pool" {
-		t.Errorf("a CPU model alone, where a label was chosen: %+v", p.Reasons)
+		t.Errorf("only a CPU model, with a configured label: %+v", p.Reasons)
 	}
 }
 
@@ -183,21 +183,21 @@ func TestPlanSkips(t *testing.T) {
 		reason  contract.Reason
 		message string
 	}{
-		{"what is out of scope", podtest.Pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), podtest.Node("n4"), contract.NotOwned, "no controller"},
-		{"a node that is not known", podtest.Pod(plain), nil, contract.NodeNotFound, "node node is not known"},
+		{"a pod without a controller", podtest.Pod(plain, func(p *corev1.Pod) { p.OwnerReferences = nil }), podtest.Node("n4"), contract.NotOwned, "no controller"},
+		{"an unknown node", podtest.Pod(plain), nil, contract.NodeNotFound, "node node is not known"},
 		{"a node without a label", podtest.Pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
-		{"a node whose CPU model has no ratio", podtest.Pod(plain), modelled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"a node whose CPU model has no ratio", podtest.Pod(plain), modeled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
 		{"a node type without a ratio", podtest.Pod(plain), podtest.Node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
-		{"an original that is no quantity", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "much")), podtest.Node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
-		{"an original of nothing", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "0")), podtest.Node("n4"), contract.InvalidAnnotation, `"0" is not above 0`},
-		{"a negative original", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "-1")), podtest.Node("n4"), contract.InvalidAnnotation, `"-1" is not above 0`},
+		{"an original that is not a quantity", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "much")), podtest.Node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
+		{"an original of 0", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "0")), podtest.Node("n4"), contract.InvalidAnnotation, `"0" is not greater than 0`},
+		{"a negative original", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "-1")), podtest.Node("n4"), contract.InvalidAnnotation, `"-1" is negative`},
 		{"an original limit below its request", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "500m")), podtest.Node("n4"), contract.InvalidAnnotation, "limit 500m is below the request 1"},
-		{"an original that got lost after a resize", podtest.Pod(plain, podtest.Annotated("applied-instance-type", "n4")), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
-		{"an original that no machine has", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "18446744073709552")), podtest.Node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
+		{"an original that is missing after a resize", podtest.Pod(plain, podtest.Annotated("applied-instance-type", "n4")), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
+		{"an original larger than any machine", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "18446744073709552")), podtest.Node("n4"), contract.InvalidAnnotation, "is more than any machine has"},
 		{"our own resize whose originals were removed", podtest.Pod(plain, func(p *corev1.Pod) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
 		}), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
-		{"a resize that would do nothing but restart", podtest.Pod(plain, policy(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays, its resizePolicy is RestartContainer"},
+		{"a resize that would only restart", podtest.Pod(plain, policy(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays because its resizePolicy is RestartContainer"},
 		{"a change of QoS class", podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), podtest.Node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -207,13 +207,13 @@ func TestPlanSkips(t *testing.T) {
 				t.Fatalf("%v because of %v, want a skip because of %s: %s", p.Decision, p.Reasons, tc.reason, tc.message)
 			}
 			if c := p.Containers[0]; c.Desired != c.Current || p.Pending() {
-				t.Errorf("skipped, but %+v is to be written", c)
+				t.Errorf("skipped, but %+v has pending writes", c)
 			}
 		})
 	}
 }
 
-func planOfSeveralContainersWithAnInitContainer(t *testing.T) {
+func plansSeveralContainersWithAnInitContainer(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "proxy", Resources: podtest.Amounts{"100m", "100m", "64Mi", "64Mi"}.Requirements()})
 		p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: podtest.Amounts{"2", "2", "1Gi", "1Gi"}.Requirements()}}
@@ -246,7 +246,7 @@ func texts(annotations map[string]*string) map[string]string {
 	return all
 }
 
-func whatIsStillToBeWritten(t *testing.T) {
+func determinesWhatRemainsToBeWritten(t *testing.T) {
 	originals := []string{"original-cpu.app", "1", "original-cpu-limit.app", "2"}
 	with := func(more ...string) func(*corev1.Pod) {
 		return podtest.Annotated(append(originals[:len(originals):len(originals)], more...)...)
@@ -263,9 +263,9 @@ func whatIsStillToBeWritten(t *testing.T) {
 		{"stopped after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, with()), true, true, nil},
 		{"stopped after the resize", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with(), podtest.AsResized), true, true, nil},
 		{"done", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), podtest.AsResized), false, true, nil},
-		{"done by the published controller, which kept no limits", podtest.Pod(podtest.Amounts{"800m", "800m", "", ""}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"), podtest.AsPublished), false, true,
+		{"done by the published controller, which records no limits", podtest.Pod(podtest.Amounts{"800m", "800m", "", ""}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"), podtest.AsPublished), false, true,
 			map[string]string{"workload-resizer.io/originals-by": "published", "workload-resizer.io/original-cpu.app": "1000m"}},
-		{"a limit that came after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.Annotated("original-cpu.app", "1")), true, true,
+		{"a limit that was added after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.Annotated("original-cpu.app", "1")), true, true,
 			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -315,8 +315,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// It goes into events, logs and answers, and a pod may have very many containers.
-func aReasonHasABound(t *testing.T) {
+// Reasons appear in events, logs and responses, and a pod may have very many containers.
+func limitsTheLengthOfAReason(t *testing.T) {
 	p := podtest.Pod(podtest.Burstable, podtest.Annotated("applied-instance-type", "n4"))
 	one := p.Spec.Containers[0]
 	p.Spec.Containers = nil
@@ -331,6 +331,6 @@ func aReasonHasABound(t *testing.T) {
 		t.Errorf("%s has %d bytes", reason.Code, len(reason.Message))
 	}
 	if !strings.Contains(reason.Message, "container-0:") || strings.Count(reason.Message, andMore) != 1 || !strings.HasSuffix(reason.Message, andMore) {
-		t.Errorf("it is %s", reason.Message)
+		t.Errorf("the message is %s", reason.Message)
 	}
 }

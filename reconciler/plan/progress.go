@@ -7,33 +7,34 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// progress is what the kubelet says of the resize that the pod's spec asks for.
+// progress is what the kubelet reports about the resize to the pod's spec.
 type progress struct {
-	// code is ResizeInfeasible, ResizeError, ResizeDeferred or
-	// ResizeInProgress; empty if the kubelet says nothing.
+	// code is ResizeInfeasible, ResizeError, ResizeDeferred or ResizeInProgress; empty if
+	// the kubelet reports nothing.
 	code contract.Reason
-	// message is the kubelet's.
+	// message is the kubelet's message.
 	message string
-	// overdue says that it has been in progress for longer than patience.
+	// overdue means that the resize has been in progress for longer than patience.
 	overdue bool
-	// replanAt is when time alone makes something else of it; zero if it does not.
+	// replanAt is the time at which the progress changes without any event; zero if it does
+	// not.
 	replanAt time.Time
 }
 
 const (
-	// patience is for how long a resize in progress keeps another from being
-	// tried. Nodes take seconds; one that hangs must not keep a pod for ever.
+	// patience is how long a resize in progress prevents another one. Nodes need seconds; a
+	// node that hangs must not block a pod forever.
 	patience = 5 * time.Minute
-	// clockSkew is by how much a kubelet's clock may be behind the API server's
-	// for its conditions to count at once.
+	// clockSkew is how far a kubelet's clock may be behind the API server's clock for its
+	// conditions to count at once.
 	clockSkew = 2 * time.Second
-	// lookedAt is how long after a resize a kubelet has looked at it for certain.
-	// What it says then counts, whatever its clock says.
+	// lookedAt is the time after a resize by which a kubelet has certainly observed it. Its
+	// conditions then count, regardless of its clock.
 	lookedAt = time.Minute
 )
 
-// progressOf is what the conditions of the pod say at a time. Where there are several,
-// the one that most needs somebody to act counts.
+// progressOf evaluates the conditions of the pod at a time. If there are several, the most
+// urgent one counts.
 func progressOf(of *pod.Pod, now time.Time) progress {
 	var p progress
 	conditions := of.Conditions()
@@ -49,7 +50,7 @@ func progressOf(of *pod.Pod, now time.Time) progress {
 		if c.Code != contract.ResizeInProgress {
 			continue
 		}
-		// A time to come is that of a clock which nothing follows from.
+		// A time in the future comes from a wrong clock, and is ignored.
 		if until := c.Since.Add(patience); now.Before(until) && (now.IsZero() || until.Before(now.Add(2*patience))) {
 			p.replanAt = until
 		} else {
@@ -59,14 +60,14 @@ func progressOf(of *pod.Pod, now time.Time) progress {
 	return p
 }
 
-// beforeResize reports whether a condition without a generation seems to be older than our
-// last resize.
+// beforeResize reports whether a condition without a generation seems older than our last
+// resize.
 func beforeResize(c *pod.Condition, resized time.Time) bool {
 	return c.Generationless && c.Since.Before(resized.Add(-clockSkew))
 }
 
-// Urgency is the more the sooner somebody has to act on what a kubelet says of a resize; 0 if
-// nobody has to.
+// Urgency ranks the codes for the status of a resize: a higher value requires action sooner.
+// It is 0 for all other codes.
 func Urgency(code contract.Reason) int {
 	switch code {
 	case contract.ResizeInProgress:
@@ -81,8 +82,8 @@ func Urgency(code contract.Reason) int {
 	return 0
 }
 
-// Says is the most urgent of what the kubelet says of a resize, whenever it says so; nil if
-// it says nothing.
+// Says returns the most urgent condition of a resize, regardless of its time; nil if there is
+// none.
 func Says(of *pod.Pod) (said *pod.Condition) {
 	conditions := of.Conditions()
 	for i := range conditions {

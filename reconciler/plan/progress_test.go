@@ -13,14 +13,14 @@ import (
 )
 
 func TestProgress(t *testing.T) {
-	t.Run("time alone ends what a kubelet says", timeAloneEndsWhatAKubeletSays)
-	t.Run("what the kubelet says decides what is tried next", whatTheKubeletSaysDecidesWhatIsTriedNext)
-	t.Run("a resize is actuated when the containers run with it", aResizeIsActuatedWhenTheContainersRunWithIt)
-	t.Run("a pod is put back only to sizes that it may have had", aPodIsPutBackOnlyToSizesThatItMayHaveHad)
-	t.Run("a restore keeps the record until the node has lowered memory limits", aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits)
+	t.Run("expires the kubelet's conditions", expiresTheKubeletsConditions)
+	t.Run("chooses the next step from the kubelet's conditions", choosesTheNextStepFromTheKubeletsConditions)
+	t.Run("reports a resize as actuated when the containers run with it", reportsAResizeAsActuatedWhenTheContainersRunWithIt)
+	t.Run("reverts a pod only to sizes that it may have had", revertsAPodOnlyToSizesThatItMayHaveHad)
+	t.Run("keeps the record of a restore until the node has lowered memory limits", keepsTheRecordOfARestoreUntilTheNodeHasLoweredMemoryLimits)
 }
 
-func timeAloneEndsWhatAKubeletSays(t *testing.T) {
+func expiresTheKubeletsConditions(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	for _, tc := range []struct {
@@ -32,12 +32,12 @@ func timeAloneEndsWhatAKubeletSays(t *testing.T) {
 		reason   contract.Reason
 		again    time.Time
 	}{
-		{"in progress, it is given five minutes", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience - time.Second), Skip, contract.ResizeInProgress, podtest.At(20).Add(patience)},
-		{"not more", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience), Resize, "", time.Time{}},
-		{"which does not make it done", podtest.Said(progress, "", 5, 20), "n4", podtest.At(20).Add(patience), Align, contract.ResizeInProgress, time.Time{}},
-		{"what a kubelet without generations said before our resize does not count yet", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(20), Align, contract.AlreadyAligned, podtest.At(10).Add(lookedAt)},
-		{"but when it must have looked, though its clock is behind", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(10).Add(lookedAt), Resize, contract.ResizeInfeasible, time.Time{}},
-		{"one of which the clock is right counts at once", podtest.Said(pending, "Infeasible", 0, 9), "n4", podtest.At(12), Resize, contract.ResizeInfeasible, time.Time{}},
+		{"waits five minutes for a resize in progress", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience - time.Second), Skip, contract.ResizeInProgress, podtest.At(20).Add(patience)},
+		{"resizes after five minutes", podtest.Said(progress, "", 5, 20), "big", podtest.At(20).Add(patience), Resize, "", time.Time{}},
+		{"does not treat an overdue resize as completed", podtest.Said(progress, "", 5, 20), "n4", podtest.At(20).Add(patience), Align, contract.ResizeInProgress, time.Time{}},
+		{"ignores an earlier condition without a generation", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(20), Align, contract.AlreadyAligned, podtest.At(10).Add(lookedAt)},
+		{"counts a condition once the kubelet must have observed the resize", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(10).Add(lookedAt), Resize, contract.ResizeInfeasible, time.Time{}},
+		{"counts a condition within the clock skew at once", podtest.Said(pending, "Infeasible", 0, 9), "n4", podtest.At(12), Resize, contract.ResizeInfeasible, time.Time{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := podtest.Pod(sized, tc.says, podtest.SizedForN4, podtest.AsResized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed))
@@ -60,7 +60,7 @@ func timeAloneEndsWhatAKubeletSays(t *testing.T) {
 	}
 }
 
-func whatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
+func choosesTheNextStepFromTheKubeletsConditions(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	for _, tc := range []struct {
@@ -70,21 +70,21 @@ func whatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 		decision Decision
 		reasons  []contract.Reason
 	}{
-		{"nothing", nil, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
-		{"it has no room yet", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
-		{"it is at it", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInProgress}},
-		{"of two conditions the one that needs somebody counts", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
-		{"while it is at it nothing else is asked", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
-		{"of one that waits no more is asked", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
-		{"less than what waits may be asked", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "big", Resize, nil},
-		{"what is infeasible is replaced", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "big", Resize, nil},
-		{"what it said before counts on once it has seen the spec, as not every change is a resize", []func(*corev1.Pod){podtest.Said(progress, "Error", 4, 20), podtest.Seen(5)}, "n4", Align, []contract.Reason{contract.ResizeError}},
-		{"so does what waits", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 4, 20), podtest.Seen(5)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
-		{"nothing is pending that it has allocated", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20), podtest.WithStatus(sized, sized)}, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
-		{"what it said of sizes before counts no more", []func(*corev1.Pod){podtest.Said(progress, "", 4, 20)}, "big", Resize, nil},
-		{"nor without generations, if it said so before our resize", []func(*corev1.Pod){podtest.Said(progress, "", 0, 7)}, "big", Resize, nil},
-		{"without generations, what it said since counts", []func(*corev1.Pod){podtest.Said(progress, "", 0, 10)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
-		{"infeasible, with nothing known of what is allocated", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInfeasible}},
+		{"aligns without conditions", nil, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
+		{"reports a deferred resize", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"reports a resize in progress", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInProgress}},
+		{"reports the more urgent of two conditions", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Deferred", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeDeferred}},
+		{"skips another resize while one is in progress", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"skips an increase while a resize is deferred", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"allows a decrease while a resize is deferred", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, "big", Resize, nil},
+		{"replaces an infeasible resize", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "big", Resize, nil},
+		{"counts an earlier error once the kubelet has observed the spec", []func(*corev1.Pod){podtest.Said(progress, "Error", 4, 20), podtest.Seen(5)}, "n4", Align, []contract.Reason{contract.ResizeError}},
+		{"counts an earlier deferral once the kubelet has observed the spec", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 4, 20), podtest.Seen(5)}, "slow", Skip, []contract.Reason{contract.ResizeDeferred}},
+		{"ignores a pending condition of an allocated size", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20), podtest.WithStatus(sized, sized)}, "n4", Align, []contract.Reason{contract.AlreadyAligned}},
+		{"ignores a condition of an earlier generation", []func(*corev1.Pod){podtest.Said(progress, "", 4, 20)}, "big", Resize, nil},
+		{"ignores a condition without a generation before our resize", []func(*corev1.Pod){podtest.Said(progress, "", 0, 7)}, "big", Resize, nil},
+		{"counts a condition without a generation after our resize", []func(*corev1.Pod){podtest.Said(progress, "", 0, 10)}, "big", Skip, []contract.Reason{contract.ResizeInProgress}},
+		{"reports an infeasible resize without a status", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, "n4", Align, []contract.Reason{contract.ResizeInfeasible}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := podtest.Pod(sized, append(tc.says, podtest.SizedForN4, podtest.AsResized)...)
@@ -97,18 +97,18 @@ func whatTheKubeletSaysDecidesWhatIsTriedNext(t *testing.T) {
 	}
 }
 
-func aResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
+func reportsAResizeAsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
 		want bool
 	}{
-		{"they do", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(5)), true},
-		{"they do, says a kubelet without generations", podtest.Pod(sized, podtest.WithStatus(sized, sized)), true},
-		{"they do not yet", podtest.Pod(sized, podtest.WithStatus(sized, podtest.Guaranteed), podtest.Seen(5)), false},
-		{"the kubelet has not seen the spec", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(4)), false},
-		{"the kubelet still says something", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Said(corev1.PodResizeInProgress, "", 5, 1)), false},
+		{"with the spec", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(5)), true},
+		{"with the spec, on a kubelet without generations", podtest.Pod(sized, podtest.WithStatus(sized, sized)), true},
+		{"not yet with the spec", podtest.Pod(sized, podtest.WithStatus(sized, podtest.Guaranteed), podtest.Seen(5)), false},
+		{"before the kubelet has observed the spec", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Seen(4)), false},
+		{"while a condition remains", podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.Said(corev1.PodResizeInProgress, "", 5, 1)), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := pod.From(tc.pod).Actuated(); got != tc.want {
@@ -118,18 +118,18 @@ func aResizeIsActuatedWhenTheContainersRunWithIt(t *testing.T) {
 	}
 }
 
-func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
+func revertsAPodOnlyToSizesThatItMayHaveHad(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		allocated podtest.Amounts
 		want      bool
 	}{
-		{"what its author asked for", podtest.Guaranteed, true},
+		{"the originals", podtest.Guaranteed, true},
 		{"another size within bounds", podtest.Amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
 		{"more cpu than bounds allow", podtest.Amounts{"64", "64", "1Gi", "1Gi"}, false},
 		{"less cpu than bounds allow", podtest.Amounts{"1m", "1m", "1Gi", "1Gi"}, false},
 		{"more memory than bounds allow", podtest.Amounts{"800m", "800m", "1000Gi", "1000Gi"}, false},
-		{"more memory than bounds allow, beside cpu that it may have had", podtest.Amounts{"1", "1", "1000Gi", "1000Gi"}, true},
+		{"more memory than bounds allow, with acceptable cpu", podtest.Amounts{"1", "1", "1000Gi", "1000Gi"}, true},
 		{"a limit far above its request", podtest.Amounts{"1", "64", "1Gi", "1Gi"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -137,10 +137,10 @@ func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
 			if got := plan.Kind == PutBack; got != tc.want {
-				t.Errorf("put back: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
+				t.Errorf("reverted: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
 			}
 			if memory := plan.Containers[0].Desired.Memory.Request; memory != 1<<30 {
-				t.Errorf("put back to %d bytes of memory", memory)
+				t.Errorf("reverted to %d bytes of memory", memory)
 			}
 			if !tc.want && (plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible) {
 				t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
@@ -149,7 +149,7 @@ func aPodIsPutBackOnlyToSizesThatItMayHaveHad(t *testing.T) {
 	}
 }
 
-func aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
+func keepsTheRecordOfARestoreUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 	sized := podtest.Amounts{"1", "1", "2Gi", "2Gi"}
 	planner := Planner{OwnerKinds: DefaultOwnerKinds}
 	restoring := func(p *corev1.Pod) *Plan {
@@ -171,7 +171,7 @@ func aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 		done   bool
 	}{
 		{"not done yet", sized, func(*corev1.Pod) {}, contract.ResizeInProgress, false},
-		{"the kubelet fails", sized, podtest.Said(corev1.PodResizeInProgress, "Error", 5, 20), contract.ResizeError, false},
+		{"failed by the kubelet", sized, podtest.Said(corev1.PodResizeInProgress, "Error", 5, 20), contract.ResizeError, false},
 		{"done", podtest.Guaranteed, func(*corev1.Pod) {}, contract.Restored, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func aRestoreKeepsTheRecordUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 			tc.says(now)
 			plan := restoring(now)
 			if plan.Decision != Align || plan.Reasons[0].Code != tc.reason || plan.Pending() != tc.done || plan.keepRecord == tc.done {
-				t.Errorf("%v because of %v, to write: %v", plan.Decision, plan.Reasons, plan.Pending())
+				t.Errorf("%v because of %v, pending: %v", plan.Decision, plan.Reasons, plan.Pending())
 			}
 		})
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// classOf is the QoS class as the API server determines it
-// (pkg/apis/core/helper/qos): over the sums of all containers.
+// classOf returns the QoS class as the API server determines it
+// (pkg/apis/core/helper/qos): from the sums over all containers.
 func classOf(p *corev1.Pod) corev1.PodQOSClass {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	limited := true
@@ -52,8 +52,8 @@ func add(sums corev1.ResourceList, name corev1.ResourceName, q resource.Quantity
 	sums[name] = sum
 }
 
-// carriedOut is what the pod becomes when a plan is carried out: the patches of
-// the actuator, put on it as the API server does, and the record of who did it.
+// carriedOut returns the pod after a plan is applied: with the patches of the actuator, applied
+// as the API server does, and with updated managedFields.
 func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Pod {
 	t.Helper()
 	if !plan.Pending() {
@@ -79,7 +79,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 
 func patched(t testing.TB, p *corev1.Pod, patch []byte) *corev1.Pod {
 	t.Helper()
-	// The record of tests is no JSON, and no patch of sizes is about it.
+	// The managedFields of tests are not JSON, and patches do not change them.
 	bare := p.DeepCopy()
 	bare.ManagedFields = nil
 	before, err := json.Marshal(bare)
@@ -98,7 +98,7 @@ func patched(t testing.TB, p *corev1.Pod, patch []byte) *corev1.Pod {
 	return &q
 }
 
-// checkPlan tells what no plan of sizes may do to a pod.
+// checkPlan checks the rules that every plan of kind Sizes must keep.
 func checkPlan(t testing.TB, p *corev1.Pod, s *Snapshot, plan *Plan) {
 	t.Helper()
 	if plan.differs() != (plan.Decision == Resize) {
@@ -122,17 +122,17 @@ func checkAmount(t testing.TB, what string, now, to sizing.Amount, bounds sizing
 	t.Helper()
 	switch {
 	case (to.Request == 0) != (now.Request == 0) || (to.Limit == 0) != (now.Limit == 0):
-		t.Errorf("%s: %v becomes %v: a request or limit comes or goes", what, now, to)
+		t.Errorf("%s: %v becomes %v: a request or limit is added or removed", what, now, to)
 	case to.Request != now.Request && (to.Request < max(1, bounds.Min) || bounds.Max > 0 && to.Request > bounds.Max):
 		t.Errorf("%s: %v becomes %v: out of bounds %v", what, now, to, bounds)
 	case to != now && to.Limit != 0 && to.Limit < to.Request:
 		t.Errorf("%s: %v becomes %v: the limit is below the request", what, now, to)
 	case to.Request < 0 || to.Limit < 0 || to.Request > most || to.Limit > most:
-		t.Errorf("%s: %v becomes %v: no machine has that", what, now, to)
+		t.Errorf("%s: %v becomes %v: more than any machine has", what, now, to)
 	}
 }
 
-// checkPatch holds the patch of a resize against the API server's rules.
+// checkPatch checks the patch of a resize against the API server's rules.
 func checkPatch(t testing.TB, p *corev1.Pod, plan *Plan) {
 	t.Helper()
 	patch := plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)
@@ -146,7 +146,7 @@ func checkPatch(t testing.TB, p *corev1.Pod, plan *Plan) {
 		if got := sizing.FromResources(to.Resources); got != c.Desired {
 			t.Errorf("%s: patched to %v, planned %v", c.Name, got, c.Desired)
 		}
-		// Once cpu and memory that the pod has are as they were, all is.
+		// With the previous cpu and memory, the specs must be equal.
 		from := containerOf(p, c.Name)
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			if was, ok := from.Resources.Requests[name]; ok {
@@ -173,8 +173,7 @@ func containerOf(p *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
-// journey is a pod that is planned on one node after another, each with a table
-// of its own.
+// journey is a pod that is planned on one node after another, each with its own table.
 type journey struct {
 	testing.TB
 	planner      Planner
@@ -189,12 +188,11 @@ func (j *journey) plan(p *corev1.Pod, table *ratios.Table, nodeType string) *Pla
 	return plan
 }
 
-// step has the pod sized for a node. It is done after one plan, and it does not
-// matter where the pod was before.
+// step sizes the pod for a node. One plan is enough, and the previous node does not matter.
 func (j *journey) step(table *ratios.Table, nodeType string) Decision {
 	plan := j.plan(j.now, table, nodeType)
 	fresh := j.plan(j.created, table, nodeType)
-	// A memory limit that may not shrink depends on what it was before.
+	// A memory limit that must not shrink depends on its previous value.
 	if !j.planner.KeepMemoryLimits {
 		j.compare(plan, fresh)
 	}
@@ -202,17 +200,17 @@ func (j *journey) step(table *ratios.Table, nodeType string) Decision {
 	j.now = carriedOut(j, j.now, plan, j.seconds)
 	again := j.plan(j.now, table, nodeType)
 	if again.Pending() || plan.Decision != Skip && again.Decision != Align {
-		j.Errorf("done, and planned again it is %v because of %v: %s", again.Decision, again.Reasons, again.Describe())
+		j.Errorf("applied and planned again, it is %v because of %v: %s", again.Decision, again.Reasons, again.Describe())
 	}
 	return plan.Decision
 }
 
-// compare holds the plan of a pod that may have been sized before against that
-// of the untouched one.
+// compare compares the plan of a pod that may have been sized before with the plan of the
+// untouched pod.
 func (j *journey) compare(plan, fresh *Plan) {
 	j.Helper()
-	// That alone of an untouched pod which would restart it is no reason to
-	// leave one alone that was sized before.
+	// An untouched pod may be skipped because only restarts remain, while the sized pod is
+	// not.
 	held := fresh.Decision == Skip && fresh.Reasons[0].Code == contract.RestartRequired
 	if (plan.Decision == Skip) != (fresh.Decision == Skip) && !held {
 		j.Errorf("%v because of %v, untouched %v because of %v", plan.Decision, plan.Reasons, fresh.Decision, fresh.Reasons)
@@ -227,20 +225,20 @@ func (j *journey) compare(plan, fresh *Plan) {
 	}
 }
 
-// restore gives the pod back what it was created with.
+// restore returns the pod to the sizes that it was created with.
 func (j *journey) restore(table *ratios.Table, nodeType string) {
 	s := &Snapshot{Pod: pod.From(j.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}, Restore: true}
 	plan := j.planner.Plan(s)
 	p := carriedOut(j, j.now, plan, j.seconds+10)
-	if plan.awaits { // A memory limit was lowered: the record goes once the node has done so.
+	if plan.awaits { // The record stays until the node has lowered a memory limit.
 		s.Pod = pod.From(p)
 		plan = j.planner.Plan(s)
 		p = carriedOut(j, p, plan, j.seconds+20)
 	}
 	if plan.withheld() {
-		// What cannot be restored keeps its originals, to be restored later.
+		// Sizes that cannot be restored keep their originals for later.
 		if len(p.Annotations) == 0 {
-			j.Errorf("held back by %v, and without originals", plan.Reasons)
+			j.Errorf("incomplete because of %v, and without originals", plan.Reasons)
 		}
 		return
 	}
@@ -268,7 +266,7 @@ func TestJourneysOfAnyPod(t *testing.T) {
 			t.Fatalf("seeds %d, %d, pod %s", seed1, seed2+uint64(i), before)
 		}
 	}
-	// Where hardly any pod is resized, this proves hardly anything.
+	// The test proves little if few pods are resized.
 	if counts[Resize] < pods/2 || counts[Align] == 0 || counts[Skip] == 0 {
 		t.Errorf("decisions %v", counts)
 	}

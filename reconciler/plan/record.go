@@ -11,12 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// noteOriginal notes that an original is to be written.
+// noteOriginal notes that an original must be written.
 func (c *ContainerPlan) noteOriginal(which contract.Original) { c.unrecorded |= 1 << which }
 
-// unrecorded are the annotations that are to be there before sizes change: originals that
-// the pod lacks, or that are wrong, with what was adopted where they come from that,
-// and whose originals count; nil if there are none.
+// unrecorded returns the annotations to write before sizes change: missing or wrong originals,
+// the adopted amounts that originals come from, and the managers whose originals are trusted;
+// nil if there are none.
 func (p *Plan) unrecorded(now time.Time) map[string]*string {
 	annotations := p.vouching()
 	set := func(key, text string) {
@@ -46,7 +46,8 @@ func (p *Plan) unrecorded(now time.Time) map[string]*string {
 	return annotations
 }
 
-// ourWords is the text of an amount, in other words than those of another that are there.
+// ourWords returns the text of an amount, spelled differently from the text that another
+// manager wrote.
 func ourWords(which contract.Original, amount int64, text, there string) string {
 	if text == there {
 		return inOtherWords(which, amount, there)
@@ -54,8 +55,8 @@ func ourWords(which contract.Original, amount int64, text, there string) string 
 	return text
 }
 
-// inOtherWords is an amount in another text than the one that is there: who writes the same
-// text does not come to own an annotation.
+// inOtherWords returns an amount in a different spelling than the existing text: a manager
+// that writes the same text does not become the owner of an annotation.
 func inOtherWords(which contract.Original, amount int64, text string) string {
 	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10), fmt.Sprintf("%d.0", amount)}
 	if which < contract.MemoryRequest {
@@ -64,8 +65,8 @@ func inOtherWords(which contract.Original, amount int64, text string) string {
 	return words[slices.IndexFunc(words, func(other string) bool { return other != text })]
 }
 
-// vouching is the annotation that says whose originals count, before nothing else says
-// so; nil if it need not be written.
+// vouching returns the annotation with the managers whose originals are trusted, to write
+// while managedFields still prove it; nil if it need not be written.
 func (p *Plan) vouching() map[string]*string {
 	if p.vouches == "" {
 		return nil
@@ -73,8 +74,8 @@ func (p *Plan) vouching() map[string]*string {
 	return map[string]*string{contract.OriginalsBy: &p.vouches}
 }
 
-// record is the annotations that say what was applied at a time. It removes (nil) what
-// was adopted and is not theirs any more, and what the node no longer says.
+// record returns the annotations that record what was applied at a time. It removes (nil)
+// outdated records of adopted amounts and an outdated answer of the node.
 func (p *Plan) record(now time.Time) map[string]*string {
 	annotations := map[string]*string{
 		contract.AppliedInstanceType: &p.NodeType,
@@ -87,8 +88,8 @@ func (p *Plan) record(now time.Time) map[string]*string {
 	return annotations
 }
 
-// notAdopted removes what is recorded as adopted and is not theirs any more. Left there, it
-// would speak of what they set to the same again.
+// notAdopted removes outdated records of adopted amounts. Otherwise, an amount that another
+// actor later sets to the same value would count as adopted.
 func (p *Plan) notAdopted() map[string]*string {
 	annotations := map[string]*string{}
 	for i := range p.Containers {

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// roomFor is a node of a type that can allocate so much.
+// roomFor returns a node of a type with these allocatable resources.
 func roomFor(nodeType, cpu, memory string) *corev1.Node {
 	n := podtest.Node(nodeType)
 	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
@@ -24,11 +24,11 @@ func priority(value int32) func(*corev1.Pod) {
 }
 
 func TestReduce(t *testing.T) {
-	t.Run("what can be resized is resized", whatCanBeResizedIsResized)
-	t.Run("memory limits shrink by the kubelet's version", memoryLimitsShrinkByTheKubeletsVersion)
+	t.Run("resizes what can be resized", resizesWhatCanBeResized)
+	t.Run("lowers memory limits depending on the kubelet's version", lowersMemoryLimitsDependingOnTheKubeletsVersion)
 }
 
-func whatCanBeResizedIsResized(t *testing.T) {
+func resizesWhatCanBeResized(t *testing.T) {
 	// On slow, cpu grows by a quarter and memory stays; on n4, cpu shrinks by a fifth.
 	const more = "original-memory.app"
 	for _, tc := range []struct {
@@ -41,41 +41,41 @@ func whatCanBeResizedIsResized(t *testing.T) {
 		left     string
 		sizes    string
 	}{
-		{name: "memory without room does not keep cpu from shrinking", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", more, "1Gi")), node: roomFor("n4", "2", "800Mi"),
-			decision: Resize, reason: contract.NodeCapacity, left: "without container app: memory", sizes: "app 800m/0 512Mi/0"},
-		{name: "cpu without room does not keep memory from growing", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", more, "1Gi")), node: roomFor("n2d", "1500m", "4Gi"),
-			decision: Resize, reason: contract.NodeCapacity, left: "without container app: cpu", sizes: "app 1/0 1Gi/0"},
-		{name: "what shrinks is done while what grows waits", pod: podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsResized, podtest.WithSecond(podtest.Amounts{"4", "", "", ""}), podtest.ManagedBy(podtest.ResizeOf(10, "app", "second")), podtest.Annotated("original-cpu.app", "2", "original-cpu.second", "2")), node: roomFor("n2d", "3", "4Gi"),
-			decision: Resize, reason: contract.NodeCapacity, left: "without container app: cpu", sizes: "app 1/0 0/0, second 2/0 0/0"},
-		{name: "all of it waits where all of it grows", pod: podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsCreated), node: roomFor("slow", "1100m", "4Gi"),
+		{name: "memory has no room, cpu shrinks", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", more, "1Gi")), node: roomFor("n4", "2", "800Mi"),
+			decision: Resize, reason: contract.NodeCapacity, left: "except container app: memory", sizes: "app 800m/0 512Mi/0"},
+		{name: "cpu has no room, memory grows", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", more, "1Gi")), node: roomFor("n2d", "1500m", "4Gi"),
+			decision: Resize, reason: contract.NodeCapacity, left: "except container app: cpu", sizes: "app 1/0 1Gi/0"},
+		{name: "one container shrinks, another has no room", pod: podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsResized, podtest.WithSecond(podtest.Amounts{"4", "", "", ""}), podtest.ManagedBy(podtest.ResizeOf(10, "app", "second")), podtest.Annotated("original-cpu.app", "2", "original-cpu.second", "2")), node: roomFor("n2d", "3", "4Gi"),
+			decision: Resize, reason: contract.NodeCapacity, left: "except container app: cpu", sizes: "app 1/0 0/0, second 2/0 0/0"},
+		{name: "all of it grows without room", pod: podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.AsCreated), node: roomFor("slow", "1100m", "4Gi"),
 			decision: Skip, reason: contract.NodeCapacity, sizes: "app 1/0 0/0"},
-		{name: "under pressure nothing grows, and the rest shrinks", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", more, "1Gi")), node: pressed(roomFor("n4", "8", "8Gi")),
-			decision: Resize, reason: contract.NodePressure, left: "without container app: memory", sizes: "app 800m/0 512Mi/0"},
-		{name: "a resource of a Guaranteed pod stays as a whole", pod: podtest.Pod(podtest.Amounts{"1", "1", "512Mi", "512Mi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", more, "1Gi", "original-memory-limit.app", "1Gi")), node: roomFor("n4", "2", "800Mi"),
-			decision: Resize, reason: contract.NodeCapacity, left: "without container app: memory", sizes: "app 800m/800m 512Mi/512Mi"},
-		{name: "what waits at the node does not keep the rest from shrinking", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsResized, podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), podtest.Annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
-			decision: Resize, reason: contract.ResizeDeferred, left: "without container app: cpu", sizes: "app 1/0 512Mi/0"},
-		{name: "nothing is tried while a resize is in progress", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20), podtest.Annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
+		{name: "under pressure, only decreases are applied", pod: podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", more, "1Gi")), node: pressed(roomFor("n4", "8", "8Gi")),
+			decision: Resize, reason: contract.NodePressure, left: "except container app: memory", sizes: "app 800m/0 512Mi/0"},
+		{name: "request and limit of a Guaranteed pod stay together", pod: podtest.Pod(podtest.Amounts{"1", "1", "512Mi", "512Mi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", more, "1Gi", "original-memory-limit.app", "1Gi")), node: roomFor("n4", "2", "800Mi"),
+			decision: Resize, reason: contract.NodeCapacity, left: "except container app: memory", sizes: "app 800m/800m 512Mi/512Mi"},
+		{name: "a resize is deferred, the rest shrinks", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsResized, podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), podtest.Annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
+			decision: Resize, reason: contract.ResizeDeferred, left: "except container app: cpu", sizes: "app 1/0 512Mi/0"},
+		{name: "a resize is in progress", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20), podtest.Annotated("original-cpu.app", "2", more, "512Mi")), node: roomFor("n2d", "8", "8Gi"),
 			decision: Skip, reason: contract.ResizeInProgress, sizes: "app 1/0 1Gi/0"},
-		{name: "under the static CPU manager the memory of a Guaranteed pod is sized", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("big", "8", "8Gi"),
+		{name: "the static CPU manager allows memory of a Guaranteed pod", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("big", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{podtest.StaticCPU} },
-			decision: Resize, reason: contract.ResizeInfeasible, left: "without container app: cpu", sizes: "app 1/1 512Mi/512Mi"},
-		{name: "and cpu alone is not tried", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("n4", "8", "8Gi"),
+			decision: Resize, reason: contract.ResizeInfeasible, left: "except container app: cpu", sizes: "app 1/1 512Mi/512Mi"},
+		{name: "the static CPU manager prevents cpu of a Guaranteed pod", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("n4", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{podtest.StaticCPU} },
 			decision: Skip, reason: contract.ResizeInfeasible, sizes: "app 1/1 1Gi/1Gi"},
-		{name: "nor anything under a kubelet of 1.33", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("big", "8", "8Gi"),
+		{name: "the static CPU manager of 1.33 prevents any resize of a Guaranteed pod", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), node: roomFor("big", "8", "8Gi"),
 			around: func(s *Snapshot) {
 				s.Around.Infeasible = []string{"Resize is infeasible for Guaranteed Pods alongside CPU Manager static policy"}
 			},
 			decision: Skip, reason: contract.ResizeInfeasible, sizes: "app 1/1 1Gi/1Gi"},
-		{name: "a Burstable pod is no matter of the CPU manager", pod: podtest.Pod(podtest.Burstable, podtest.AsCreated), node: roomFor("n4", "8", "8Gi"),
+		{name: "the static CPU manager allows a Burstable pod", pod: podtest.Pod(podtest.Burstable, podtest.AsCreated), node: roomFor("n4", "8", "8Gi"),
 			around:   func(s *Snapshot) { s.Around.Infeasible = []string{podtest.StaticCPU} },
 			decision: Resize, sizes: "app 800m/1600m 1Gi/2Gi"},
-		{name: "a critical pod has to fit as a whole even if it shrinks", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(2_000_000_000)), node: roomFor("n4", "8", "512Mi"),
+		{name: "a critical pod does not fit although it shrinks", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(2_000_000_000)), node: roomFor("n4", "8", "512Mi"),
 			decision: Skip, reason: contract.NodeCapacity, sizes: "app 1/0 1Gi/0"},
-		{name: "and is resized where it does", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(2_000_001_000)), node: roomFor("n4", "8", "2Gi"),
+		{name: "a critical pod fits", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(2_000_001_000)), node: roomFor("n4", "8", "2Gi"),
 			decision: Resize, sizes: "app 800m/0 1Gi/0"},
-		{name: "other pods need no room to shrink", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(1_999_999_999)), node: roomFor("n4", "8", "512Mi"),
+		{name: "a pod that is not critical shrinks without room", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, priority(1_999_999_999)), node: roomFor("n4", "8", "512Mi"),
 			decision: Resize, sizes: "app 800m/0 1Gi/0"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -104,14 +104,14 @@ func whatCanBeResizedIsResized(t *testing.T) {
 			if plan.Decision != Resize || tc.reason == "" {
 				return
 			}
-			// What is left out is not recorded as applied, and is all that is left.
+			// A partial plan is not recorded as applied, and only the left-out part remains.
 			done = carriedOut(t, tc.pod, plan, 40)
 			if _, ok := done.Annotations[contract.AppliedInstanceType]; ok {
 				t.Error("recorded as applied")
 			}
 			s.Pod = pod.From(done)
 			if again := planner.Plan(s); again.Decision != Skip || again.Reasons[0].Code != tc.reason || again.Pending() {
-				t.Errorf("done, and planned again: %v because of %v", again.Decision, again.Reasons)
+				t.Errorf("applied and planned again: %v because of %v", again.Decision, again.Reasons)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func pressed(n *corev1.Node) *corev1.Node {
 	return n
 }
 
-func memoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
+func lowersMemoryLimitsDependingOnTheKubeletsVersion(t *testing.T) {
 	for version, shrinks := range map[string]bool{
 		"v1.33.13": false, "v1.34.0": true, "v1.36.3": true, "v1.34.1-gke.1234": true, "v1.33.5-eks-3abbec1": false, "v2.0.0": true, "": false, "fargate": false,
 	} {
@@ -142,6 +142,6 @@ func memoryLimitsShrinkByTheKubeletsVersion(t *testing.T) {
 		})
 	}
 	if planner := (&Planner{OwnerKinds: DefaultOwnerKinds}); planner.Imagine(pod.Imagined(podtest.Pod(podtest.Burstable)), "big", podtest.Table(t)).Containers[0].Desired.Memory.Limit != podtest.GiB {
-		t.Error("on a node that is only imagined, it does not shrink")
+		t.Error("on an imagined node, the limit does not shrink")
 	}
 }

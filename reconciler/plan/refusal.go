@@ -2,17 +2,17 @@ package plan
 
 import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 
-// Refusal is a size that the pod's node turned out not to be able to give it.
+// Refusal is a size that the pod's node could not satisfy.
 type Refusal struct {
 	Reason Reason
-	// Wanted is the size, as Plan.Wanted has it.
+	// Wanted is the size, in the format of Plan.Wanted.
 	Wanted string
-	// Waiting says that nothing that takes more is tried yet, and after a ResizeError
-	// nothing at all; retry that the same may be.
+	// Waiting means that no increase is tried yet, and after a ResizeError no change at all.
+	// Retry means that the same size may be tried again.
 	Waiting, Retry bool
 }
 
-// stands reports whether the sizes of a plan are not to be asked for yet.
+// stands reports whether the refusal still prevents the sizes of a plan.
 func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
 	if r.Waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true

@@ -8,27 +8,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Ruling is what the ratios say of a pod on its node.
+// Ruling is the result of the ratio table for a pod on its node.
 type Ruling struct {
 	nodetype.Match
 	profile *ratios.Profile
-	// entry is nil if the node is not known, or its type has no ratio.
+	// entry is nil if the node is unknown, or if its type has no ratio.
 	entry *ratios.Entry
 }
 
-// NodeTypesOf lists the node types that have a ratio for the pod, in alphabetical
-// order. The caller must not change the slice.
+// NodeTypesOf returns the node types that have a ratio for the pod, in alphabetical order. The
+// caller must not change the slice.
 func NodeTypesOf(of *pod.Pod, table *ratios.Table) []string {
 	return table.Profile(of).NodeTypes()
 }
 
-// Rule returns what the table says of the pod. nodeType is taken for that of the
-// node, unless it is empty.
+// Rule returns the ruling of the table for the pod. nodeType overrides the type of the node,
+// unless it is empty.
 func (p *Planner) Rule(of *pod.Pod, node *corev1.Node, nodeType string, table *ratios.Table) Ruling {
 	return p.RuleBy(table.Profile(of), node, nodeType)
 }
 
-// RuleBy is Rule for the pods of a profile.
+// RuleBy is like Rule, for the pods of a profile.
 func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType string) Ruling {
 	r := Ruling{profile: profile}
 	switch {
@@ -45,7 +45,7 @@ func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType st
 	return r
 }
 
-// SizesAs tells whether another ruling comes to the same sizes for every pod.
+// SizesAs reports whether another ruling gives the same sizes for every pod.
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false

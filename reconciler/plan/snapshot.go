@@ -11,51 +11,48 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Snapshot is all that a plan is made from. Nothing in it is changed.
+// Snapshot is the input of a plan. Plans do not change it.
 type Snapshot struct {
 	Pod *pod.Pod
-	// Workloads are what makes the pod, the narrowest first: its controller, what
-	// controls that, and so on.
+	// Workloads are what makes the pod, the narrowest first: its controller, the controller
+	// of that controller, and so on.
 	Workloads []safety.Workload
 	Table     *ratios.Table
-	// Around is what the pod shares with others; its node is nil if it is not
-	// known.
+	// Around is what the pod shares with other pods. Its node is nil if it is unknown.
 	Around safety.Surroundings
-	// NodeType is to be taken for the type of the pod's node, whatever that is;
-	// empty for what its labels tell.
+	// NodeType overrides the type of the pod's node; empty for the type from its labels.
 	NodeType string
-	// Autoscalers finds the HorizontalPodAutoscalers on the pod's workload, for
-	// the few pods that are to be resized; nil for none.
+	// Autoscalers returns the HorizontalPodAutoscalers of the pod's workload; nil for none.
+	// It is a function because only the few pods that are resized need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
-	// VPA is the active VerticalPodAutoscaler on the pod's workload, empty if
+	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string
-	// Paused is why resizing is paused for the pod, empty if it is not.
+	// Paused is the reason why resizing is paused for the pod; empty if it is not.
 	Paused string
-	// Restore asks for the originals, and for our annotations to go.
+	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
-	// Refused is what the node refused before, nil if it did not.
+	// Refused is what the node refused before; nil if it refused nothing.
 	Refused *Refusal
-	// Now is when the plan is made, by which it is known what of a kubelet's words
-	// still counts. The zero time is before all of them.
+	// Now is the time of the plan. It determines which of the kubelet's conditions and
+	// answers still count. The zero time is before all of them.
 	Now time.Time
-	// InfeasibleUntil is how long what Around says is infeasible counts; zero if that
-	// is nothing.
+	// InfeasibleUntil is the time until which Around.Infeasible counts; zero if that is
+	// empty.
 	InfeasibleUntil time.Time
 
-	// Settled takes a resize that the node is at for done.
+	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
 }
 
-// Imagine makes the snapshot one of a pod on some node of the type, of which
-// nothing else is known.
+// Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType = nodeType
 	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
 }
 
-// progress is what the node says of the pod's last resize; another node says
-// nothing yet.
+// progress returns what the node reports about the pod's last resize. An imagined node
+// reports nothing.
 func (s *Snapshot) progress() progress {
 	if s.NodeType != "" {
 		return progress{}

@@ -9,14 +9,14 @@ import (
 )
 
 func TestTakeOver(t *testing.T) {
-	t.Run("originals that another wrote rightly are not lost by our resize", originalsThatAnotherWroteRightlyAreNotLostByOurResize)
-	t.Run("originals of whose resize we override are not lost", originalsOfWhoseResizeWeOverrideAreNotLost)
-	t.Run("an original of odd bytes that another wrote is taken over", anOriginalOfOddBytesThatAnotherWroteIsTakenOver)
+	t.Run("keeps originals of another controller after our resize", keepsOriginalsOfAnotherControllerAfterOurResize)
+	t.Run("keeps originals of a controller whose resize we override", keepsOriginalsOfAControllerWhoseResizeWeOverride)
+	t.Run("takes over an original of another controller with odd bytes", takesOverAnOriginalOfAnotherControllerWithOddBytes)
 }
 
-// Another controller has recorded the originals and ended before it resized the pod. Once
-// we have, they are still known.
-func originalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
+// Another controller recorded the originals and stopped before it resized the pod. After our
+// resize, they are still known.
+func keepsOriginalsOfAnotherControllerAfterOurResize(t *testing.T) {
 	p := podtest.Pod(podtest.Guaranteed, asMadeWith)
 	podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, podtest.Managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
@@ -32,9 +32,9 @@ func originalsThatAnotherWroteRightlyAreNotLostByOurResize(t *testing.T) {
 	}
 }
 
-// Another controller has recorded the originals and resized the pod, and ended before it
-// said so. Once we have overridden that, they are still known.
-func originalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
+// Another controller recorded the originals, resized the pod, and stopped before it recorded
+// that. After we override the resize, the originals are still known.
+func keepsOriginalsOfAControllerWhoseResizeWeOverride(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith)
 	podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")(p)
 	p.ManagedFields = append(p.ManagedFields, podtest.Managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
@@ -46,8 +46,8 @@ func originalsOfWhoseResizeWeOverrideAreNotLost(t *testing.T) {
 	}
 }
 
-// There are several ways to write any amount.
-func anOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
+// Every amount has several spellings.
+func takesOverAnOriginalOfAnotherControllerWithOddBytes(t *testing.T) {
 	for _, memory := range []string{"123456789", "1000000", "1k", "1023", "1Gi"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", memory, ""}, asMadeWith)
 		has := p.Spec.Containers[0].Resources.Requests.Memory()
@@ -56,11 +56,11 @@ func anOriginalOfOddBytesThatAnotherWroteIsTakenOver(t *testing.T) {
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node("n4")))
 		written := plan.unrecorded(podtest.At(10))[contract.MemoryRequest.Key("app")]
 		if written == nil || *written == has.String() {
-			t.Errorf("of %s, %v is written", memory, written)
+			t.Errorf("for %s, %v is written", memory, written)
 			continue
 		}
 		if amount, err := sizing.ParseMemory(*written); err != nil || amount != has.Value() {
-			t.Errorf("of %s, %q is written: %d, %v", memory, *written, amount, err)
+			t.Errorf("for %s, %q is written: %d, %v", memory, *written, amount, err)
 		}
 	}
 }

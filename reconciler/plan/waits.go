@@ -2,7 +2,7 @@ package plan
 
 import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 
-// Place is where things have to change for a pod that is left alone.
+// Place is where something must change before a skipped pod can be resized.
 type Place int
 
 const (
@@ -11,7 +11,8 @@ const (
 	OnNode
 )
 
-// Waits tells where things have to change for a pod that is left alone for a reason.
+// Waits returns where something must change before a pod that was skipped for the reason can
+// be resized.
 func Waits(reason contract.Reason) Place {
 	switch reason {
 	case contract.QuotaExceeded, contract.LimitRangeViolation:

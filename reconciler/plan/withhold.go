@@ -10,12 +10,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// MemoryLimitsShrink is the first version of API servers and of kubelets that let
-// memory limits shrink safely without a restart.
+// MemoryLimitsShrink is the first version of API servers and kubelets that can lower memory
+// limits safely without a restart.
 var MemoryLimitsShrink = version.MustParseGeneric("1.34")
 
-// withhold takes out of a plan what cannot be changed without a restart, or not
-// at all, and leaves the rest.
+// withhold removes changes from the plan that are impossible, or impossible without a restart.
 func (p *Planner) withhold(plan *Plan, s *Snapshot) {
 	kept := false
 	for i := range plan.Containers {
@@ -23,7 +22,7 @@ func (p *Planner) withhold(plan *Plan, s *Snapshot) {
 		for _, r := range sizing.Measures {
 			if to, has := r.Of(&c.Desired), *r.Of(&c.Current); *to != has && c.of.Restarts(r) {
 				*to, c.clamped[r.Index] = has, false
-				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays, its resizePolicy is RestartContainer", c.Name, r.Name))
+				plan.because(contract.RestartRequired, fmt.Sprintf("container %s: %s stays because its resizePolicy is RestartContainer", c.Name, r.Name))
 			}
 		}
 		if c.Desired.Memory.Limit < c.Current.Memory.Limit && p.keepsMemoryLimits(s) {
@@ -35,32 +34,32 @@ func (p *Planner) withhold(plan *Plan, s *Snapshot) {
 	if !kept || plan.classAfter(s.Pod) == plan.QOSClass {
 		return
 	}
-	// With its limit kept, a smaller request would change the class: then
-	// the pod's memory stays as a whole.
+	// With an unchanged limit, a smaller request would change the class, so all memory of
+	// the pod stays.
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		c.Desired.Memory, c.clamped[sizing.Memory.Index] = c.Current.Memory, false
 	}
-	plan.because(contract.MemoryLimitKept, fmt.Sprintf("memory stays as a whole, for the pod to remain %s", plan.QOSClass))
+	plan.because(contract.MemoryLimitKept, fmt.Sprintf("the memory of all containers stays, so that the pod remains %s", plan.QOSClass))
 }
 
 // keepsMemoryLimits reports whether memory limits must not shrink on the pod's node. The API
-// server of Kubernetes 1.33 refuses it; later ones pass it on to kubelets of any
-// version, and one of 1.33 kills or hangs a container whose limit falls below what it
-// uses (kubernetes#129152). No declared feature of a node tells, up to Kubernetes 1.37.
+// server of Kubernetes 1.33 rejects such resizes. Later API servers pass them on to kubelets of
+// any version, but a kubelet of 1.33 kills or hangs a container whose limit falls below its
+// usage (kubernetes#129152). Up to Kubernetes 1.37, no declared feature of a node shows this.
 func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 	node := s.Around.Node
 	switch {
 	case p.KeepMemoryLimits:
 		return true
 	case node == nil:
-		return s.NodeType == "" // One that is only imagined has a kubelet that does.
+		return s.NodeType == "" // The kubelet of an imagined node can lower them.
 	}
 	kubelet, err := version.ParseGeneric(node.Status.NodeInfo.KubeletVersion)
 	return err != nil || kubelet.LessThan(MemoryLimitsShrink)
 }
 
-// withheld tells whether something was taken out of the plan.
+// withheld reports whether withhold removed anything from the plan.
 func (p *Plan) withheld() bool {
 	return slices.ContainsFunc(p.Reasons, isWithheld)
 }

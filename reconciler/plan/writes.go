@@ -13,49 +13,53 @@ const (
 	StepOriginals Step = "originals"
 	StepResize    Step = "resize"
 	StepApplied   Step = "applied"
-	// StepRecord is StepOriginals and StepApplied in one, where there is nothing to resize.
+	// StepRecord combines StepOriginals and StepApplied if there is nothing to resize.
 	StepRecord Step = "record"
-	// StepInfeasible records what the node refuses whatever the amounts are, and
-	// StepPutBack is a resize to what it has set aside.
+	// StepInfeasible records what the node refuses for any size. StepPutBack reverts the pod
+	// to the sizes that its node still has.
 	StepInfeasible Step = "infeasible"
 	StepPutBack    Step = "putBack"
-	// StepRestore is a resize to the originals, StepClean the removal of what
-	// tells of us.
+	// StepRestore is a resize to the originals. StepClean removes our annotations.
 	StepRestore Step = "restore"
 	StepClean   Step = "clean"
-	// StepPreview asks what the API server would say of a resize, and writes nothing.
+	// StepPreview is a dry run of a resize; it writes nothing.
 	StepPreview Step = "preview"
 )
 
-// Steps are all of them.
+// Steps lists all steps.
 var Steps = []Step{StepOriginals, StepResize, StepApplied, StepRecord, StepInfeasible, StepPutBack, StepRestore, StepClean, StepPreview}
 
-// Write is one request that a plan consists of.
+// Write is one request of a plan.
 type Write struct {
 	Step Step
-	// Annotations are to be written, or removed (nil); none by a step that resizes or
-	// cleans.
+	// Annotations are the annotations to write, or to remove (nil). Steps that resize or
+	// clean have none.
 	Annotations map[string]*string
-	// Anyhow says that the write holds whatever has become of the pod since the write
-	// before: it states what was done, and the kubelet's own update of the pod must not
-	// prevent it. All others hold only for the pod as it was planned, and as the writes
-	// before have left it.
+	// Anyhow means that the write applies even if the pod has changed since the previous
+	// write: it records what was done, and the kubelet's own update of the pod must not
+	// prevent it. All other writes apply only to the pod as it was planned and as the
+	// previous writes left it.
 	Anyhow bool
 }
 
-// Resizes reports whether the step gives the pod the sizes of the plan.
+// Resizes reports whether the step applies the sizes of the plan to the pod.
 func (s Step) Resizes() bool {
 	return s == StepResize || s == StepPutBack || s == StepRestore || s == StepPreview
 }
 
-// Writes lists what carries out a plan that begins to be carried out now, in order.
+// Writes returns the writes that apply the plan, in order, if it starts now.
 //
-// The order is the recovery contract: (1) originals, and whose word on them counts,
-// (2) resize, (3) applied, if nothing is left to be done; of a restore, resize and then
-// the removal of all annotations, if it is whole; of what a node refuses, the record of
-// its words, if they are about more than these amounts, and then the resize that puts
-// back. Whatever was written last, the next plan starts from the originals and goes on
-// from there, so that nothing compounds.
+// The order is the recovery contract:
+//
+//   - To size a pod: (1) the originals, and the managers whose originals are trusted, (2)
+//     the resize, (3) the applied node type, if nothing remains to be done.
+//   - To restore a pod: (1) the managers whose originals are trusted, (2) the resize, (3)
+//     the removal of all annotations, if the restore is complete.
+//   - To revert a size: the record of the node's answer, if it applies to more than these
+//     amounts, and then the resize.
+//
+// After any last write, the next plan starts from the originals and continues from there, so
+// nothing compounds.
 func (p *Plan) Writes(now time.Time) []Write {
 	switch {
 	case p.Kind == PutBack:
@@ -75,14 +79,14 @@ func (p *Plan) Writes(now time.Time) []Write {
 		}
 		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()}, Write{Step: step, Annotations: applied})
 	}
-	applied := p.notAdopted() // A part of what the node needs is not all of it.
+	applied := p.notAdopted() // A partial plan does not record the node type.
 	if p.Partial == "" {
 		applied = p.record(now)
 	}
 	return writes(Write{Step: StepOriginals, Annotations: p.unrecorded(now)}, Write{Step: StepResize}, Write{Step: StepApplied, Annotations: applied, Anyhow: true})
 }
 
-// writes leaves out what would write no annotations.
+// writes leaves out writes without any effect.
 func writes(all ...Write) []Write {
 	var needed []Write
 	for _, w := range all {
@@ -93,7 +97,7 @@ func writes(all ...Write) []Write {
 	return needed
 }
 
-// infeasible is the annotation with what the node refuses; nil if it need not be written.
+// infeasible returns the annotation with the node's answer; nil if it need not be written.
 func (p *Plan) infeasible() map[string]*string {
 	if p.noteInfeasible == "" {
 		return nil

@@ -2,7 +2,7 @@ package pod
 
 import corev1 "k8s.io/api/core/v1"
 
-// crossesNamespaces tells that a term of pod (anti-)affinity names namespaces.
+// crossesNamespaces reports whether a term of pod (anti-)affinity selects namespaces.
 func crossesNamespaces(affinity *corev1.Affinity) bool {
 	if affinity == nil {
 		return false

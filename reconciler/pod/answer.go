@@ -9,24 +9,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Answer is what a node said to a resize that it refuses whatever the amounts are. It
-// is kept in an annotation of the pod, so that neither another leader nor a new
-// process has all pods of the node ask again.
+// Answer is a node's answer to a resize that it refuses for any size. An annotation of the
+// pod stores it, so that a new leader or process does not make all pods of the node ask
+// again.
 type Answer struct {
 	At time.Time
-	// Machine is the kubelet that said so.
+	// Machine identifies the kubelet that answered.
 	Machine string
 	Message string
 }
 
-// String is the answer as the annotation has it.
+// String returns the answer in the format of the annotation.
 func (a Answer) String() string {
 	return a.At.UTC().Format(time.RFC3339) + " " + a.Machine + " " + a.Message
 }
 
-// answerOf returns what a pod says of its node; nil if that is nothing. Only what we wrote
-// counts, on a pod that we resized: it concerns other pods, and anybody may annotate a pod
-// that he creates.
+// answerOf returns the answer of the node that a pod records; nil if there is none. Only an
+// answer that we wrote counts, on a pod that we resized: it affects other pods, and users
+// may annotate the pods that they create.
 func answerOf(pod *corev1.Pod, h *history) *Answer {
 	if !h.answers || h.ours == never || pod.Spec.NodeName == "" {
 		return nil

@@ -13,10 +13,10 @@ import (
 )
 
 func TestAnswer(t *testing.T) {
-	t.Run("an answer of a node counts if we wrote it on a pod that we resized", anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized)
+	t.Run("counts an answer that we wrote to a pod that we resized", countsAnAnswerThatWeWroteToAPodThatWeResized)
 }
 
-func anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized(t *testing.T) {
+func countsAnAnswerThatWeWroteToAPodThatWeResized(t *testing.T) {
 	answer := Answer{podtest.At(20), "machine-1", "Resize is infeasible, and so on"}
 	resized := podtest.ResizeOf(10, "app")
 	wrote := podtest.Managed(contract.FieldManager, "", 20, contract.Infeasible)
@@ -28,15 +28,15 @@ func anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized(t *testing.T) {
 		said    string
 		want    *Answer
 	}{
-		{"we did", entries(podtest.BareMade, resized, wrote), answer.String(), &answer},
-		{"and wrote something else since", entries(podtest.BareMade, resized, wrote, more), answer.String(), &answer},
-		{"or before", entries(podtest.BareMade, resized, more, wrote), answer.String(), &answer},
-		{"another wrote it", entries(podtest.BareMade, resized, more, podtest.Managed("they", "", 20, contract.Infeasible)), answer.String(), nil},
-		{"another resized the pod", entries(podtest.BareMade, podtest.ResizeBy("they", 10, contract.CPURequest), wrote), answer.String(), nil},
-		{"nobody resized the pod", entries(podtest.BareMade, wrote), answer.String(), nil},
-		{"the pod is on no node", append(entries(podtest.BareMade, resized, wrote), func(p *corev1.Pod) { p.Spec.NodeName = "" }), answer.String(), nil},
-		{"it does not say who", entries(podtest.BareMade, resized, wrote), "2026-11-21T00:00:20Z machine-1", nil},
-		{"it does not say when", entries(podtest.BareMade, resized, wrote), "yesterday machine-1 no", nil},
+		{"counts our answer", entries(podtest.BareMade, resized, wrote), answer.String(), &answer},
+		{"counts our answer after a later write", entries(podtest.BareMade, resized, wrote, more), answer.String(), &answer},
+		{"counts our answer after an earlier write", entries(podtest.BareMade, resized, more, wrote), answer.String(), &answer},
+		{"ignores an answer that another manager wrote", entries(podtest.BareMade, resized, more, podtest.Managed("they", "", 20, contract.Infeasible)), answer.String(), nil},
+		{"ignores our answer on a pod that another manager resized", entries(podtest.BareMade, podtest.ResizeBy("they", 10, contract.CPURequest), wrote), answer.String(), nil},
+		{"ignores our answer on a pod that was not resized", entries(podtest.BareMade, wrote), answer.String(), nil},
+		{"ignores an answer on a pod without a node", append(entries(podtest.BareMade, resized, wrote), func(p *corev1.Pod) { p.Spec.NodeName = "" }), answer.String(), nil},
+		{"ignores an answer without a message", entries(podtest.BareMade, resized, wrote), "2026-11-21T00:00:20Z machine-1", nil},
+		{"ignores an answer without a valid time", entries(podtest.BareMade, resized, wrote), "yesterday machine-1 no", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := From(podtest.Pod(guaranteed, append(tc.changes, podtest.Annotated("infeasible", tc.said))...))
@@ -44,7 +44,7 @@ func anAnswerOfANodeCountsIfWeWroteItOnAPodThatWeResized(t *testing.T) {
 				t.Error(diff)
 			}
 			if !p.Answers() {
-				t.Error("the pod says nothing")
+				t.Error("the pod records no answer")
 			}
 		})
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// kindsOfPods are pods by what makes them: which is the i-th of its kind.
+// kindsOfPods are kinds of pods by their controller; be makes a pod the i-th of its kind.
 var kindsOfPods = []struct {
 	name string
 	be   func(p *corev1.Pod, i int)
 }{
 	{"20 of a Deployment", func(p *corev1.Pod, i int) { podtest.OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20)) }},
-	{"20 of a Deployment with their addresses in annotations", func(p *corev1.Pod, i int) {
+	{"20 of a Deployment with addresses in annotations", func(p *corev1.Pod, i int) {
 		podtest.OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
 		p.Annotations["cni.projectcalico.org/podIP"] = fmt.Sprintf("10.%d.%d.%d/32", i>>16, i>>8&255, i&255)
 	}},
-	{"20 of a Deployment with amounts of its own", func(p *corev1.Pod, i int) {
+	{"20 of a Deployment with unique amounts", func(p *corev1.Pod, i int) {
 		podtest.OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
 		podtest.Asks(p, i/20)
 	}},
@@ -42,7 +42,7 @@ var kindsOfPods = []struct {
 		p.Labels["job-name"], p.Labels["controller-uid"] = owner.Name, string(owner.UID)
 	}},
 	{"the only one of a Deployment", podtest.Alone},
-	{"the only one of a Deployment with amounts of its own", func(p *corev1.Pod, i int) {
+	{"the only one of a Deployment with unique amounts", func(p *corev1.Pod, i int) {
 		podtest.Alone(p, i)
 		podtest.Asks(p, i)
 	}},
@@ -60,8 +60,8 @@ var kindsOfPods = []struct {
 	}},
 }
 
-// BenchmarkFrom tells how many bytes of heap a pod of typical size takes in the
-// cache, and what it costs to read it.
+// BenchmarkFrom measures how many bytes of heap a pod of typical size takes in the cache,
+// and the cost of reading it.
 func BenchmarkFrom(b *testing.B) {
 	for _, kind := range kindsOfPods {
 		b.Run(kind.name, func(b *testing.B) {
@@ -82,13 +82,13 @@ func BenchmarkFrom(b *testing.B) {
 			for b.Loop() {
 				From(came)
 			}
-			b.ReportMetric(perPod, "heap-B/pod") // The loop forgets what was told before.
+			b.ReportMetric(perPod, "heap-B/pod") // b.Loop discards metrics reported earlier.
 			runtime.KeepAlive(index)
 		})
 	}
 }
 
-// decoded is the pod as it comes from the API server, sharing nothing.
+// decoded returns the pod as decoded from the API server; it shares no memory.
 func decoded(b *testing.B, p *corev1.Pod) *corev1.Pod {
 	content, err := p.Marshal()
 	do(b, err)

@@ -11,26 +11,27 @@ import (
 
 // Container is one of a pod's containers.
 type Container struct {
-	// Spec is what it asks for.
+	// Spec holds the requests and limits in the pod's spec.
 	Spec sizing.Container
-	// Original is what its author asked for, as far as that is known; what is not is 0.
+	// Original holds the requests and limits that the author wrote; unknown ones are 0.
 	Original sizing.Container
-	// Standings are what may be done with cpu and memory, by sizing.Measure.Index.
+	// Standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	Standings [2]Standing
-	// Unrecorded has a bit (1 << contract.Original) for each original that is to be
-	// written to the pod, TakesOver for each that another wrote and that is to be the
-	// reconciler's, Outdated for each that is recorded as adopted and has changed since.
+	// Unrecorded, TakesOver and Outdated have a bit (1 << contract.Original) for each
+	// original. Unrecorded: it must be written to the pod. TakesOver: another manager wrote
+	// it, and the reconciler must become its owner. Outdated: it is recorded as adopted,
+	// but that record no longer applies.
 	Unrecorded, TakesOver, Outdated uint8
 
 	kind  kind
 	facts facts
 	name  unique.Handle[string]
-	// status is what the kubelet says, where that is not what the spec asks for.
+	// status is what the kubelet reports, if it differs from the spec.
 	status *status
 	seldom *seldom
 }
 
-// kind is what a container is for.
+// kind is the kind of a container.
 type kind uint8
 
 const (
@@ -39,13 +40,13 @@ const (
 	initial
 )
 
-// status are the sizes that are in force, and those that the kubelet has set aside.
+// status holds the sizes in effect, and the sizes that the kubelet has allocated.
 type status struct {
 	running   sizing.Container
 	allocated struct{ CPU, Memory int64 }
 }
 
-// says is the status also where that is what the spec asks for.
+// says returns the status, even if it equals the spec.
 func (c *Container) says() status {
 	switch {
 	case c.status != nil:
@@ -60,7 +61,7 @@ func (c *Container) says() status {
 	return s
 }
 
-// facts take a bit each.
+// facts are facts about a container, one bit each.
 type facts uint8
 
 const (
@@ -73,20 +74,21 @@ const (
 	setAside
 )
 
-// seldom is what few containers have.
+// seldom holds what few containers have.
 type seldom struct {
-	// requests and limits are the whole lists, where there is more in them than amounts
-	// of cpu and memory above zero.
+	// requests and limits are the complete lists, if they contain more than amounts of cpu
+	// and memory above zero.
 	requests, limits corev1.ResourceList
-	// why and manager are those of Standing, for cpu and memory.
+	// why and manager explain the Standing of cpu and memory.
 	why, manager [2]string
-	// ignored are the annotations that contradict what is as created.
+	// ignored describes the annotations that contradict amounts as created.
 	ignored []string
-	// predecessors are controllers that keep the same annotations, resized the container,
-	// and are not vouched for yet.
+	// predecessors are the controllers that use the same annotations, resized the
+	// container, and are not vouched for yet.
 	predecessors []string
-	// texts are those of the originals that another wrote, adopted those of what is
-	// recorded as adopted and not known to be the reconciler's, by contract.Original.
+	// texts are the values of originals that another manager wrote. adopted are the values
+	// of adopted amounts that do not count as adopted by the reconciler. Both are indexed
+	// by contract.Original.
 	texts, adopted [len(contract.Originals)]string
 }
 
@@ -99,7 +101,7 @@ func (c *Container) rarely() *seldom {
 	return c.seldom
 }
 
-// alter returns what few have, to be written to.
+// alter returns what few containers have, for writing.
 func (c *Container) alter() *seldom {
 	if c.seldom == nil {
 		c.seldom = &seldom{}
@@ -107,60 +109,64 @@ func (c *Container) alter() *seldom {
 	return c.seldom
 }
 
-// Name is the container's.
+// Name returns the name of the container.
 func (c *Container) Name() string { return c.name.Value() }
 
-// Sidecar reports whether it is a restartable init container.
+// Sidecar reports whether the container is a restartable init container.
 func (c *Container) Sidecar() bool { return c.kind == sidecar }
 
-// Init reports whether it is an init container, sidecars included.
+// Init reports whether the container is an init container, sidecars included.
 func (c *Container) Init() bool { return c.kind != regular }
 
-// Recorded reports whether the pod has an original of it.
+// Recorded reports whether the pod has an annotation with an original of the container.
 func (c *Container) Recorded() bool { return c.facts&recorded != 0 }
 
-// Resized reports whether we, or a controller that keeps the same annotations, set any
-// amount that it has.
+// Resized reports whether we, or a controller that uses the same annotations, set any of
+// the container's current amounts.
 func (c *Container) Resized() bool { return c.facts&resized != 0 }
 
-// Restarts reports whether another amount of a resource restarts it.
+// Restarts reports whether a change of the resource restarts the container.
 func (c *Container) Restarts(m *sizing.Measure) bool { return c.facts&(cpuRestarts<<m.Index) != 0 }
 
-// Running returns the sizes that it runs with, and whether the kubelet tells.
+// Running returns the sizes that the container runs with, and whether the kubelet reports
+// them.
 func (c *Container) Running() (sizing.Container, bool) {
 	return c.says().running, c.facts&reported != 0
 }
 
-// Requests is the whole list where it or that of limits has more than amounts of cpu and
-// memory above zero, else nil: other resources, or zeros.
+// Requests returns the complete list of requests if it, or the list of limits, contains
+// more than amounts of cpu and memory above zero: other resources, or zeros. Otherwise it
+// returns nil.
 func (c *Container) Requests() corev1.ResourceList { return c.rarely().requests }
 
-// Limits is as Requests is.
+// Limits is like Requests, for limits.
 func (c *Container) Limits() corev1.ResourceList { return c.rarely().limits }
 
-// Ignored says which annotations contradict what is as created, and do not count.
+// Ignored describes the annotations that are ignored because they contradict amounts as
+// created.
 func (c *Container) Ignored() []string { return c.rarely().ignored }
 
-// Predecessors are controllers that keep the same annotations, resized the container, and
-// are not vouched for yet.
+// Predecessors returns the controllers that use the same annotations, resized the
+// container, and are not vouched for yet.
 func (c *Container) Predecessors() []string { return c.rarely().predecessors }
 
-// TextOf is what the annotation says whose original another wrote.
+// TextOf returns the value of the annotation with the original, if another manager wrote
+// it.
 func (c *Container) TextOf(which contract.Original) string { return c.rarely().texts[which] }
 
-// AdoptedTextOf is what the annotation says that records what another set as adopted, and
-// that is not known to be the reconciler's.
+// AdoptedTextOf returns the value of the annotation that records an adopted amount, if it
+// does not count as adopted by the reconciler.
 func (c *Container) AdoptedTextOf(which contract.Original) string { return c.rarely().adopted[which] }
 
-// InForce is what the container runs with, as far as the kubelet says so, or else what it
-// asks for.
+// InForce returns the sizes that the container runs with, or the sizes in the spec where
+// the kubelet does not report them.
 func (c *Container) InForce() sizing.Container {
 	running := c.says().running
 	return sizing.Container{CPU: known(c.Spec.CPU, running.CPU), Memory: known(c.Spec.Memory, running.Memory)}
 }
 
-// Allocated is what the kubelet has set aside: requests as allocated, limits as they are
-// in force. What it does not tell is as the container asks for it.
+// Allocated returns what the kubelet has allocated: allocated requests, and the limits in
+// effect. What the kubelet does not report comes from the spec.
 func (c *Container) Allocated() sizing.Container {
 	if c.facts&setAside == 0 {
 		return c.InForce()
@@ -170,8 +176,9 @@ func (c *Container) Allocated() sizing.Container {
 	return sizing.Container{CPU: known(c.Spec.CPU, set.CPU), Memory: known(c.Spec.Memory, set.Memory)}
 }
 
-// Reserves is what the container takes of its node whatever it asks for: what is in force, or
-// set aside if that is more. It tells nothing where the kubelet does not.
+// Reserves returns what the container takes of its node regardless of its spec: the requests
+// in effect or the allocated requests, if these are larger. told is false if the kubelet
+// does not report them.
 func (c *Container) Reserves() (cpu, memory int64, told bool) {
 	if c.facts&reported == 0 {
 		return 0, 0, false
@@ -180,8 +187,8 @@ func (c *Container) Reserves() (cpu, memory int64, told bool) {
 	return max(s.running.CPU.Request, s.allocated.CPU), max(s.running.Memory.Request, s.allocated.Memory), true
 }
 
-// known keeps of spec what set does not have: a resize can neither add nor
-// remove requests or limits.
+// known returns set, with the values of spec where either lacks a request or limit: a
+// resize can neither add nor remove requests or limits.
 func known(spec, set sizing.Amount) sizing.Amount {
 	if spec.Request == 0 || set.Request == 0 {
 		set.Request = spec.Request

@@ -1,10 +1,10 @@
-// Package pod reads pods: of each object of the API server it makes a Pod, once, and
-// nothing that plans looks at annotations, managedFields or statuses again.
+// Package pod reads pods: it turns each object from the API server into a Pod, once. The
+// planner does not look at annotations, managedFields or statuses again.
 //
-// A Pod never changes. It has what plans are made from and nothing more: what each
-// container asks for, runs with and was created with, who set each request and limit
-// last, and how far a resize has got. It is also what caches hold, so it is kept
-// small: texts that pods share are interned, and what few pods have is set apart.
+// A Pod never changes. It holds only what plans need: what each container requests, runs
+// with and was created with, who last set each request and limit, and how far a resize has
+// progressed. Caches hold Pods, so a Pod is small: strings that pods share are interned,
+// and fields that few pods have are stored separately.
 //
-// It must not know node types, ratios, clients, nor what time it is.
+// The package must not depend on node types, ratios, clients or the time.
 package pod

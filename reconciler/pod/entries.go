@@ -10,32 +10,31 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// entry is what an entry of managedFields says that its manager did to the main resource
-// or to the subresource resize.
+// entry is an entry of managedFields: what its manager did to the main resource or to the
+// resize subresource.
 type entry struct {
 	manager string
-	// resize tells that it was done through the subresource, applied that it was done by
-	// server-side apply.
+	// resize marks writes through the resize subresource, applied marks server-side apply.
 	resize, applied bool
-	// seconds is when, in Unix time; never 0.
+	// seconds is the time in Unix seconds; never 0.
 	seconds int64
 	deeds   deed
-	// sets has a bit for each amount that the entry has, records one for each annotation
-	// with an original, and adopts one for each with what was adopted, all by container.
+	// By container, sets has a bit for each amount that the entry owns, records for each
+	// annotation with an original, and adopts for each annotation with an adopted amount.
 	sets, records, adopts []uint8
 }
 
-// deed is what a manager did that is about no single container.
+// deed is what a manager did to the pod as a whole.
 type deed byte
 
 const (
-	// creation: only its creator sets a pod's restart policy, by an update.
+	// creation: it created the pod. Only the creator sets the restart policy by an update.
 	creation deed = 1 << iota
-	// applying: it wrote what a pod was sized for, or when.
+	// applying: it wrote the node type that the pod was sized for, or the time.
 	applying
-	// vouching: it wrote who else could know originals.
+	// vouching: it wrote which managers' originals are trusted.
 	vouching
-	// answering: it wrote what the node answered.
+	// answering: it wrote the node's answer.
 	answering
 )
 
@@ -53,23 +52,24 @@ func (e *entry) setsAdopted(i int, which contract.Original) bool {
 	return e.adopts != nil && e.adopts[i]&(1<<which) != 0
 }
 
-// The API server merges the oldest entries into one of ancientChanges where there are
-// more than ten, and gives beforeFirstApply what nobody has if a pod without a
-// record is applied to.
+// The API server merges the oldest entries into an entry of ancientChanges if there are
+// more than ten. If a pod without managedFields is applied to, the API server assigns the
+// existing fields to beforeFirstApply.
 const (
 	ancientChanges   = "ancient-changes"
 	beforeFirstApply = "before-first-apply"
 )
 
-// anybodys reports whether an entry has what anybody may have set.
+// anybodys reports whether any manager may have set the fields of the entry.
 func (e *entry) anybodys() bool { return e.manager == ancientChanges || e.manager == beforeFirstApply }
 
-// mostEntries is how many entries are read. The API server keeps ten of those who update,
-// but any number of those who apply, and each is looked at for every amount.
+// mostEntries is the maximum number of entries that are read. The API server keeps ten
+// entries of updates, but any number of entries of server-side apply, and every lookup of
+// an amount reads all entries.
 const mostEntries = 64
 
-// entriesOf reads what managedFields say of sizes. Of a record that is longer than any
-// honest one, nothing is believed.
+// entriesOf reads the entries of managedFields that concern sizes. If there are more entries
+// than any real pod has, it trusts none of them.
 func entriesOf(pod *corev1.Pod) []entry {
 	entries := make([]entry, 0, min(len(pod.ManagedFields), mostEntries))
 	var keys keysOf
@@ -98,9 +98,9 @@ func entriesOf(pod *corev1.Pod) []entry {
 	return entries
 }
 
-// read reads the fields of an entry. The API server stores what clients make up, too, so
-// that a key counts only where the field really is: elsewhere the annotation guard does
-// not look for it.
+// read reads the fields of an entry. The API server also stores keys that clients invent, so
+// a key counts only at the position of the real field: the annotation guard does not check
+// other positions.
 func (e *entry) read(fields []byte, pod *corev1.Pod, keys *keysOf) {
 	for key, value := range members(fields) {
 		switch string(key) {
@@ -125,7 +125,7 @@ func (e *entry) read(fields []byte, pod *corev1.Pod, keys *keysOf) {
 	}
 }
 
-// addAnnotation takes note of one annotation; key is that of managedFields.
+// addAnnotation notes one annotation; key is its key in managedFields.
 func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	name, ok := strings.CutPrefix(key, "f:"+contract.Prefix)
 	if !ok {
@@ -150,7 +150,7 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	}
 }
 
-// mark sets bits of a container.
+// mark sets bits for a container.
 func mark(of *[]uint8, pod *corev1.Pod, container int, bits uint8) {
 	if *of == nil {
 		*of = make([]uint8, len(pod.Spec.Containers)+len(pod.Spec.InitContainers))
@@ -158,13 +158,13 @@ func mark(of *[]uint8, pod *corev1.Pod, container int, bits uint8) {
 	(*of)[container] |= bits
 }
 
-// keysOf are what the entries of a pod may be about. They are worked out once, and only for
-// pods that have any: a pod may have a thousand containers, and an entry ten thousand
-// keys that somebody made up.
+// keysOf holds the keys that the entries of a pod may contain. Each map is computed once,
+// and only if needed: a pod may have a thousand containers, and an entry may have ten
+// thousand invented keys.
 type keysOf struct {
-	// originals and adopted are annotations: most pods have none of the latter.
+	// originals and adopted are keyed by annotation. Most pods have no adopted amounts.
 	originals, adopted map[string]amountAt
-	// containers are the places of containers by their names, init containers apart.
+	// containers holds the indices of containers by name, separately for init containers.
 	containers [2]map[string]int
 }
 
@@ -173,7 +173,7 @@ type amountAt struct {
 	which     contract.Original
 }
 
-// find returns what an annotation is about, by the keys of a kind, which it works out first.
+// find returns the amount that an annotation is about. It computes keys on first use.
 func find(keys *map[string]amountAt, keyOf func(contract.Original, string) string, pod *corev1.Pod, name string) (at amountAt, ok bool) {
 	if *keys == nil {
 		*keys = map[string]amountAt{}
@@ -189,13 +189,13 @@ func find(keys *map[string]amountAt, keyOf func(contract.Original, string) strin
 	return at, ok
 }
 
-// few is up to how many containers a search is faster than a map.
+// few is the number of containers up to which a linear search is faster than a map.
 const few = 8
 
-// container returns the place of a container of a list; init is 1 for init containers.
+// container returns the index of a container in a list; init is 1 for init containers.
 func (k *keysOf) container(containers []corev1.Container, init int, name []byte) (place int, ok bool) {
 	if len(containers) <= few {
-		for i := range containers { // By index: a container is a thousand bytes.
+		for i := range containers { // By index: a Container has a thousand bytes.
 			if containers[i].Name == string(name) {
 				return i, true
 			}
@@ -212,8 +212,8 @@ func (k *keysOf) container(containers []corev1.Container, init int, name []byte)
 	return place, ok
 }
 
-// addAmounts takes note of the amounts of containers that a value of f:containers or
-// f:initContainers has; init is 1 for the latter.
+// addAmounts notes the amounts of containers in the value of f:containers or
+// f:initContainers; init is 1 for the latter.
 func (e *entry) addAmounts(value []byte, pod *corev1.Pod, init int, keys *keysOf) {
 	containers, first := pod.Spec.Containers, 0
 	if init == 1 {
@@ -233,8 +233,8 @@ func (e *entry) addAmounts(value []byte, pod *corev1.Pod, init int, keys *keysOf
 	}
 }
 
-// nameIn returns the name of a container in its key of managedFields; of any other key
-// what has quotes, as no name does.
+// nameIn returns the name of a container from its key in managedFields. For any other key,
+// the result contains quotes, so it matches no name.
 func nameIn(key []byte) []byte {
 	name, _ := bytes.CutPrefix(key, []byte(`"k:{\"name\":\"`))
 	name, _ = bytes.CutSuffix(name, []byte(`\"}"`))

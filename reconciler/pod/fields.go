@@ -4,7 +4,7 @@ import "iter"
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// valueOf returns the value of a key, in quotes, of a JSON object; nil if it has none.
+// valueOf returns the value of a quoted key of a JSON object; nil if the key is missing.
 func valueOf(object []byte, key string) []byte {
 	for k, value := range members(object) {
 		if string(k) == key {
@@ -14,8 +14,9 @@ func valueOf(object []byte, key string) []byte {
 	return nil
 }
 
-// members are the keys, in quotes, and the values of a JSON object without white space,
-// as the API server writes managedFields. Of anything else there are none, or fewer.
+// members returns the quoted keys and the values of a JSON object without white space, which
+// is how the API server writes managedFields. For other input, it returns fewer members or
+// none.
 func members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if !isObject(object) {
@@ -40,10 +41,10 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// unquoted is a key without its quotes; no key that is looked for has escapes.
+// unquoted returns a key without its quotes; the keys that callers look for have no escapes.
 func unquoted(key []byte) []byte { return key[1 : len(key)-1] }
 
-// stringEnd is where a string in quotes ends, which b begins with.
+// stringEnd returns the end of the quoted string at the start of b.
 func stringEnd(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
@@ -56,7 +57,7 @@ func stringEnd(b []byte) int {
 	return len(b)
 }
 
-// valueEnd is where the value ends that b begins with.
+// valueEnd returns the end of the value at the start of b.
 func valueEnd(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {

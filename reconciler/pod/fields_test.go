@@ -15,11 +15,11 @@ import (
 )
 
 func TestFields(t *testing.T) {
-	t.Run("a field counts only where it really is", aFieldCountsOnlyWhereItReallyIs)
-	t.Run("each of many containers has its own fields", eachOfManyContainersHasItsOwnFields)
+	t.Run("counts a field only at its real position", countsAFieldOnlyAtItsRealPosition)
+	t.Run("reads the fields of each of many containers", readsTheFieldsOfEachOfManyContainers)
 }
 
-func aFieldCountsOnlyWhereItReallyIs(t *testing.T) {
+func countsAFieldOnlyAtItsRealPosition(t *testing.T) {
 	applied := `"f:` + contract.AppliedAt + `":{}`
 	app := `"k:{\"name\":\"app\"}":{"f:resources":{"f:requests":{"f:cpu":{}}}}`
 	none, applies := []entry{}, []entry{{deeds: applying}}
@@ -27,35 +27,35 @@ func aFieldCountsOnlyWhereItReallyIs(t *testing.T) {
 		name, raw string
 		want      []entry
 	}{
-		{"among annotations", `{"f:metadata":{"f:annotations":{".":{},` + applied + `}}}`, applies},
-		{"after others, with braces and quotes in their keys", `{"f:a":{"k:{\"b\":\"}\"}":{".":{}}},"f:metadata":{"f:annotations":{"f:x":{},` + applied + `},"f:labels":{}},"f:spec":{}}`, applies},
-		{"among labels", `{"f:metadata":{"f:labels":{` + applied + `}}}`, none},
-		{"at the top", `{` + applied + `}`, none},
-		{"deeper", `{"f:metadata":{"f:annotations":{"f:x":{` + applied + `}}}}`, none},
-		{"in a key of something else", `{"f:metadata":{"f:annotations":{"f:x \"f:` + contract.AppliedAt + `\"":{}}}}`, none},
-		{"a longer name", `{"f:metadata":{"f:annotations":{"f:` + contract.AppliedAt + `x":{}}}}`, none},
-		{"of nothing", ``, none},
-		{"of what ends too early", `{"f:metadata":{"f:annotations":{` + `"f:x":{`, none},
-		{"of a list", `{"f:metadata":[{"f:annotations":{` + applied + `}}]}`, none},
-		{"an original", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-memory.init":{}}}}`, []entry{{records: []uint8{0, 0, 1 << contract.MemoryRequest, 0}}}},
-		{"the original of a container that is not there", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.gone":{}}}}`, none},
-		{"an amount", `{"f:spec":{"f:containers":{` + app + `}}}`, []entry{{sets: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
-		{"an amount of an init container", `{"f:spec":{"f:initContainers":{"k:{\"name\":\"init\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`, []entry{{sets: []uint8{0, 0, 1 << contract.MemoryLimit, 0}}}},
-		{"an amount in the wrong list", `{"f:spec":{"f:initContainers":{` + app + `}}}`, none},
-		{"an amount of a status", `{"f:status":{"f:containers":{` + app + `}}}`, none},
-		{"an amount of a key by more than a name", `{"f:spec":{"f:containers":{"k:{\"name\":\"app\",\"x\":1}":{"f:resources":{"f:requests":{"f:cpu":{}}}}}}}`, none},
-		{"of several containers each its own, in any order", `{"f:spec":{"f:containers":{"k:{\"name\":\"second\"}":{"f:resources":{"f:limits":{"f:memory":{},"f:cpu":{}},"f:requests":{"f:memory":{}}}},` + app + `},"f:initContainers":{"k:{\"name\":\"last\"}":{"f:resources":{"f:limits":{"f:cpu":{},"f:memory":{}},"f:requests":{"f:memory":{},"f:cpu":{}}}}}}}`,
+		{"counts an annotation", `{"f:metadata":{"f:annotations":{".":{},` + applied + `}}}`, applies},
+		{"counts an annotation after keys with braces and quotes", `{"f:a":{"k:{\"b\":\"}\"}":{".":{}}},"f:metadata":{"f:annotations":{"f:x":{},` + applied + `},"f:labels":{}},"f:spec":{}}`, applies},
+		{"ignores a label", `{"f:metadata":{"f:labels":{` + applied + `}}}`, none},
+		{"ignores a field at the top level", `{` + applied + `}`, none},
+		{"ignores a nested field", `{"f:metadata":{"f:annotations":{"f:x":{` + applied + `}}}}`, none},
+		{"ignores text within another key", `{"f:metadata":{"f:annotations":{"f:x \"f:` + contract.AppliedAt + `\"":{}}}}`, none},
+		{"ignores a longer name", `{"f:metadata":{"f:annotations":{"f:` + contract.AppliedAt + `x":{}}}}`, none},
+		{"ignores empty fields", ``, none},
+		{"ignores truncated fields", `{"f:metadata":{"f:annotations":{` + `"f:x":{`, none},
+		{"ignores a list", `{"f:metadata":[{"f:annotations":{` + applied + `}}]}`, none},
+		{"reads an original", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-memory.init":{}}}}`, []entry{{records: []uint8{0, 0, 1 << contract.MemoryRequest, 0}}}},
+		{"ignores the original of a missing container", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.gone":{}}}}`, none},
+		{"reads an amount", `{"f:spec":{"f:containers":{` + app + `}}}`, []entry{{sets: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
+		{"reads an amount of an init container", `{"f:spec":{"f:initContainers":{"k:{\"name\":\"init\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}}}}`, []entry{{sets: []uint8{0, 0, 1 << contract.MemoryLimit, 0}}}},
+		{"ignores an amount in the wrong list", `{"f:spec":{"f:initContainers":{` + app + `}}}`, none},
+		{"ignores an amount of a status", `{"f:status":{"f:containers":{` + app + `}}}`, none},
+		{"ignores an amount whose key has more than a name", `{"f:spec":{"f:containers":{"k:{\"name\":\"app\",\"x\":1}":{"f:resources":{"f:requests":{"f:cpu":{}}}}}}}`, none},
+		{"reads amounts of several containers in any order", `{"f:spec":{"f:containers":{"k:{\"name\":\"second\"}":{"f:resources":{"f:limits":{"f:memory":{},"f:cpu":{}},"f:requests":{"f:memory":{}}}},` + app + `},"f:initContainers":{"k:{\"name\":\"last\"}":{"f:resources":{"f:limits":{"f:cpu":{},"f:memory":{}},"f:requests":{"f:memory":{},"f:cpu":{}}}}}}}`,
 			[]entry{{sets: []uint8{1 << contract.CPURequest, 1<<contract.CPULimit | 1<<contract.MemoryRequest | 1<<contract.MemoryLimit, 0, 15}}}},
-		{"originals of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.last":{},"f:workload-resizer.io/original-memory-limit.last":{},"f:workload-resizer.io/original-cpu-limit.second":{},"f:workload-resizer.io/original-cpu.init":{}}}}`,
+		{"reads originals of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/original-cpu.last":{},"f:workload-resizer.io/original-memory-limit.last":{},"f:workload-resizer.io/original-cpu-limit.second":{},"f:workload-resizer.io/original-cpu.init":{}}}}`,
 			[]entry{{records: []uint8{0, 1 << contract.CPULimit, 1 << contract.CPURequest, 1<<contract.CPURequest | 1<<contract.MemoryLimit}}}},
-		{"all that it did", `{"f:metadata":{"f:annotations":{` + applied + `,"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/adopted-cpu.app":{}}},"f:spec":{"f:restartPolicy":{}}}`,
+		{"reads all deeds", `{"f:metadata":{"f:annotations":{` + applied + `,"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/adopted-cpu.app":{}}},"f:spec":{"f:restartPolicy":{}}}`,
 			[]entry{{deeds: applying | vouching | answering | creation, adopts: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
-		{"in any order", `{"f:spec":{"f:restartPolicy":{}},"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu.app":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/applied-instance-type":{}}}}`,
+		{"reads all deeds in any order", `{"f:spec":{"f:restartPolicy":{}},"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu.app":{},"f:workload-resizer.io/infeasible":{},"f:workload-resizer.io/originals-by":{},"f:workload-resizer.io/applied-instance-type":{}}}}`,
 			[]entry{{deeds: applying | vouching | answering | creation, adopts: []uint8{1 << contract.CPURequest, 0, 0, 0}}}},
-		{"what was adopted of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu-limit.second":{},"f:workload-resizer.io/adopted-memory.init":{},"f:workload-resizer.io/adopted-cpu.gone":{}}}}`,
+		{"reads adopted amounts of several containers", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-cpu-limit.second":{},"f:workload-resizer.io/adopted-memory.init":{},"f:workload-resizer.io/adopted-cpu.gone":{}}}}`,
 			[]entry{{adopts: []uint8{0, 1 << contract.CPULimit, 1 << contract.MemoryRequest, 0}}}},
-		{"when it adopted is for people", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-at":{}}}}`, none},
-		{"a restart policy", `{"f:spec":{"f:restartPolicy":{}}}`, []entry{{deeds: creation}}},
+		{"ignores the time of adoption", `{"f:metadata":{"f:annotations":{"f:workload-resizer.io/adopted-at":{}}}}`, none},
+		{"reads the restart policy as creation", `{"f:spec":{"f:restartPolicy":{}}}`, []entry{{deeds: creation}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"})
@@ -83,12 +83,12 @@ func FuzzMembersOfWhateverIsStored(f *testing.F) {
 			total += len(key) + len(value)
 		}
 		if total > len(raw) {
-			t.Errorf("%d bytes of %d", total, len(raw))
+			t.Errorf("%d bytes of members in %d bytes", total, len(raw))
 		}
 	})
 }
 
-func eachOfManyContainersHasItsOwnFields(t *testing.T) {
+func readsTheFieldsOfEachOfManyContainers(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"})
 	p.Spec.Containers = nil
 	var containers, initContainers []string
@@ -110,7 +110,7 @@ func eachOfManyContainersHasItsOwnFields(t *testing.T) {
 			want = 1 << contract.MemoryLimit
 		}
 		if bits != want {
-			t.Errorf("the container at %d has %b, want %b", i, bits, want)
+			t.Errorf("container %d has %b, want %b", i, bits, want)
 		}
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// From reads a pod as the API server has it.
+// From reads a pod from the API server.
 func From(object *corev1.Pod) *Pod {
 	h := historyOf(object)
 	return from(object, &h)
 }
 
-// Imagined is a pod that is yet to be made, as if it ran where nobody has resized it: its
-// spec is the original, whatever its annotations say.
+// Imagined reads a pod that does not exist yet, as if it ran and had never been resized: its
+// spec is the original, regardless of its annotations.
 func Imagined(object *corev1.Pod) *Pod {
 	running := *object
 	running.Spec.NodeName = somewhere
@@ -31,11 +31,10 @@ func Imagined(object *corev1.Pod) *Pod {
 	return from(&running, &h)
 }
 
-// somewhere stands for the node of a pod that is yet to be made.
+// somewhere is the node name of a pod that does not exist yet.
 const somewhere = "imagined"
 
-// computeClass is the node selector whose value the configuration's
-// computeClasses match.
+// computeClass is the node selector that computeClasses in the configuration match.
 const computeClass = "cloud.google.com/compute-class"
 
 func from(object *corev1.Pod, h *history) *Pod {
@@ -58,7 +57,8 @@ func from(object *corev1.Pod, h *history) *Pod {
 	return p
 }
 
-// readTexts returns the annotations that are shared, as they are long.
+// readTexts reads the strings of the pod, and returns the annotation values that are shared
+// because they are long.
 func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	var w writer
 	w.add(meta.ResourceVersion)
@@ -105,7 +105,7 @@ func (p *Pod) readContainers(object *corev1.Pod, h *history) {
 	}
 }
 
-// read reads what does not depend on other containers.
+// read reads everything that does not depend on other containers.
 func (c *Container) read(spec *corev1.Container, of kind, status *corev1.ContainerStatus) {
 	c.name, c.kind, c.Spec = unique.Make(spec.Name), of, sizing.FromResources(spec.Resources)
 	for _, policy := range spec.ResizePolicy {
@@ -123,7 +123,7 @@ func (c *Container) read(spec *corev1.Container, of kind, status *corev1.Contain
 	c.readStatus(status)
 }
 
-// more reports whether a list has more than amounts of cpu and memory above zero.
+// more reports whether a list contains more than amounts of cpu and memory above zero.
 func more(list corev1.ResourceList, cpu, memory int64) bool {
 	plain := 0
 	for _, amount := range [...]int64{cpu, memory} {
@@ -134,7 +134,7 @@ func more(list corev1.ResourceList, cpu, memory int64) bool {
 	return len(list) > plain
 }
 
-// listOf is never nil, so that a list that is empty is told from none.
+// listOf returns a list that is never nil, to distinguish an empty list from none.
 func listOf(list corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		return corev1.ResourceList{}
@@ -142,7 +142,8 @@ func listOf(list corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// readMarks notes whether the pod has annotations of the reconciler, and only originals.
+// readMarks notes whether the pod has annotations of the reconciler, and whether they are
+// all originals.
 func (p *Pod) readMarks(annotations map[string]string) {
 	ours, others := false, false
 	for key := range annotations {
@@ -154,7 +155,7 @@ func (p *Pod) readMarks(annotations map[string]string) {
 	p.flags.set(onlyOriginals, !others)
 }
 
-// systemCritical is the least priority of critical pods
+// systemCritical is the lowest priority of critical pods
 // (scheduling.SystemCriticalPriority).
 const systemCritical = 2_000_000_000
 
@@ -201,7 +202,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 	return &r
 }
 
-// claimOf says which resource claim the pod uses; empty if it uses none.
+// claimOf describes the resource claim that the pod uses; empty if it uses none.
 func claimOf(object *corev1.Pod) string {
 	for _, containers := range [...][]corev1.Container{object.Spec.Containers, object.Spec.InitContainers} {
 		for i := range containers {
@@ -216,8 +217,9 @@ func claimOf(object *corev1.Pod) string {
 	return ""
 }
 
-// notReported asks the first running container only, as the API server does: a kubelet
-// that can resize reports what a container runs with.
+// notReported returns the name of the first running container if the kubelet does not
+// report its resources, else "". A kubelet that can resize reports them. Like the API
+// server, notReported checks only the first running container.
 func notReported(statuses []corev1.ContainerStatus) string {
 	for i := range statuses {
 		if s := &statuses[i]; s.State.Running != nil {

@@ -21,25 +21,25 @@ import (
 var guaranteed = podtest.Amounts{"1", "1", "1Gi", "1Gi"}
 
 func TestFrom(t *testing.T) {
-	t.Run("texts are those of the pod", textsAreThoseOfThePod)
-	t.Run("the reconciler's annotations are not among texts", theReconcilersAnnotationsAreNotAmongTexts)
-	t.Run("texts that no message can have are made valid", textsThatNoMessageCanHaveAreMadeValid)
-	t.Run("a record that is longer than any honest one proves nothing", aRecordThatIsLongerThanAnyHonestOneProvesNothing)
-	t.Run("a value that is long is there once", aValueThatIsLongIsThereOnce)
-	t.Run("a status is what the kubelet says", aStatusIsWhatTheKubeletSays)
-	t.Run("what is in force has what the spec has", whatIsInForceHasWhatTheSpecHas)
+	t.Run("returns the labels and annotations of the pod", returnsTheLabelsAndAnnotationsOfThePod)
+	t.Run("leaves out the reconciler's annotations", leavesOutTheReconcilersAnnotations)
+	t.Run("makes strings valid UTF-8", makesStringsValidUTF8)
+	t.Run("trusts no record with too many entries", trustsNoRecordWithTooManyEntries)
+	t.Run("shares long values", sharesLongValues)
+	t.Run("reads the kubelet's status", readsTheKubeletsStatus)
+	t.Run("combines status and spec", combinesStatusAndSpec)
 }
 
-func textsAreThoseOfThePod(t *testing.T) {
+func returnsTheLabelsAndAnnotationsOfThePod(t *testing.T) {
 	longest := strings.Repeat("k", 253) + "/" + strings.Repeat("n", 63)
 	for name, object := range map[string]metav1.ObjectMeta{
-		"none":                     {},
-		"labels and annotations":   {Labels: map[string]string{"a": "1", "b": ""}, Annotations: map[string]string{"a": "2", "c": "x\x00y"}},
-		"long ones":                {Labels: map[string]string{longest: "v"}, Annotations: map[string]string{"a": strings.Repeat("v", longText), longest: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}},
-		"a controller of any uid":  {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
-		"values of all lengths":    {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: strings.Repeat("n", 127), UID: types.UID(strings.Repeat("u", 20_000)), Controller: new(true)}}, Labels: map[string]string{"a": strings.Repeat("v", 126), "b": strings.Repeat("v", 127), "c": strings.Repeat("v", 128), "d": "w"}},
-		"an owner, no controller":  {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: "u"}}},
-		"others beside what is of": {Annotations: map[string]string{contract.Skip: "true", contract.Prefix + "other": "x"}},
+		"nothing":                      {},
+		"labels and annotations":       {Labels: map[string]string{"a": "1", "b": ""}, Annotations: map[string]string{"a": "2", "c": "x\x00y"}},
+		"long keys and values":         {Labels: map[string]string{longest: "v"}, Annotations: map[string]string{"a": strings.Repeat("v", longText), longest: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}},
+		"a controller with a long uid": {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
+		"values of various lengths":    {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: strings.Repeat("n", 127), UID: types.UID(strings.Repeat("u", 20_000)), Controller: new(true)}}, Labels: map[string]string{"a": strings.Repeat("v", 126), "b": strings.Repeat("v", 127), "c": strings.Repeat("v", 128), "d": "w"}},
+		"an owner, no controller":      {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: "u"}}},
+		"user annotations with prefix": {Annotations: map[string]string{contract.Skip: "true", contract.Prefix + "other": "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := From(&corev1.Pod{ObjectMeta: object})
@@ -55,7 +55,7 @@ func textsAreThoseOfThePod(t *testing.T) {
 				}
 			}
 			if p.Annotations().Has("none") || p.Labels().Get("none") != "" {
-				t.Error("it has what it has not")
+				t.Error("it has a missing key")
 			}
 			want := Controller{}
 			if owner := metav1.GetControllerOf(&object); owner != nil {
@@ -68,21 +68,21 @@ func textsAreThoseOfThePod(t *testing.T) {
 	}
 }
 
-func theReconcilersAnnotationsAreNotAmongTexts(t *testing.T) {
+func leavesOutTheReconcilersAnnotations(t *testing.T) {
 	p := From(podtest.Pod(guaranteed, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:00:00+01:00", "skip", "true")))
 	if got := maps.Collect(p.Annotations().All()); len(got) != 1 || got[contract.Skip] != "true" {
 		t.Errorf("annotations %v", got)
 	}
 	nodeType, ok := p.Applied()
 	if !ok || nodeType != "n4" || !p.AppliedAt().Equal(podtest.Start) || !p.Sized() || !p.Marked() || p.OnlyOriginals() {
-		t.Errorf("applied for %q at %v", nodeType, p.AppliedAt())
+		t.Errorf("sized for %q at %v", nodeType, p.AppliedAt())
 	}
 	if c := p.Containers[0]; !c.Recorded() || !c.Resized() || c.Original.CPU.Request != 2000 {
 		t.Errorf("%+v", c)
 	}
 }
 
-func textsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
+func makesStringsValidUTF8(t *testing.T) {
 	p := From(podtest.Pod(guaranteed, podtest.Annotated("applied-instance-type", "n4\xff"), func(p *corev1.Pod) {
 		p.Labels = map[string]string{"a": "\xfe"}
 		p.OwnerReferences[0].Name, p.OwnerReferences[0].Kind = "rs\xff", "Set\xff"
@@ -96,7 +96,7 @@ func textsThatNoMessageCanHaveAreMadeValid(t *testing.T) {
 	}
 }
 
-func aRecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
+func trustsNoRecordWithTooManyEntries(t *testing.T) {
 	for entries, want := range map[int]setter{mostEntries: author, mostEntries + 1: unknown, 2 * mostEntries: unknown} {
 		p := podtest.Pod(guaranteed, podtest.ManagedBy(podtest.AsMade))
 		for i := range entries - 1 {
@@ -106,20 +106,20 @@ func aRecordThatIsLongerThanAnyHonestOneProvesNothing(t *testing.T) {
 		}
 		h := historyOf(p)
 		if by, _ := h.setterOf(0, contract.CPURequest); by != want || len(h.entries) > mostEntries || h.cut != (want == unknown) {
-			t.Errorf("of %d entries, set by %v: %+v", entries, by, h)
+			t.Errorf("with %d entries, set by %v: %+v", entries, by, h)
 		}
 	}
 }
 
-func aValueThatIsLongIsThereOnce(t *testing.T) {
+func sharesLongValues(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		length int
 		want   bool
 	}{
-		{"one that is not", longText - 1, false},
-		{"the shortest that is", longText, true},
-		{"a longer one", 2 * longText, true},
+		{"does not share a short value", longText - 1, false},
+		{"shares the shortest long value", longText, true},
+		{"shares a longer value", 2 * longText, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			value := func() string {
@@ -127,14 +127,14 @@ func aValueThatIsLongIsThereOnce(t *testing.T) {
 				return From(p).Annotations().Get("a")
 			}
 			if a, b := value(), value(); (unsafe.StringData(a) == unsafe.StringData(b)) != tc.want || a != b {
-				t.Errorf("two pods share it: %t", !tc.want)
+				t.Errorf("two pods share the value: %t", !tc.want)
 			}
 		})
 	}
 }
 
-// What the kubelet says is kept apart only where it is not what the spec asks for.
-func aStatusIsWhatTheKubeletSays(t *testing.T) {
+// The status is stored separately only if it differs from the spec.
+func readsTheKubeletsStatus(t *testing.T) {
 	list := func(cpu string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("1Gi")}
 	}
@@ -150,16 +150,16 @@ func aStatusIsWhatTheKubeletSays(t *testing.T) {
 		told               bool
 		running, allocated sizing.Container
 		heldCPU            int64
-		// apart tells that something takes memory for it.
+		// apart means that the status is stored separately.
 		apart bool
 	}{
-		{"nothing", nil, false, sizing.Container{}, size(1000), 0, false},
-		{"no resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000), 0, false},
-		{"the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1")}, true, size(1000), size(1000), 1000, false},
-		{"the spec, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000), size(1000), 1000, false},
-		{"less", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m")}, true, size(500), size(500), 500, true},
-		{"less, and nothing of what is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less}, true, size(500), size(500), 500, true},
-		{"less, of which more is set aside", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2")}, true, size(500),
+		{"no status", nil, false, sizing.Container{}, size(1000), 0, false},
+		{"a status without resources", &corev1.ContainerStatus{Name: "app"}, false, sizing.Container{}, size(1000), 0, false},
+		{"the sizes of the spec", &corev1.ContainerStatus{Name: "app", Resources: &same, AllocatedResources: list("1")}, true, size(1000), size(1000), 1000, false},
+		{"the sizes of the spec, without allocated resources", &corev1.ContainerStatus{Name: "app", Resources: &same}, true, size(1000), size(1000), 1000, false},
+		{"smaller sizes", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("500m")}, true, size(500), size(500), 500, true},
+		{"smaller sizes, without allocated resources", &corev1.ContainerStatus{Name: "app", Resources: &less}, true, size(500), size(500), 500, true},
+		{"smaller sizes, with more allocated", &corev1.ContainerStatus{Name: "app", Resources: &less, AllocatedResources: list("2")}, true, size(500),
 			sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 500}, Memory: memory}, 2000, true},
 		{"an empty list of resources", &corev1.ContainerStatus{Name: "app", Resources: &corev1.ResourceRequirements{}, AllocatedResources: list("1")}, true, sizing.Container{}, size(1000), 1000, true},
 	} {
@@ -173,20 +173,20 @@ func aStatusIsWhatTheKubeletSays(t *testing.T) {
 				t.Errorf("runs with %v, %v", running, told)
 			}
 			if got := c.Allocated(); got != tc.allocated {
-				t.Errorf("set aside is %v, want %v", got, tc.allocated)
+				t.Errorf("allocated is %v, want %v", got, tc.allocated)
 			}
 			if cpu, _, told := c.Reserves(); cpu != tc.heldCPU || told != tc.told {
-				t.Errorf("held are %d, %v", cpu, told)
+				t.Errorf("reserved are %d, %v", cpu, told)
 			}
 			if (c.status != nil) != tc.apart {
-				t.Errorf("kept apart: %v", c.status)
+				t.Errorf("stored separately: %v", c.status)
 			}
 		})
 	}
 }
 
 // A resize can neither add nor remove requests or limits.
-func whatIsInForceHasWhatTheSpecHas(t *testing.T) {
+func combinesStatusAndSpec(t *testing.T) {
 	none := podtest.Amounts{}
 	for _, tc := range []struct {
 		name                 string
@@ -194,23 +194,23 @@ func whatIsInForceHasWhatTheSpecHas(t *testing.T) {
 		set                  string
 		inForce, isAllocated podtest.Amounts
 	}{
-		{"less of everything", guaranteed, podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, "700m", podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, podtest.Amounts{"700m", "600m", "100Mi", "200Mi"}},
-		{"what it says nothing of", guaranteed, none, "2", guaranteed, podtest.Amounts{"2", "1", "1Gi", "1Gi"}},
-		{"what nobody asked for", none, guaranteed, "2", none, none},
-		{"a limit that nobody asked for", podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"500m", "", "1Gi", ""}, podtest.Amounts{"500m", "", "1Gi", ""}},
-		{"a request that nobody asked for", podtest.Amounts{"", "1", "", "1Gi"}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"", "2", "", "3Gi"}, podtest.Amounts{"", "2", "", "3Gi"}},
+		{"smaller sizes take precedence over the spec", guaranteed, podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, "700m", podtest.Amounts{"500m", "600m", "100Mi", "200Mi"}, podtest.Amounts{"700m", "600m", "100Mi", "200Mi"}},
+		{"the spec fills in what is not reported", guaranteed, none, "2", guaranteed, podtest.Amounts{"2", "1", "1Gi", "1Gi"}},
+		{"amounts that the spec lacks are ignored", none, guaranteed, "2", none, none},
+		{"a limit that the spec lacks is ignored", podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"500m", "", "1Gi", ""}, podtest.Amounts{"500m", "", "1Gi", ""}},
+		{"a request that the spec lacks is ignored", podtest.Amounts{"", "1", "", "1Gi"}, podtest.Amounts{"500m", "2", "1Gi", "3Gi"}, "500m", podtest.Amounts{"", "2", "", "3Gi"}, podtest.Amounts{"", "2", "", "3Gi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &From(podtest.Pod(tc.spec, runsWith(true, "app", tc.with, tc.set))).Containers[0]
 			if got, want := c.InForce(), tc.inForce.Container(); got != want {
-				t.Errorf("in force is %v, want %v", got, want)
+				t.Errorf("in effect is %v, want %v", got, want)
 			}
 			if got, want := c.Allocated(), tc.isAllocated.Container(); got != want {
-				t.Errorf("set aside is %v, want %v", got, want)
+				t.Errorf("allocated is %v, want %v", got, want)
 			}
 		})
 	}
 	if got := From(podtest.Pod(guaranteed)).Containers[0].InForce(); got != guaranteed.Container() {
-		t.Errorf("where nothing is told, in force is %v", got)
+		t.Errorf("without a status, in effect is %v", got)
 	}
 }

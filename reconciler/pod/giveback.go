@@ -8,9 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// WithoutResizes is the record of a pod that has what it was created with: nothing in it
-// tells of us, and nobody has resized the pod. Its creator has again what anybody took
-// by a resize.
+// WithoutResizes returns managedFields as if the pod had never been resized: without our
+// entries and without resizes. The creator owns the fields again that resizes took from it.
 func WithoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
 	creator, sizes := -1, map[string]any{}
@@ -39,7 +38,7 @@ func WithoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsE
 	return kept
 }
 
-// createsPods reports whether an entry is that of who created the pod.
+// createsPods reports whether an entry belongs to the pod's creator.
 func createsPods(m metav1.ManagedFieldsEntry) bool {
 	if m.FieldsV1 == nil || m.Operation == metav1.ManagedFieldsOperationApply || m.Subresource != "" || (&entry{manager: m.Manager}).anybodys() {
 		return false
@@ -47,8 +46,8 @@ func createsPods(m metav1.ManagedFieldsEntry) bool {
 	return valueOf(valueOf(m.FieldsV1.GetRawBytes(), `"f:spec"`), `"f:restartPolicy"`) != nil
 }
 
-// fieldsOf are the fields of an entry; none if they cannot be read, which the API server
-// has made sure of.
+// fieldsOf returns the fields of an entry; none if they cannot be parsed, which the API
+// server rules out.
 func fieldsOf(m metav1.ManagedFieldsEntry) map[string]any {
 	fields := map[string]any{}
 	if m.FieldsV1 != nil {
@@ -57,7 +56,7 @@ func fieldsOf(m metav1.ManagedFieldsEntry) map[string]any {
 	return fields
 }
 
-// merge adds fields to others.
+// merge adds fields to into, recursively.
 func merge(into, fields map[string]any) {
 	for key, value := range fields {
 		below, ok := value.(map[string]any)

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// madeWith is the entry of who created a pod with some amounts.
+// madeWith returns the entry of a pod's creator that owns some amounts.
 func madeWith(which ...contract.Original) metav1.ManagedFieldsEntry {
 	m := podtest.BareMade
 	m.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:containers":{` + podtest.AmountFields("app", which...) + `},"f:restartPolicy":{}}}`)
@@ -19,12 +19,12 @@ func madeWith(which ...contract.Original) metav1.ManagedFieldsEntry {
 }
 
 func TestGiveback(t *testing.T) {
-	t.Run("without resizes a pod is as it was created", withoutResizesAPodIsAsItWasCreated)
-	t.Run("a record without resizes stays as it is to the byte", aRecordWithoutResizesStaysAsItIsToTheByte)
-	t.Run("who created a pod", whoCreatedAPod)
+	t.Run("restores the record as created", restoresTheRecordAsCreated)
+	t.Run("leaves a record without resizes unchanged to the byte", leavesARecordWithoutResizesUnchangedToTheByte)
+	t.Run("recognizes the creator of a pod", recognizesTheCreatorOfAPod)
 }
 
-func withoutResizesAPodIsAsItWasCreated(t *testing.T) {
+func restoresTheRecordAsCreated(t *testing.T) {
 	const cpu, cpuLimit, memory, memoryLimit = contract.CPURequest, contract.CPULimit, contract.MemoryRequest, contract.MemoryLimit
 	kubelet := podtest.Managed("kubelet", "status", 1, "conditions")
 	gitops := podtest.Managed("gitops", "", 2, "x")
@@ -37,16 +37,16 @@ func withoutResizesAPodIsAsItWasCreated(t *testing.T) {
 		name    string
 		entries []metav1.ManagedFieldsEntry
 		kept    []string
-		// authors are the amounts that are as created again.
+		// authors are the amounts that belong to the author again.
 		authors []contract.Original
 	}{
-		{"nobody resized it", []metav1.ManagedFieldsEntry{podtest.AsMade, kubelet}, []string{"kube-controller-manager", "kubelet"}, contract.Originals[:]},
-		{"we resized it", []metav1.ManagedFieldsEntry{podtest.BareMade, kubelet, podtest.ResizeOf(10, "app"), ours}, []string{"kube-controller-manager", "kubelet"}, contract.Originals[:]},
-		{"others did, each another amount", []metav1.ManagedFieldsEntry{kubelet, madeWith(cpu), podtest.ResizeBy("they", 5, cpuLimit, memory), empty, podtest.ResizeBy("others", 6, memoryLimit)}, []string{"kubelet", "kube-controller-manager"}, contract.Originals[:]},
-		{"its creator keeps what it has of each list", []metav1.ManagedFieldsEntry{madeWith(cpu, cpuLimit), podtest.ResizeBy("they", 5, memory, memoryLimit)}, []string{"kube-controller-manager"}, contract.Originals[:]},
-		{"who wrote something else stays", []metav1.ManagedFieldsEntry{podtest.BareMade, gitops, podtest.ResizeOf(10, "app"), ours}, []string{"kube-controller-manager", "gitops"}, contract.Originals[:]},
-		{"we may have created it", []metav1.ManagedFieldsEntry{byUs, podtest.ResizeOf(10, "app"), ours}, []string{contract.FieldManager}, contract.Originals[:]},
-		{"nobody knows who created it", []metav1.ManagedFieldsEntry{gitops, podtest.ResizeOf(10, "app"), ours}, []string{"gitops"}, nil},
+		{"keeps a record without resizes", []metav1.ManagedFieldsEntry{podtest.AsMade, kubelet}, []string{"kube-controller-manager", "kubelet"}, contract.Originals[:]},
+		{"removes our resize", []metav1.ManagedFieldsEntry{podtest.BareMade, kubelet, podtest.ResizeOf(10, "app"), ours}, []string{"kube-controller-manager", "kubelet"}, contract.Originals[:]},
+		{"removes resizes of several managers", []metav1.ManagedFieldsEntry{kubelet, madeWith(cpu), podtest.ResizeBy("they", 5, cpuLimit, memory), empty, podtest.ResizeBy("others", 6, memoryLimit)}, []string{"kubelet", "kube-controller-manager"}, contract.Originals[:]},
+		{"adds fields to the creator's lists", []metav1.ManagedFieldsEntry{madeWith(cpu, cpuLimit), podtest.ResizeBy("they", 5, memory, memoryLimit)}, []string{"kube-controller-manager"}, contract.Originals[:]},
+		{"keeps managers that wrote other fields", []metav1.ManagedFieldsEntry{podtest.BareMade, gitops, podtest.ResizeOf(10, "app"), ours}, []string{"kube-controller-manager", "gitops"}, contract.Originals[:]},
+		{"keeps our entry if we created the pod", []metav1.ManagedFieldsEntry{byUs, podtest.ResizeOf(10, "app"), ours}, []string{contract.FieldManager}, contract.Originals[:]},
+		{"restores nothing without a known creator", []metav1.ManagedFieldsEntry{gitops, podtest.ResizeOf(10, "app"), ours}, []string{"gitops"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			kept := WithoutResizes(tc.entries)
@@ -55,7 +55,7 @@ func withoutResizesAPodIsAsItWasCreated(t *testing.T) {
 				managers = append(managers, m.Manager)
 			}
 			if !slices.Equal(managers, tc.kept) {
-				t.Errorf("kept are %q, want %q", managers, tc.kept)
+				t.Errorf("the managers are %q, want %q", managers, tc.kept)
 			}
 			h := historyOf(podtest.Pod(guaranteed, podtest.ManagedBy(kept...)))
 			for _, which := range contract.Originals {
@@ -75,16 +75,16 @@ func withoutResizesAPodIsAsItWasCreated(t *testing.T) {
 	}
 }
 
-func aRecordWithoutResizesStaysAsItIsToTheByte(t *testing.T) {
+func leavesARecordWithoutResizesUnchangedToTheByte(t *testing.T) {
 	const unsorted = `{"f:spec":{"f:restartPolicy":{},"f:containers":{}},"f:metadata":{}}`
 	m := podtest.BareMade
 	m.FieldsV1 = metav1.NewFieldsV1(unsorted)
 	if kept := WithoutResizes([]metav1.ManagedFieldsEntry{m}); len(kept) != 1 || kept[0].FieldsV1.String() != m.FieldsV1.String() {
-		t.Errorf("it became %v", kept)
+		t.Errorf("the record became %v", kept)
 	}
 }
 
-func whoCreatedAPod(t *testing.T) {
+func recognizesTheCreatorOfAPod(t *testing.T) {
 	changed := func(change func(*metav1.ManagedFieldsEntry)) metav1.ManagedFieldsEntry {
 		m := podtest.AsMade
 		change(&m)
@@ -95,20 +95,20 @@ func whoCreatedAPod(t *testing.T) {
 		entry metav1.ManagedFieldsEntry
 		want  bool
 	}{
-		{"who set its restart policy", podtest.AsMade, true},
-		{"not who set something else", podtest.Managed("they", "", 1, "containers"), false},
-		{"nor who set nothing", changed(func(m *metav1.ManagedFieldsEntry) { m.FieldsV1 = nil }), false},
-		{"nor who applied it as it is", changed(func(m *metav1.ManagedFieldsEntry) { m.Operation = metav1.ManagedFieldsOperationApply }), false},
-		{"nor who says so of a subresource", changed(func(m *metav1.ManagedFieldsEntry) { m.Subresource = "status" }), false},
-		{"nor what was merged", changed(func(m *metav1.ManagedFieldsEntry) { m.Manager = ancientChanges }), false},
+		{"accepts an update that sets the restart policy", podtest.AsMade, true},
+		{"rejects an entry with other fields", podtest.Managed("they", "", 1, "containers"), false},
+		{"rejects an entry without fields", changed(func(m *metav1.ManagedFieldsEntry) { m.FieldsV1 = nil }), false},
+		{"rejects server-side apply", changed(func(m *metav1.ManagedFieldsEntry) { m.Operation = metav1.ManagedFieldsOperationApply }), false},
+		{"rejects a subresource", changed(func(m *metav1.ManagedFieldsEntry) { m.Subresource = "status" }), false},
+		{"rejects merged entries", changed(func(m *metav1.ManagedFieldsEntry) { m.Manager = ancientChanges }), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := createsPods(tc.entry); got != tc.want {
-				t.Errorf("it is: %t", got)
+				t.Errorf("createsPods is %t", got)
 			}
 			p := podtest.Pod(guaranteed, func(p *corev1.Pod) { p.ManagedFields = []metav1.ManagedFieldsEntry{tc.entry} })
 			if h := historyOf(p); h.created != tc.want {
-				t.Errorf("the record goes back to its creation: %t", h.created)
+				t.Errorf("the record goes back to the creation: %t", h.created)
 			}
 		})
 	}

@@ -9,45 +9,45 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// history is what the API server's record of field managers (managedFields)
-// says of who set the amounts of a pod's containers. It needs no write of ours, so
-// that no crash can lose it. Of each amount it says who set it last: whoever
-// changes an amount takes the field over from all others. An entry has one time
-// for all of its fields, so times prove nothing about a single amount.
+// history is what managedFields, the API server's record of field managers, say about who
+// set the amounts of a pod's containers. It needs no write of ours, so no crash can lose it.
+// For each amount, it shows who set it last: a manager that changes an amount takes the
+// field from all others. An entry has one time for all of its fields, so times prove nothing
+// about a single amount.
 type history struct {
-	// created says that the record goes back to the pod's creation: without
-	// that, nothing follows from what it lacks.
+	// created means that the record goes back to the pod's creation. Without that, nothing
+	// follows from a missing entry.
 	created bool
-	// cut says that the API server has merged what it knew longest into one entry,
-	// resizes as well, because too many managers wrote the pod.
+	// cut means that the record has entries that any manager may have written. If too many
+	// managers write a pod, the API server merges the oldest entries, including resizes.
 	cut bool
-	// ours is when the reconciler last resized the pod; never if it did not.
+	// ours is the time when the reconciler last resized the pod; never if it did not.
 	ours int64
-	// anybody says that there is a resize by anybody.
+	// anybody means that any manager resized the pod.
 	anybody bool
-	// answers says that we have recorded what the node said.
+	// answers means that we recorded the node's answer.
 	answers bool
-	// vouched are the managers that we found to be able to know originals, separated
+	// vouched are the managers whose originals are trusted (contract.OriginalsBy), separated
 	// by commas.
 	vouched string
 	entries []entry
 }
 
-// setter is who set an amount that a container has.
+// setter is the kind of manager that set an amount of a container.
 type setter int
 
 const (
-	// unknown: the record does not say, as it was cut or reset.
+	// unknown: the record does not say, because it was cut or reset.
 	unknown setter = iota
-	// admission: nobody but an admission plugin, with somebody's resize.
+	// admission: only an admission plugin, during a resize.
 	admission
-	// another: neither we nor who created the pod.
+	// another: a manager that is neither the reconciler nor the pod's creator.
 	another
-	// predecessor: another controller that keeps the same annotations.
+	// predecessor: another controller that uses the same annotations.
 	predecessor
 	// us: the reconciler.
 	us
-	// author: the amount is as the pod was created, or restored.
+	// author: the amount is unchanged since the pod was created or restored.
 	author
 )
 
@@ -76,16 +76,19 @@ func historyOf(pod *corev1.Pod) history {
 	return h
 }
 
-// asCreated is the history of a pod that nobody has written since it was created.
+// asCreated returns the history of a pod that has not been written since it was created.
 func asCreated() history { return history{created: true} }
 
-// setterOf returns who set an amount of the i-th container, and the name of another
-// manager. An update takes a field from all others, so that who updated an amount
-// last is the only one in the record who ever did. Managers that apply (server-side
-// apply) the value that a field has share it, which says that they agree and not who
-// was first: shared with the author it is as created, shared with us it is ours.
+// setterOf returns who set an amount of the i-th container, and the manager's name if it is
+// another manager.
 //
-// Nobody has what an admission plugin added to a resize, which is not the author's.
+// An update takes a field from all other managers, so the record contains only the last
+// manager that updated an amount. Managers that apply (server-side apply) the current value
+// share the field. That shows that they agree, not who was first: a field shared with the
+// author is as created, a field shared with us is ours.
+//
+// No manager owns an amount that an admission plugin added to a resize; the author did not
+// write it.
 func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 	by, name, made, owned, agreed := unknown, "", false, false, false
 	for k := range h.entries {
@@ -96,9 +99,9 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 		owned = true
 		switch {
 		case e.anybodys():
-			// Whoever it was.
+			// Unknown.
 		case !e.resize:
-			made = made || e.is(creation) // Anybody may apply a pod as it is.
+			made = made || e.is(creation) // Any manager may apply the pod's current values.
 		case e.manager == contract.FieldManager:
 			by = us
 		case (by == unknown || by == another) && h.keepsOurAnnotations(e.manager, i, which):
@@ -109,7 +112,7 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 	}
 	switch {
 	case made && h.created && (by == unknown || by == another && agreed), !owned && h.created && !h.anybody:
-		return author, "" // The oldest entry is merged first, so that a cut record has no creation.
+		return author, "" // The oldest entry is merged first, so a cut record has no creation.
 	case !owned && h.created:
 		return admission, ""
 	}
@@ -117,15 +120,15 @@ func (h *history) setterOf(i int, which contract.Original) (setter, string) {
 }
 
 // keepsOurAnnotations reports whether a manager that resized the i-th container is a
-// controller like us: it wrote what was applied, or the original of what it resized. Before
-// we write these in its place, it is vouched for.
+// controller like us: it wrote what it applied, or the original of the resource that it
+// resized. Before we replace these annotations, we vouch for the manager.
 func (h *history) keepsOurAnnotations(manager string, i int, which contract.Original) bool {
 	return h.vouchedFor(manager) || slices.ContainsFunc(h.entries, func(e entry) bool {
 		return e.manager == manager && !e.resize && (e.is(applying) || e.setsOriginal(i, which.OfRequest()))
 	})
 }
 
-// resizes reports whether a manager set any size that the pod has.
+// resizes reports whether the record contains a resize by the manager.
 func (h *history) resizes(manager string) bool {
 	return slices.ContainsFunc(h.entries, func(e entry) bool { return e.manager == manager && e.resize })
 }
@@ -139,9 +142,10 @@ func (h *history) vouchedFor(manager string) bool {
 	return false
 }
 
-// writerOf returns who wrote an original of the i-th container, "" if nobody but its
-// creator did, and whether he could know it: who sized the pod could. When he
-// wrote it does not matter, as an entry has one time for all of its fields.
+// writerOf returns the manager that wrote an original of the i-th container, or "" if only
+// the pod's creator did, and whether that manager could know the original. A manager that
+// resized the pod could. The time of the write does not matter: an entry has one time for
+// all of its fields.
 func (h *history) writerOf(i int, which contract.Original) (manager string, could bool) {
 	could = true
 	for k := range h.entries {
@@ -157,7 +161,7 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 	return manager, could
 }
 
-// adopted reports whether we recorded that an amount of the i-th container was adopted.
+// adopted reports whether we recorded an amount of the i-th container as adopted.
 func (h *history) adopted(i int, which contract.Original) bool {
 	return slices.ContainsFunc(h.entries, func(e entry) bool {
 		return e.manager == contract.FieldManager && !e.resize && e.setsAdopted(i, which)

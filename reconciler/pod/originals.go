@@ -7,15 +7,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// originals finds out what the author of a pod asked for. It does so for each
-// request and each limit by itself, by who set it last: of what is as created it
-// is the spec, whatever annotations say; of what we set it is the annotation, as far
-// as who wrote that may know.
+// originals determines what the author of a pod requested, separately for each request and
+// limit, by who set it last. The original of an amount as created is the spec, regardless
+// of annotations. The original of an amount that we set is the annotation, if the writer of
+// the annotation could know it.
 type originals struct {
 	annotations map[string]string
 	history     *history
-	// sized says that the pod was sized before: then what nobody is known to have
-	// set is no original any more, whatever became of the annotations.
+	// sized means that the pod was sized before. An amount whose setter is unknown is then
+	// not an original, even if all annotations are gone.
 	sized bool
 }
 
@@ -31,8 +31,8 @@ func (o *originals) fill(c *Container, i int) {
 	}
 }
 
-// amount reads one resource. A resize can remove neither requests nor limits, so
-// annotations of what is not there mean nothing. What is not known is 0.
+// amount determines the originals of one resource; unknown ones are 0. A resize cannot
+// remove requests or limits, so annotations for a missing request or limit have no meaning.
 func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	current, original, standing := *r.Of(&c.Spec), r.Of(&c.Original), &c.Standings[r.Index]
 	if current.Request == 0 {
@@ -52,13 +52,13 @@ func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	case request.Claim != Scales:
 		found = request.finding
 	case limit.missing && limit.by != admission && current.Limit == current.Request && current.Limit < r.Most:
-		// We keep equal what was equal, and only that. The published controller makes
-		// them equal and records no limit, so that this is not known to be what the
-		// author wrote, and not recorded either.
+		// We keep a limit equal to its request only if it was equal before. The published
+		// controller makes them equal and records no limit, so this may not be what the
+		// author wrote, and it is not recorded either.
 		original.Limit = original.Request
 		found.Adopted = request.Adopted
 	case limit.missing:
-		// A limit of the author's would have been recorded before it was changed.
+		// A limit that the author wrote would have been recorded before it was changed.
 		found.Claim, found.Adopted = LimitStays, request.Adopted
 	case limit.Claim == Lost:
 		found = limit.finding
@@ -74,25 +74,25 @@ func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	}
 }
 
-// finding is a standing, and why it is no better: why is for Lost, manager for Theirs.
+// finding is a standing and its explanation: why for Lost, manager for Theirs.
 type finding struct {
 	Standing
 	why, manager string
 }
 
-// part is what is known of a request, or of a limit.
+// part is what is known about a request or a limit.
 type part struct {
 	finding
-	// original is 0 if it is not known.
+	// original is 0 if it is unknown.
 	original int64
-	// missing says that there is no annotation, though there should be.
+	// missing means that a required annotation does not exist.
 	missing bool
-	// by set the amount that the container has.
+	// by is who set the container's current amount.
 	by setter
 }
 
-// besides returns the finding of a resource of which somebody else set the
-// request p, the limit, or both.
+// besides returns the finding of a resource whose request p, limit, or both another actor
+// set.
 func (p part) besides(limit part) finding {
 	f := p.finding
 	if f.Claim != Theirs {
@@ -101,7 +101,7 @@ func (p part) besides(limit part) finding {
 	f.Set, f.Adopted = p.Set|limit.Set, p.Adopted|limit.Adopted
 	for _, other := range [...]part{p, limit} {
 		if other.Claim == Lost {
-			f.Set = 0 // What is not known beside it cannot be worked out.
+			f.Set = 0 // The unknown part cannot be computed.
 		}
 	}
 	return f
@@ -111,7 +111,7 @@ func lost(format string, args ...any) finding {
 	return finding{Standing: Standing{Claim: Lost}, why: fmt.Sprintf(format, args...)}
 }
 
-// part finds the original of one amount.
+// part determines the original of one amount.
 func (o *originals) part(c *Container, i int, which contract.Original, current int64, r *sizing.Measure) part {
 	by, manager := o.history.setterOf(i, which)
 	if by == us || by == predecessor {
@@ -119,7 +119,7 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	}
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
-		amount, _ := r.Parse(text) // What cannot be read is 0, which is never there.
+		amount, _ := r.Parse(text) // 0 if it cannot be parsed; current is never 0.
 		if by == another && o.history.adopted(i, which) && amount == current {
 			by, adopted = us, 1<<which
 		} else {
@@ -140,29 +140,30 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	case err != nil:
 		return part{finding: lost("%s", err)}
 	case ok && by == unknown && recorded != current:
-		return part{finding: lost("annotation %s contradicts the spec, and the API server's record of who resized the pod is gone", which.Key(c.Name()))}
+		return part{finding: lost("annotation %s contradicts the spec, and managedFields no longer show who resized the pod", which.Key(c.Name()))}
 	case ok:
 		return part{original: recorded, finding: finding{Standing: Standing{Adopted: adopted}}}
 	case by == unknown && !o.sized:
 		c.Unrecorded |= 1 << which
 		return part{original: current}
 	}
-	return part{by: by, missing: true, finding: lost("annotation %s is missing although the pod was resized: it was lost, or what it is about came after the author", which.Key(c.Name()))}
+	return part{by: by, missing: true, finding: lost("annotation %s is missing although the pod was resized: it was removed, or its request or limit was added after the pod was created", which.Key(c.Name()))}
 }
 
-// compare has the original of what is as created recorded, if it is not there yet, or is
-// wrong. What we recorded ourselves was right: then the record of who set the amount is
-// not, as of what admission changed in a resize.
+// compare determines the original of an amount as created, and notes that it must be
+// recorded if the annotation is missing or wrong. What we recorded ourselves was right. If
+// it contradicts the spec, the record of who set the amount is wrong, for example because
+// admission changed the amount in a resize.
 func (o *originals) compare(c *Container, i int, which contract.Original, spec int64, r *sizing.Measure) part {
 	text, ok := which.In(o.annotations, c.Name())
-	amount, _ := r.Parse(text) // 0 if there is none, or none that can be read.
+	amount, _ := r.Parse(text) // 0 if it is missing or cannot be parsed.
 	switch writer, _ := o.history.writerOf(i, which); {
 	case amount == spec:
 		c.takeOver(which, writer, text)
 	case ok && writer == contract.FieldManager:
-		return part{finding: lost("annotation %s contradicts the spec, which nobody is known to have resized", which.Key(c.Name()))}
+		return part{finding: lost("annotation %s contradicts the spec, although managedFields show no resize", which.Key(c.Name()))}
 	case ok:
-		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which nobody has resized since it was created: %s counts", which.Key(c.Name()), text, r.Text(spec)))
+		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which was never resized: the original is %s", which.Key(c.Name()), text, r.Text(spec)))
 		c.Unrecorded |= 1 << which
 	default:
 		c.Unrecorded |= 1 << which
@@ -170,8 +171,8 @@ func (o *originals) compare(c *Container, i int, which contract.Original, spec i
 	return part{original: spec}
 }
 
-// read returns the amount in an annotation, and whether there is one. The error is
-// that it cannot be read, or was written by somebody who could not know it.
+// read returns the amount in an annotation, and whether the annotation exists. It returns
+// an error if the amount cannot be parsed, or if its writer could not know it.
 func (o *originals) read(c *Container, i int, which contract.Original, r *sizing.Measure) (amount int64, ok bool, err error) {
 	text, ok := which.In(o.annotations, c.Name())
 	if !ok {
@@ -179,12 +180,12 @@ func (o *originals) read(c *Container, i int, which contract.Original, r *sizing
 	}
 	amount, err = r.Parse(text)
 	if err == nil && amount == 0 {
-		err = fmt.Errorf("%q is not above 0", text)
+		err = fmt.Errorf("%q is not greater than 0", text)
 	}
 	writer, could := o.history.writerOf(i, which)
 	c.note(which, writer, text)
 	if err == nil && !could {
-		err = fmt.Errorf("it was written by %q, who neither created nor resized the pod", writer)
+		err = fmt.Errorf("it was written by %q, which neither created nor resized the pod", writer)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("annotation %s: %w", which.Key(c.Name()), err)
@@ -193,15 +194,16 @@ func (o *originals) read(c *Container, i int, which contract.Original, r *sizing
 	return amount, true, nil
 }
 
-// takeOver notes that an original that another wrote rightly is to be ours, before nothing
-// proves any more that it is right.
+// takeOver notes that the reconciler must become the owner of a correct original of another
+// manager, while the record still proves that it is correct.
 func (c *Container) takeOver(which contract.Original, writer, text string) {
 	if c.note(which, writer, text) {
 		c.TakesOver |= 1 << which
 	}
 }
 
-// note notes what an original says that is another's, which it stays if we write the same.
+// note notes the text of an original that another manager owns: writing the same text would
+// not make the reconciler its owner.
 func (c *Container) note(which contract.Original, writer, text string) bool {
 	if writer == "" || writer == contract.FieldManager {
 		return false

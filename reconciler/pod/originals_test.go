@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// bits are those of some originals.
+// bits returns the bits of some originals.
 func bits(which ...contract.Original) (all uint8) {
 	for _, w := range which {
 		all |= 1 << w
@@ -22,19 +22,19 @@ func bits(which ...contract.Original) (all uint8) {
 }
 
 func TestOriginals(t *testing.T) {
-	t.Run("what is known of originals", whatIsKnownOfOriginals)
+	t.Run("determines the originals of each resource", determinesTheOriginalsOfEachResource)
 }
 
-// TestWhatIsKnownOfOriginals tells what becomes of cpu and memory alike.
-func whatIsKnownOfOriginals(t *testing.T) {
+// determinesTheOriginalsOfEachResource runs the same cases for cpu and memory.
+func determinesTheOriginalsOfEachResource(t *testing.T) {
 	type entries = []metav1.ManagedFieldsEntry
-	type texts = map[string]string // By "request" and "limit", or the same after "adopted ".
+	type texts = map[string]string // Keys: "request" and "limit", with or without "adopted ".
 	const alreadySized = "sized before"
 	for _, resource := range []struct {
 		name           string
 		request, limit contract.Original
-		// small and large are what the pod has, double is more, and most the most that is
-		// read of any quantity.
+		// small and large are the pod's amounts, double is more, and most is the largest
+		// amount that is read.
 		amounts                    func(request, limit string) podtest.Amounts
 		small, large, double, most string
 		smallIs, largeIs, doubleIs int64
@@ -70,93 +70,93 @@ func whatIsKnownOfOriginals(t *testing.T) {
 
 		for _, tc := range []struct {
 			name string
-			// request and limit are what the pod has, small and large unless they are set.
+			// request and limit are the pod's amounts; by default, small and large.
 			request, limit string
 			entries        entries
 			texts          texts
 			want           sizing.Amount
 			claim          Claim
 			set, adopted   uint8
-			// unrecorded and so on are those of the container.
+			// unrecorded, takesOver and outdated are the fields of the container.
 			unrecorded, takesOver, outdated uint8
 			ours                            bool
 			why, by, ignored, predecessor   string
 		}{
-			{name: "as created, it is the spec", entries: entries{podtest.AsMade}, want: as(resource.smallIs, resource.largeIs), unrecorded: both},
+			{name: "as created, the original is the spec", entries: entries{podtest.AsMade}, want: as(resource.smallIs, resource.largeIs), unrecorded: both},
 			{name: "as created, and we recorded it", entries: entries{podtest.AsMade, wrote(us, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
 				want: as(resource.smallIs, resource.largeIs)},
 			{name: "as created, and its creator recorded it", entries: entries{podtest.AsMade}, texts: texts{"request": small, "limit": large}, want: as(resource.smallIs, resource.largeIs)},
-			{name: "as created, and another recorded it rightly", entries: entries{podtest.AsMade, wrote(they, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
+			{name: "as created, and another recorded it correctly", entries: entries{podtest.AsMade, wrote(they, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
 				want: as(resource.smallIs, resource.largeIs), takesOver: both},
-			{name: "another recorded the limit alone", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": large},
+			{name: "as created, and another recorded only the limit", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": large},
 				want: as(resource.smallIs, resource.largeIs), takesOver: bits(limit), unrecorded: bits(request)},
-			{name: "as created, and another recorded it wrongly", entries: entries{podtest.AsMade, wrote(they, requestKey)}, texts: texts{"request": double},
+			{name: "as created, and another recorded another amount", entries: entries{podtest.AsMade, wrote(they, requestKey)}, texts: texts{"request": double},
 				want: as(resource.smallIs, resource.largeIs), unrecorded: both, ignored: requestKey},
-			{name: "as created, and another recorded what is no amount", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": "x"},
+			{name: "as created, and another recorded an invalid amount", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": "x"},
 				want: as(resource.smallIs, resource.largeIs), unrecorded: both, ignored: limitKey},
-			{name: "as created, and we recorded something else", entries: entries{podtest.AsMade, wrote(us, requestKey)}, texts: texts{"request": double},
-				claim: Lost, want: as(0, resource.largeIs), unrecorded: bits(limit), why: "annotation " + requestKey + " contradicts the spec, which nobody is known to have resized"},
-			{name: "as created, whatever was adopted", entries: entries{podtest.AsMade, wrote(us, request.AdoptedKey("app"))}, texts: texts{"adopted request": small},
+			{name: "as created, and we recorded another amount", entries: entries{podtest.AsMade, wrote(us, requestKey)}, texts: texts{"request": double},
+				claim: Lost, want: as(0, resource.largeIs), unrecorded: bits(limit), why: "annotation " + requestKey + " contradicts the spec, although managedFields show no resize"},
+			{name: "as created, although an amount was adopted", entries: entries{podtest.AsMade, wrote(us, request.AdoptedKey("app"))}, texts: texts{"adopted request": small},
 				want: as(resource.smallIs, resource.largeIs), unrecorded: both, outdated: bits(request)},
-			{name: "a limit alone is nothing to scale", request: "none", entries: resized, want: as(0, resource.largeIs)},
+			{name: "a limit without a request", request: "none", entries: resized, want: as(0, resource.largeIs)},
 
-			{name: "resized by us, it is what we recorded", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, resource.doubleIs), ours: true},
-			{name: "the original of a limit may be that of its request", entries: resized, texts: texts{"request": large, "limit": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
-			{name: "but not below it", entries: resized, texts: texts{"request": double, "limit": large}, claim: Lost, want: as(resource.doubleIs, resource.largeIs), ours: true,
+			{name: "resized by us, the original is what we recorded", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, resource.doubleIs), ours: true},
+			{name: "the original limit equals the original request", entries: resized, texts: texts{"request": large, "limit": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
+			{name: "the original limit is below the original request", entries: resized, texts: texts{"request": double, "limit": large}, claim: Lost, want: as(resource.doubleIs, resource.largeIs), ours: true,
 				why: "annotation " + limitKey + ": limit " + large + " is below the request "},
-			{name: "resized by us, and it had no limit", limit: "none", entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, 0), ours: true},
-			{name: "nor has it one if something says so", limit: "none", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, 0), ours: true},
-			{name: "what we recorded is lost", entries: resized, texts: texts{"limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + " is missing although the pod was resized"},
-			{name: "a limit that we did not record came later", entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
-			{name: "one that is equal was equal", limit: small, entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
-			{name: "not if admission added it", limit: small, entries: entries{podtest.BareMade, resize(us, request), wrote(us, requestKey)}, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
-			{name: "nor if it is the most that is read", request: resource.most, limit: resource.most, entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
-			{name: "a limit that cannot be read", entries: resized, texts: texts{"request": large, "limit": "x"}, claim: Lost, want: as(resource.largeIs, 0), ours: true, why: "annotation " + limitKey + `: "x" is not a quantity`},
-			{name: "a request that cannot be read", entries: resized, texts: texts{"request": "x", "limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: "x" is not a quantity`},
-			{name: "a request of nothing", entries: resized, texts: texts{"request": "0", "limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: "0" is not above 0`},
-			{name: "what a stranger recorded", entries: entries{podtest.AsMade, resize(us, request, limit), wrote(us, limitKey), wrote("stranger", requestKey)}, texts: texts{"request": large, "limit": double},
-				claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: it was written by "stranger", who neither created nor resized the pod`},
-			{name: "a stranger's limit", entries: entries{podtest.AsMade, resize(us, request, limit), wrote(us, requestKey), wrote("stranger", limitKey)}, texts: texts{"request": large, "limit": double},
+			{name: "resized by us, without a limit", limit: "none", entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, 0), ours: true},
+			{name: "resized by us, without a limit but with an annotation", limit: "none", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, 0), ours: true},
+			{name: "resized by us, and our annotation is missing", entries: resized, texts: texts{"limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + " is missing although the pod was resized"},
+			{name: "resized by us, and the limit was added later", entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
+			{name: "resized by us, and the unrecorded limit equals its request", limit: small, entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
+			{name: "resized by us, and admission added an equal limit", limit: small, entries: entries{podtest.BareMade, resize(us, request), wrote(us, requestKey)}, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
+			{name: "resized by us, and the equal limit is the largest amount", request: resource.most, limit: resource.most, entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
+			{name: "resized by us, and the original limit is invalid", entries: resized, texts: texts{"request": large, "limit": "x"}, claim: Lost, want: as(resource.largeIs, 0), ours: true, why: "annotation " + limitKey + `: "x" is not a quantity`},
+			{name: "resized by us, and the original request is invalid", entries: resized, texts: texts{"request": "x", "limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: "x" is not a quantity`},
+			{name: "resized by us, and the original request is 0", entries: resized, texts: texts{"request": "0", "limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: "0" is not greater than 0`},
+			{name: "resized by us, and a stranger recorded the request", entries: entries{podtest.AsMade, resize(us, request, limit), wrote(us, limitKey), wrote("stranger", requestKey)}, texts: texts{"request": large, "limit": double},
+				claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + `: it was written by "stranger", which neither created nor resized the pod`},
+			{name: "resized by us, and a stranger recorded the limit", entries: entries{podtest.AsMade, resize(us, request, limit), wrote(us, requestKey), wrote("stranger", limitKey)}, texts: texts{"request": large, "limit": double},
 				claim: Lost, want: as(resource.largeIs, 0), ours: true, why: "annotation " + limitKey + `: it was written by "stranger"`},
 
 			{name: "another set the request", entries: entries{podtest.AsMade, resize(they, request)}, claim: Theirs, set: bits(request), by: they, want: as(0, resource.largeIs), unrecorded: bits(limit)},
 			{name: "another set the limit", entries: entries{podtest.AsMade, resize(they, limit)}, claim: Theirs, set: bits(limit), by: they, want: as(resource.smallIs, 0), unrecorded: bits(request)},
 			{name: "another set both", entries: entries{podtest.AsMade, resize(they, request, limit)}, claim: Theirs, set: both, by: they},
-			{name: "another set what we had recorded", entries: entries{podtest.AsMade, resize(us, limit), resize(they, request), wrote(us, requestKey, limitKey)}, texts: texts{"request": large, "limit": double},
+			{name: "another set the request that we had recorded", entries: entries{podtest.AsMade, resize(us, limit), resize(they, request), wrote(us, requestKey, limitKey)}, texts: texts{"request": large, "limit": double},
 				claim: Theirs, set: bits(request), by: they, want: as(resource.largeIs, resource.doubleIs), ours: true},
-			{name: "another set the request, and the limit is lost", entries: entries{podtest.AsMade, resize(us, limit), resize(they, request), wrote(us, requestKey)}, texts: texts{"request": large},
+			{name: "another set the request, and the limit is unknown", entries: entries{podtest.AsMade, resize(us, limit), resize(they, request), wrote(us, requestKey)}, texts: texts{"request": large},
 				claim: Theirs, set: 0, by: they, want: as(resource.largeIs, 0), ours: true},
-			{name: "another set the limit, and the request is lost", entries: entries{podtest.AsMade, resize(us, request), resize(they, limit), wrote(us, limitKey)}, texts: texts{"limit": double},
+			{name: "another set the limit, and the request is unknown", entries: entries{podtest.AsMade, resize(us, request), resize(they, limit), wrote(us, limitKey)}, texts: texts{"limit": double},
 				claim: Theirs, set: 0, by: they, want: as(0, resource.doubleIs), ours: true},
 
-			{name: "what another set was adopted", entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"))},
+			{name: "adopted request", entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"))},
 				texts: texts{"request": large, "limit": double, "adopted request": small}, want: as(resource.largeIs, resource.doubleIs), adopted: bits(request), ours: true},
-			{name: "the limit was", entries: entries{podtest.AsMade, resize(they, limit), resize(us, request), wrote(us, requestKey, limitKey, limit.AdoptedKey("app"))},
+			{name: "adopted limit", entries: entries{podtest.AsMade, resize(they, limit), resize(us, request), wrote(us, requestKey, limitKey, limit.AdoptedKey("app"))},
 				texts: texts{"request": large, "limit": double, "adopted limit": large}, want: as(resource.largeIs, resource.doubleIs), adopted: bits(limit), ours: true},
-			{name: "both were", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
+			{name: "adopted request and limit", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
 				texts: texts{"request": large, "limit": double, "adopted request": small, "adopted limit": large}, want: as(resource.largeIs, resource.doubleIs), adopted: both},
-			{name: "the request was, and a limit came later", entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
+			{name: "adopted request, and the limit was added later", entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
 				texts: texts{"request": large, "adopted request": small}, claim: LimitStays, want: as(resource.largeIs, 0), adopted: bits(request), ours: true},
-			{name: "the request was, of a limit that is equal", limit: small, entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
+			{name: "adopted request, and the limit is equal", limit: small, entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
 				texts: texts{"request": large, "adopted request": small}, want: as(resource.largeIs, resource.largeIs), adopted: bits(request), ours: true},
-			{name: "one was adopted, and another set the other", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"))},
+			{name: "adopted request, and another set the limit", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"))},
 				texts: texts{"request": large, "limit": double, "adopted request": small}, claim: Theirs, set: bits(limit), adopted: bits(request), by: they, want: as(resource.largeIs, resource.doubleIs)},
-			{name: "it was set anew since", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
+			{name: "adopted amounts that were set again since", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
 				texts: texts{"request": large, "adopted request": double, "adopted limit": "x"}, claim: Theirs, set: both, by: they, want: as(resource.largeIs, 0), outdated: both},
-			{name: "not we say that we adopted it", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey), wrote("stranger", request.AdoptedKey("app"))},
+			{name: "adopted according to a stranger", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey), wrote("stranger", request.AdoptedKey("app"))},
 				texts: texts{"request": large, "adopted request": small}, claim: Theirs, set: both, by: they, want: as(resource.largeIs, 0), outdated: bits(request)},
 
-			{name: "another controller with our annotations resized it", entries: entries{podtest.AsMade, resize(published, request, limit), wrote(published, contract.AppliedAt, requestKey, limitKey)},
+			{name: "a predecessor resized it", entries: entries{podtest.AsMade, resize(published, request, limit), wrote(published, contract.AppliedAt, requestKey, limitKey)},
 				texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, resource.doubleIs), takesOver: both, ours: true, predecessor: published},
-			{name: "one that we vouch for", entries: entries{podtest.AsMade, resize(published, request, limit), wrote(published, requestKey, limitKey), wrote(us, contract.OriginalsBy)},
+			{name: "a predecessor that we vouch for resized it", entries: entries{podtest.AsMade, resize(published, request, limit), wrote(published, requestKey, limitKey), wrote(us, contract.OriginalsBy)},
 				texts: texts{"request": large, "limit": double, "by": published}, want: as(resource.largeIs, resource.doubleIs), takesOver: both, ours: true},
 
-			{name: "nobody knows who set it, on a pod that was never sized", want: as(resource.smallIs, resource.largeIs), unrecorded: both},
-			{name: "it is as recorded", texts: texts{"request": small, "limit": large}, want: as(resource.smallIs, resource.largeIs)},
-			{name: "it is not", texts: texts{"request": small, "limit": double}, claim: Lost, want: as(resource.smallIs, 0), why: "annotation " + limitKey + " contradicts the spec, and the API server's record of who resized the pod is gone"},
-			{name: "nobody knows who set it, on a pod that says for what it was sized", texts: texts{alreadySized: "n4"}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
-			{name: "nor on one that somebody resized", entries: entries{resize(they, contract.Original(3-int(limit)))}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
-			{name: "nor on one whose record was cut", entries: entries{podtest.Managed(ancientChanges, "", 3, "restartPolicy")}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
+			{name: "unknown setter on a pod that was never sized", want: as(resource.smallIs, resource.largeIs), unrecorded: both},
+			{name: "unknown setter, and the annotations match", texts: texts{"request": small, "limit": large}, want: as(resource.smallIs, resource.largeIs)},
+			{name: "unknown setter, and an annotation contradicts the spec", texts: texts{"request": small, "limit": double}, claim: Lost, want: as(resource.smallIs, 0), why: "annotation " + limitKey + " contradicts the spec, and managedFields no longer show who resized the pod"},
+			{name: "unknown setter on a pod with an applied node type", texts: texts{alreadySized: "n4"}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
+			{name: "unknown setter on a pod that another resized", entries: entries{resize(they, contract.Original(3-int(limit)))}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
+			{name: "unknown setter on a pod with merged entries", entries: entries{podtest.Managed(ancientChanges, "", 3, "restartPolicy")}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
 		} {
 			t.Run(resource.name+"/"+tc.name, func(t *testing.T) {
 				has := func(text, usual string) string {
@@ -183,10 +183,10 @@ func whatIsKnownOfOriginals(t *testing.T) {
 					t.Errorf("originals %v, want %v", got, tc.want)
 				}
 				if got, want := resource.standing(c), (Standing{tc.claim, tc.set, tc.adopted}); got != want || got.Ours() != (tc.claim == Scales || tc.claim == LimitStays) {
-					t.Errorf("it is %+v, want %+v", got, want)
+					t.Errorf("standing %+v, want %+v", got, want)
 				}
 				if c.Unrecorded != tc.unrecorded || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Resized() != tc.ours {
-					t.Errorf("unrecorded %b, to be taken over %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unrecorded, c.TakesOver, c.Outdated, c.Resized(),
+					t.Errorf("unrecorded %b, taken over %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unrecorded, c.TakesOver, c.Outdated, c.Resized(),
 						tc.unrecorded, tc.takesOver, tc.outdated, tc.ours)
 				}
 				for which, text := range map[contract.Original]string{request: tc.texts["request"], limit: tc.texts["limit"]} {
@@ -204,7 +204,7 @@ func whatIsKnownOfOriginals(t *testing.T) {
 					t.Errorf("set by %q, want %q", got, tc.by)
 				}
 				if ignored := c.Ignored(); (len(ignored) == 1) != (tc.ignored != "") || len(ignored) > 0 && !strings.HasPrefix(ignored[0], "annotation "+tc.ignored+`: "`) {
-					t.Errorf("ignored are %q, want %q", ignored, tc.ignored)
+					t.Errorf("ignored %q, want %q", ignored, tc.ignored)
 				}
 				if got := c.Predecessors(); slices.Contains(got, published) != (tc.predecessor != "") || len(slices.Compact(got)) > 1 {
 					t.Errorf("predecessors %q, want %q", got, tc.predecessor)

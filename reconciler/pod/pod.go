@@ -11,19 +11,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Pod is what the reconciler knows of a pod. Nobody changes it.
+// Pod is what the reconciler knows about a pod. It is immutable.
 type Pod struct {
-	// Name and UID have memory of their own, as others keep them for longer.
+	// Name and UID have their own memory, because callers keep them longer than the Pod.
 	Name string
 	UID  types.UID
-	// Containers are spec.containers, then spec.initContainers, each in its order.
+	// Containers are spec.containers, then spec.initContainers, in the order of the spec.
 	Containers []Container
 
-	// texts are those that hardly any other pod has.
+	// texts are strings that hardly any other pod has.
 	texts texts
 
 	namespace, node, appliedType unique.Handle[string]
-	// kind is that of the controller.
+	// kind is the kind of the controller.
 	kind                 unique.Handle[string]
 	resizedAt, appliedAt int64
 	phase                phase
@@ -32,16 +32,16 @@ type Pod struct {
 	rare                 *rare
 }
 
-// Controller is the owner that made a pod and keeps it.
+// Controller is the owner that controls a pod.
 type Controller struct {
 	Kind, Name string
 	UID        types.UID
 }
 
-// Exists reports whether the pod has one.
+// Exists reports whether the pod has a controller.
 func (c Controller) Exists() bool { return c.Kind != "" }
 
-// flags are facts that take a bit each.
+// flags are facts about a pod, one bit each.
 type flags uint16
 
 const (
@@ -68,7 +68,7 @@ func (f *flags) set(bit flags, on bool) {
 	}
 }
 
-// rare is what few pods have.
+// rare holds what few pods have.
 type rare struct {
 	overhead          sizing.Container
 	whole             *Whole
@@ -78,7 +78,7 @@ type rare struct {
 	crossesNamespaces bool
 	answer            *Answer
 	conditions        []Condition
-	// long are annotations.
+	// long are annotation values of at least longText bytes.
 	long                                     []unique.Handle[string]
 	originalsBy, priorityClass, computeClass unique.Handle[string]
 }
@@ -92,14 +92,14 @@ func (p *Pod) seldom() *rare {
 	return p.rare
 }
 
-// Whole is what a pod asks for as a whole (spec.resources).
+// Whole holds the pod-level resources of a pod (spec.resources).
 type Whole struct {
 	sizing.Container
-	// Asks tells that there is any request or limit, of whatever resource.
+	// Asks reports whether there is a request or limit of any resource.
 	Asks bool
 }
 
-// phase and class are the texts of Kubernetes in a byte.
+// phase and class encode the strings of Kubernetes in a byte.
 type (
 	phase uint8
 	class uint8
@@ -110,135 +110,137 @@ var (
 	classes = [...]corev1.PodQOSClass{"", corev1.PodQOSBestEffort, corev1.PodQOSBurstable, corev1.PodQOSGuaranteed}
 )
 
-// ResourceVersion is that of the object that was read.
+// ResourceVersion returns the resource version of the object that was read.
 func (p *Pod) ResourceVersion() string { return p.texts.next(new(int)) }
 
-// Controller is what made the pod and keeps it; zero if nothing did.
+// Controller returns the pod's controller; zero if it has none.
 func (p *Pod) Controller() Controller {
 	at := 0
 	p.texts.next(&at)
 	return Controller{textOf(p.kind), p.texts.next(&at), types.UID(p.texts.next(&at))}
 }
 
-// Labels are all that the pod has.
+// Labels returns all labels of the pod.
 func (p *Pod) Labels() Texts { return p.texts.labels() }
 
-// Annotations are all that the pod has, but for those that the reconciler writes: what
-// these say is in the rest.
+// Annotations returns all annotations of the pod except the ones that the reconciler writes:
+// other methods return their contents.
 func (p *Pod) Annotations() Texts { return p.texts.annotations(p.seldom().long) }
 
 // Label returns the value of a label, and whether the pod has it.
 func (p *Pod) Label(key string) (value string, ok bool) { return p.Labels().Lookup(key) }
 
-// Annotation is Label for Annotations.
+// Annotation is like Label, for Annotations.
 func (p *Pod) Annotation(key string) (value string, ok bool) { return p.Annotations().Lookup(key) }
 
-// Conditions are what the kubelet says of resizes of this spec.
+// Conditions returns what the kubelet reports about resizes of this spec.
 func (p *Pod) Conditions() []Condition { return p.seldom().conditions }
 
-// Namespace is the pod's.
+// Namespace returns the pod's namespace.
 func (p *Pod) Namespace() string { return textOf(p.namespace) }
 
-// NamespacedName is what the pod is called by.
+// NamespacedName returns the pod's namespace and name.
 func (p *Pod) NamespacedName() types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace(), Name: p.Name}
 }
 
-// GetObjectMeta implements metav1.ObjectMetaAccessor, by which caches know objects.
+// GetObjectMeta implements metav1.ObjectMetaAccessor, which caches use to identify objects.
 func (p *Pod) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: p.Namespace(), Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion()}
 }
 
-// Node is where the pod runs, or is to run; empty if it has no node yet.
+// Node returns the name of the pod's node; empty if it has no node yet.
 func (p *Pod) Node() string { return textOf(p.node) }
 
-// Phase is the pod's.
+// Phase returns the pod's phase.
 func (p *Pod) Phase() corev1.PodPhase { return phases[p.phase] }
 
-// Finished reports whether all containers have ended for good.
+// Finished reports whether the pod has succeeded or failed.
 func (p *Pod) Finished() bool {
 	return p.Phase() == corev1.PodSucceeded || p.Phase() == corev1.PodFailed
 }
 
-// QOSClass is what the API server says; empty if it says nothing.
+// QOSClass returns the QoS class that the API server reports; empty if it reports none.
 func (p *Pod) QOSClass() corev1.PodQOSClass { return classes[p.class] }
 
 // Terminating reports whether the pod is being deleted.
 func (p *Pod) Terminating() bool { return p.is(terminating) }
 
-// Static reports whether the pod is the mirror of a static one.
+// Static reports whether the pod is the mirror of a static pod.
 func (p *Pod) Static() bool { return p.is(static) }
 
-// HasDeadline reports whether the pod may run only for so long (activeDeadlineSeconds).
+// HasDeadline reports whether the run time of the pod is limited (activeDeadlineSeconds).
 func (p *Pod) HasDeadline() bool { return p.is(deadline) }
 
-// Critical reports whether the kubelet makes room for the pod by killing others.
-// Static pods, for which it does so too, are never resized.
+// Critical reports whether the kubelet kills other pods to make room for this pod. It also
+// does so for static pods, but these are never resized.
 func (p *Pod) Critical() bool { return p.is(critical) }
 
-// Windows reports whether the pod says that it is for Windows.
+// Windows reports whether the pod's spec requests Windows.
 func (p *Pod) Windows() bool { return p.seldom().windows }
 
-// PriorityClass is the name of the pod's; empty if it has none.
+// PriorityClass returns the name of the pod's priority class; empty if it has none.
 func (p *Pod) PriorityClass() string { return textOf(p.seldom().priorityClass) }
 
-// ComputeClass is what the node selector cloud.google.com/compute-class asks for.
+// ComputeClass returns the value of the node selector cloud.google.com/compute-class.
 func (p *Pod) ComputeClass() string { return textOf(p.seldom().computeClass) }
 
-// CrossesNamespaces reports whether a term of pod (anti-)affinity names namespaces.
+// CrossesNamespaces reports whether a term of pod (anti-)affinity selects namespaces.
 func (p *Pod) CrossesNamespaces() bool { return p.seldom().crossesNamespaces }
 
-// Overhead is what running the pod takes beside its containers.
+// Overhead returns the pod's overhead: the resources that it needs in addition to its
+// containers.
 func (p *Pod) Overhead() sizing.Container { return p.seldom().overhead }
 
-// Whole is what the pod asks for as a whole; nil if it does not.
+// Whole returns the pod-level resources; nil if the pod has none.
 func (p *Pod) Whole() *Whole { return p.seldom().whole }
 
-// Claim says which resource claim the pod uses; empty if it uses none.
+// Claim describes the resource claim that the pod uses; empty if it uses none.
 func (p *Pod) Claim() string { return p.seldom().claim }
 
-// NotReported is the first container that runs, if the kubelet does not report what
-// it runs with; else it is empty.
+// NotReported returns the name of the first running container if the kubelet does not
+// report its resources; otherwise it is empty.
 func (p *Pod) NotReported() string { return p.seldom().unsupported }
 
-// Applied is the node type that the pod says it was sized for, and whether it says so.
+// Applied returns the node type that the pod was last sized for, and whether the annotation
+// exists.
 func (p *Pod) Applied() (nodeType string, ok bool) { return textOf(p.appliedType), p.is(applied) }
 
-// AppliedAt is when that was, in UTC; zero if the pod does not say.
+// AppliedAt returns the time of that resize, in UTC; zero if the pod does not record it.
 func (p *Pod) AppliedAt() time.Time { return timeAt(p.appliedAt) }
 
-// ResizedAt is when the reconciler last resized the pod, in whole seconds of the API
-// server's clock; zero if it never did.
+// ResizedAt returns the time when the reconciler last resized the pod, in whole seconds of
+// the API server's clock; zero if it never did.
 func (p *Pod) ResizedAt() time.Time { return timeAt(p.resizedAt) }
 
-// AnybodyResized reports whether anybody has resized the pod.
+// AnybodyResized reports whether the record contains a resize by any manager.
 func (p *Pod) AnybodyResized() bool { return p.is(anybodyResized) }
 
-// RecordCut reports whether the API server's record of who wrote the pod does not go
-// back to its creation.
+// RecordCut reports whether managedFields contain merged or unattributed writes, so that
+// they do not go back to the pod's creation.
 func (p *Pod) RecordCut() bool { return p.is(recordCut) }
 
 // Marked reports whether the pod has annotations of the reconciler.
 func (p *Pod) Marked() bool { return p.is(marked) }
 
-// OnlyOriginals reports whether all annotations of the reconciler are originals.
+// OnlyOriginals reports whether all annotations of the reconciler hold originals.
 func (p *Pod) OnlyOriginals() bool { return p.is(onlyOriginals) }
 
-// OriginalsBy are the field managers that are vouched for, separated by commas.
+// OriginalsBy returns the field managers that are vouched for, separated by commas.
 func (p *Pod) OriginalsBy() string { return textOf(p.seldom().originalsBy) }
 
-// Answer is what the pod says of its node; nil if it says nothing that counts.
+// Answer returns the node's answer that the pod records; nil if there is none that counts.
 func (p *Pod) Answer() *Answer { return p.seldom().answer }
 
-// Answers reports whether the pod says anything of its node, whether it counts or not.
+// Answers reports whether the pod records an answer of its node, valid or not.
 func (p *Pod) Answers() bool { return p.is(answers) }
 
-// Sized reports whether the reconciler ever sized the pod, if only in part.
+// Sized reports whether the reconciler ever sized the pod, even if only in part.
 func (p *Pod) Sized() bool {
 	return p.is(applied) || p.resizedAt != never && p.is(marked)
 }
 
-// never is the time that there is none.
+// never is a time that is not set.
 const never = 0
 
 func timeAt(seconds int64) time.Time {
@@ -248,7 +250,7 @@ func timeAt(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// textOf is the text of a handle that may not be set.
+// textOf returns the string of a handle, or "" if the handle is not set.
 func textOf(h unique.Handle[string]) string {
 	if h == (unique.Handle[string]{}) {
 		return ""
@@ -256,7 +258,7 @@ func textOf(h unique.Handle[string]) string {
 	return h.Value()
 }
 
-// handleOf is not set for an empty text.
+// handleOf returns a handle, which is not set for an empty string.
 func handleOf(s string) unique.Handle[string] {
 	if s == "" {
 		return unique.Handle[string]{}

@@ -15,13 +15,13 @@ import (
 type changes = []func(*corev1.Pod)
 
 func TestPod(t *testing.T) {
-	t.Run("what is read of a pod", whatIsReadOfAPod)
-	t.Run("what containers are for", whatContainersAreFor)
-	t.Run("what restarts a container", whatRestartsAContainer)
-	t.Run("lists are kept where they have more than amounts", listsAreKeptWhereTheyHaveMoreThanAmounts)
+	t.Run("reads the properties of a pod", readsThePropertiesOfAPod)
+	t.Run("distinguishes kinds of containers", distinguishesKindsOfContainers)
+	t.Run("reports which resources restart a container", reportsWhichResourcesRestartAContainer)
+	t.Run("keeps lists that have more than amounts", keepsListsThatHaveMoreThanAmounts)
 }
 
-func whatIsReadOfAPod(t *testing.T) {
+func readsThePropertiesOfAPod(t *testing.T) {
 	spec := func(change func(*corev1.PodSpec)) func(*corev1.Pod) { return func(p *corev1.Pod) { change(&p.Spec) } }
 	phase := func(phase corev1.PodPhase) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Status.Phase = phase } }
 	terminating := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.Start)) }
@@ -56,7 +56,7 @@ func whatIsReadOfAPod(t *testing.T) {
 	for _, rule := range []struct {
 		name string
 		of   func(*Pod) any
-		// is are pods by what makes them so, and what they are.
+		// is lists pods, the changes that make them, and the expected result.
 		is []struct {
 			name    string
 			changes changes
@@ -64,49 +64,49 @@ func whatIsReadOfAPod(t *testing.T) {
 		}
 	}{
 		{"terminating", func(p *Pod) any { return p.Terminating() }, cases{
-			{"one that stays", nil, false}, {"one that is deleted", changes{terminating}, true}}},
+			{"not deleted", nil, false}, {"deleted", changes{terminating}, true}}},
 		{"finished", func(p *Pod) any { return p.Finished() }, cases{
 			{"pending", changes{phase(corev1.PodPending)}, false}, {"running", nil, false},
 			{"succeeded", changes{phase(corev1.PodSucceeded)}, true}, {"failed", changes{phase(corev1.PodFailed)}, true}}},
 		{"with a deadline", func(p *Pod) any { return p.HasDeadline() }, cases{
-			{"none", nil, false}, {"of a minute", changes{deadline(60)}, true}, {"at once", changes{deadline(0)}, true}, {"before it begins", changes{deadline(-1)}, false}}},
+			{"none", nil, false}, {"a minute", changes{deadline(60)}, true}, {"zero", changes{deadline(0)}, true}, {"negative", changes{deadline(-1)}, false}}},
 		{"critical", func(p *Pod) any { return p.Critical() }, cases{
-			{"of no priority", nil, false}, {"of the highest that users have", changes{priority(1_999_999_999)}, false},
-			{"of the least that the system has", changes{priority(2_000_000_000)}, true}, {"of more", changes{priority(2_000_001_000)}, true}}},
+			{"no priority", nil, false}, {"the highest priority of users", changes{priority(1_999_999_999)}, false},
+			{"the lowest system priority", changes{priority(2_000_000_000)}, true}, {"a higher priority", changes{priority(2_000_001_000)}, true}}},
 		{"for Windows", func(p *Pod) any { return p.Windows() }, cases{
-			{"of no system", nil, false}, {"of Linux", changes{system(corev1.Linux)}, false}, {"of Windows", changes{system(corev1.Windows)}, true}}},
-		{"looking at other namespaces", func(p *Pod) any { return p.CrossesNamespaces() }, cases{
-			{"without affinity", nil, false},
-			{"with affinity to nodes", changes{affinity(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}})}, false},
-			{"with affinity in its own", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone), PreferredDuringSchedulingIgnoredDuringExecution: preferred(zone)}})}, false},
-			{"with anti-affinity in its own", changes{affinity(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone)}})}, false},
-			{"with affinity to another", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone, elsewhere)}})}, true},
-			{"with affinity to some", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(selected)}})}, true},
-			{"preferring another", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferred(zone, elsewhere)}})}, true},
-			{"with anti-affinity to another", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{}, PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(elsewhere)}})}, true}}},
-		{"whose kubelet does not report what runs", func(p *Pod) any { return p.NotReported() }, cases{
-			{"nothing runs", changes{statuses(corev1.ContainerStatus{Name: "app"})}, ""},
-			{"what runs is reported", changes{statuses(corev1.ContainerStatus{Name: "app", State: runs, Resources: &corev1.ResourceRequirements{}})}, ""},
-			{"what runs is not", changes{statuses(corev1.ContainerStatus{Name: "app", State: runs})}, "app"},
-			{"the first that runs tells", changes{statuses(corev1.ContainerStatus{Name: "done"}, corev1.ContainerStatus{Name: "app", State: runs, Resources: &corev1.ResourceRequirements{}}, corev1.ContainerStatus{Name: "second", State: runs})}, ""},
-			{"also of several that do not", changes{statuses(corev1.ContainerStatus{Name: "done"}, corev1.ContainerStatus{Name: "app", State: runs}, corev1.ContainerStatus{Name: "second", State: runs})}, "app"}}},
-		{"asking for something as a whole", func(p *Pod) any { return p.Whole() }, cases{
-			{"it does not", nil, (*Whole)(nil)},
-			{"for nothing", changes{whole(corev1.ResourceRequirements{})}, &Whole{}},
+			{"no OS", nil, false}, {"Linux", changes{system(corev1.Linux)}, false}, {"Windows", changes{system(corev1.Windows)}, true}}},
+		{"crossing namespaces", func(p *Pod) any { return p.CrossesNamespaces() }, cases{
+			{"no affinity", nil, false},
+			{"node affinity", changes{affinity(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}})}, false},
+			{"affinity in its own namespace", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone), PreferredDuringSchedulingIgnoredDuringExecution: preferred(zone)}})}, false},
+			{"anti-affinity in its own namespace", changes{affinity(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone)}})}, false},
+			{"affinity to another namespace", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(zone, elsewhere)}})}, true},
+			{"affinity to selected namespaces", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(selected)}})}, true},
+			{"preferred affinity to another namespace", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferred(zone, elsewhere)}})}, true},
+			{"anti-affinity to another namespace", changes{affinity(corev1.Affinity{PodAffinity: &corev1.PodAffinity{}, PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(elsewhere)}})}, true}}},
+		{"whose kubelet does not report resources", func(p *Pod) any { return p.NotReported() }, cases{
+			{"no running container", changes{statuses(corev1.ContainerStatus{Name: "app"})}, ""},
+			{"a container with resources", changes{statuses(corev1.ContainerStatus{Name: "app", State: runs, Resources: &corev1.ResourceRequirements{}})}, ""},
+			{"a container without resources", changes{statuses(corev1.ContainerStatus{Name: "app", State: runs})}, "app"},
+			{"only the first running container counts", changes{statuses(corev1.ContainerStatus{Name: "done"}, corev1.ContainerStatus{Name: "app", State: runs, Resources: &corev1.ResourceRequirements{}}, corev1.ContainerStatus{Name: "second", State: runs})}, ""},
+			{"the first of several containers without resources", changes{statuses(corev1.ContainerStatus{Name: "done"}, corev1.ContainerStatus{Name: "app", State: runs}, corev1.ContainerStatus{Name: "second", State: runs})}, "app"}}},
+		{"with pod-level resources", func(p *Pod) any { return p.Whole() }, cases{
+			{"none", nil, (*Whole)(nil)},
+			{"empty", changes{whole(corev1.ResourceRequirements{})}, &Whole{}},
 			{"requests", changes{whole(corev1.ResourceRequirements{Requests: cpu})}, &Whole{sizing.Container{CPU: sizing.Amount{Request: 2000}}, true}},
 			{"limits", changes{whole(corev1.ResourceRequirements{Limits: cpu})}, &Whole{sizing.Container{CPU: sizing.Amount{Limit: 2000}}, true}},
 			{"both", changes{whole(corev1.ResourceRequirements{Requests: cpu, Limits: cpu})}, &Whole{sizing.Container{CPU: sizing.Amount{Request: 2000, Limit: 2000}}, true}},
-			{"for another resource", changes{whole(corev1.ResourceRequirements{Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")}})}, &Whole{Asks: true}}}},
+			{"another resource", changes{whole(corev1.ResourceRequirements{Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")}})}, &Whole{Asks: true}}}},
 		{"sized by us", func(p *Pod) any { return p.Sized() }, cases{
 			{"as created", changes{podtest.AsCreated}, false},
-			{"for a node type", changes{podtest.Annotated("applied-instance-type", "n4")}, true},
-			{"resized, and recorded", changes{podtest.AsResized, podtest.Annotated("original-cpu.app", "1")}, true},
-			{"resized, and nothing is left of what was recorded", changes{podtest.AsResized}, false},
-			{"recorded, and not resized", changes{podtest.AsCreated, podtest.Annotated("original-cpu.app", "1")}, false}}},
+			{"with an applied node type", changes{podtest.Annotated("applied-instance-type", "n4")}, true},
+			{"resized, with an original", changes{podtest.AsResized, podtest.Annotated("original-cpu.app", "1")}, true},
+			{"resized, without annotations", changes{podtest.AsResized}, false},
+			{"not resized, with an original", changes{podtest.AsCreated, podtest.Annotated("original-cpu.app", "1")}, false}}},
 		{"marked by us", func(p *Pod) any { return [2]bool{p.Marked(), p.OnlyOriginals()} }, cases{
-			{"no", changes{func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }}, [2]bool{false, true}},
-			{"by originals", changes{podtest.Annotated("original-cpu.app", "1", "skip", "true")}, [2]bool{true, true}},
-			{"by more", changes{podtest.Annotated("original-cpu.app", "1", "applied-at", "x")}, [2]bool{true, false}}}},
+			{"other annotations", changes{func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} }}, [2]bool{false, true}},
+			{"only originals", changes{podtest.Annotated("original-cpu.app", "1", "skip", "true")}, [2]bool{true, true}},
+			{"more than originals", changes{podtest.Annotated("original-cpu.app", "1", "applied-at", "x")}, [2]bool{true, false}}}},
 	} {
 		for _, tc := range rule.is {
 			t.Run(rule.name+"/"+tc.name, func(t *testing.T) {
@@ -124,7 +124,7 @@ type cases = []struct {
 	want    any
 }
 
-func whatContainersAreFor(t *testing.T) {
+func distinguishesKindsOfContainers(t *testing.T) {
 	always, never := corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicy("Never")
 	p := From(podtest.Pod(guaranteed, podtest.Annotated("original-cpu.second", "1", "original-memory.proxy", "1Gi"), func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second"})
@@ -148,7 +148,7 @@ func whatContainersAreFor(t *testing.T) {
 	}
 }
 
-func whatRestartsAContainer(t *testing.T) {
+func reportsWhichResourcesRestartAContainer(t *testing.T) {
 	policy := func(name corev1.ResourceName, restart corev1.ResourceResizeRestartPolicy) corev1.ContainerResizePolicy {
 		return corev1.ContainerResizePolicy{ResourceName: name, RestartPolicy: restart}
 	}
@@ -157,13 +157,13 @@ func whatRestartsAContainer(t *testing.T) {
 		policies    []corev1.ContainerResizePolicy
 		cpu, memory bool
 	}{
-		{"nothing", nil, false, false},
-		{"nothing, as it says", []corev1.ContainerResizePolicy{policy("cpu", corev1.NotRequired), policy("memory", corev1.NotRequired)}, false, false},
+		{"neither", nil, false, false},
+		{"neither, explicitly", []corev1.ContainerResizePolicy{policy("cpu", corev1.NotRequired), policy("memory", corev1.NotRequired)}, false, false},
 		{"cpu", []corev1.ContainerResizePolicy{policy("memory", corev1.NotRequired), policy("cpu", corev1.RestartContainer)}, true, false},
 		{"memory", []corev1.ContainerResizePolicy{policy("cpu", corev1.NotRequired), policy("memory", corev1.RestartContainer)}, false, true},
 		{"both", []corev1.ContainerResizePolicy{policy("cpu", corev1.RestartContainer), policy("memory", corev1.RestartContainer)}, true, true},
 		{"both, in the other order", []corev1.ContainerResizePolicy{policy("memory", corev1.RestartContainer), policy("cpu", corev1.RestartContainer)}, true, true},
-		{"what cannot be resized", []corev1.ContainerResizePolicy{policy("disk", corev1.RestartContainer)}, false, false},
+		{"another resource", []corev1.ContainerResizePolicy{policy("disk", corev1.RestartContainer)}, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			says := func(p *corev1.Pod) { p.Spec.Containers[0].ResizePolicy = tc.policies }
@@ -178,7 +178,7 @@ func whatRestartsAContainer(t *testing.T) {
 	}
 }
 
-func listsAreKeptWhereTheyHaveMoreThanAmounts(t *testing.T) {
+func keepsListsThatHaveMoreThanAmounts(t *testing.T) {
 	list := func(pairs ...string) corev1.ResourceList {
 		l := corev1.ResourceList{}
 		for i := 0; i < len(pairs); i += 2 {

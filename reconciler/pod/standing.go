@@ -2,34 +2,34 @@ package pod
 
 import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
-// Claim is what may be done with one resource of a container.
+// Claim is what the reconciler may do with one resource of a container.
 type Claim uint8
 
 const (
 	// Scales: request and limit are scaled from the original.
 	Scales Claim = iota
-	// LimitStays: the limit came after the author, as a LimitRange's default
-	// does with a resize; it is left as it is.
+	// LimitStays: the limit was added after the author wrote the pod, for example from the
+	// default of a LimitRange during a resize; it stays unchanged.
 	LimitStays
-	// Lost: the original is not known, so nothing is changed.
+	// Lost: the original is unknown, so nothing changes.
 	Lost
-	// Theirs: somebody else set the request or the limit.
+	// Theirs: another actor set the request or the limit.
 	Theirs
 )
 
-// Standing is the claim on a resource, and what of it somebody else set.
+// Standing is the claim on a resource, and which of its amounts another actor set.
 type Standing struct {
 	Claim
-	// Set has a bit (1 << contract.Original) for each amount that somebody else set and
-	// that can be adopted, Adopted for each that was.
+	// Set has a bit (1 << contract.Original) for each amount that another actor set and
+	// that can be adopted, Adopted for each amount that was adopted.
 	Set, Adopted uint8
 }
 
-// Ours reports whether the sizes are the reconciler's to change.
+// Ours reports whether the reconciler may change the sizes.
 func (s Standing) Ours() bool { return s.Claim == Scales || s.Claim == LimitStays }
 
-// WhyLost says why the original of a resource is lost; empty if it is not.
+// WhyLost returns the reason why the original of a resource is lost; empty if it is not.
 func (c *Container) WhyLost(m *sizing.Measure) string { return c.rarely().why[m.Index] }
 
-// SetBy is the field manager that set a resource, if that is Theirs or was.
+// SetBy returns the field manager that set a resource whose claim is or was Theirs.
 func (c *Container) SetBy(m *sizing.Measure) string { return c.rarely().manager[m.Index] }

@@ -9,20 +9,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Condition is what the kubelet says of a resize that the pod's spec asks for.
+// Condition is what the kubelet reports about the resize to the pod's spec.
 type Condition struct {
 	// Code is ResizeInfeasible, ResizeError, ResizeDeferred or ResizeInProgress.
 	Code contract.Reason
-	// Message is the kubelet's.
+	// Message is the kubelet's message.
 	Message string
-	// Since is since when it says so.
+	// Since is the last transition time of the condition.
 	Since time.Time
-	// Generationless says that it does not name the generation that it is about, as
-	// kubelets before Kubernetes 1.34 do not.
+	// Generationless means that the condition has no observedGeneration. Kubelets before
+	// Kubernetes 1.34 do not set it.
 	Generationless bool
 }
 
-// conditionsOf are those that are about the spec as it is.
+// conditionsOf returns the conditions that concern the current spec.
 func conditionsOf(pod *corev1.Pod, p *Pod) (all []Condition) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -35,7 +35,7 @@ func conditionsOf(pod *corev1.Pod, p *Pod) (all []Condition) {
 	return all
 }
 
-// codeOf is what a condition says of a resize; empty if it is about something else.
+// codeOf returns the reason code for a condition; empty if it does not concern a resize.
 func codeOf(c *corev1.PodCondition) contract.Reason {
 	switch {
 	case c.Type == corev1.PodResizePending && c.Reason == corev1.PodReasonInfeasible:
@@ -50,19 +50,19 @@ func codeOf(c *corev1.PodCondition) contract.Reason {
 	return ""
 }
 
-// beforeSpec reports whether a condition is older than a spec that the kubelet has not
-// looked at. Once it has, all that it says is about this spec, also what it
-// said of an earlier generation: not every change of a spec is a resize, and it repeats
-// nothing that goes on.
+// beforeSpec reports whether a condition is about an earlier spec, and the kubelet has not
+// observed the current one. Once it has, all of its conditions apply to the current spec,
+// even conditions with an earlier generation: not every change of a spec is a resize, and
+// the kubelet does not update a condition that continues.
 func beforeSpec(pod *corev1.Pod, c *corev1.PodCondition) bool {
 	return c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation && pod.Status.ObservedGeneration < pod.Generation
 }
 
-// RefusedForGood reports whether the pod's node has refused its sizes for good. It counts
-// whether or not that is about the spec as it is, as the scheduler does.
+// RefusedForGood reports whether the pod's node has permanently refused its sizes. Like the
+// scheduler, it also counts a refusal of an earlier spec.
 func (p *Pod) RefusedForGood() bool { return p.is(refusedForGood) }
 
-// refused is what RefusedForGood tells.
+// refused computes the result of RefusedForGood.
 func refused(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodResizePending {
@@ -72,14 +72,15 @@ func refused(pod *corev1.Pod) bool {
 	return false
 }
 
-// Actuated reports whether the containers run with what the pod's spec asks for,
-// as far as the kubelet has said.
+// Actuated reports whether the containers run with the sizes in the pod's spec, as far as
+// the kubelet reports it.
 func (p *Pod) Actuated() bool {
 	return len(p.Conditions()) == 0 && !p.is(specUnseen) && p.is(runsSpec)
 }
 
-// running tells whether each container that runs does so with what it asks for. An old
-// kubelet does not tell, and what has ended does not matter.
+// running reports whether each running container runs with the sizes in its spec. It ignores
+// terminated containers, and containers whose sizes the kubelet does not report, as old
+// kubelets do not.
 func (p *Pod) running() bool {
 	for i := range p.Containers {
 		c := &p.Containers[i]
@@ -90,9 +91,9 @@ func (p *Pod) running() bool {
 	return true
 }
 
-// allocates reports whether the kubelet has set aside what the pod's spec asks for, and
-// runs its containers with its limits: then nothing is pending, and a condition that
-// says so is a leftover, as of a kubelet that was restarted.
+// allocates reports whether the kubelet has allocated the sizes in the pod's spec, and runs
+// the containers with the limits in the spec. Then no resize is pending, and a pending
+// condition is stale, for example because the kubelet was restarted.
 func (p *Pod) allocates() bool {
 	told := false
 	for i := range p.Containers {
@@ -108,7 +109,8 @@ func (p *Pod) allocates() bool {
 	return told
 }
 
-// readStatus takes over what the kubelet says of a container; nil is nothing.
+// readStatus reads what the kubelet reports about a container; s is nil if it reports
+// nothing.
 func (c *Container) readStatus(s *corev1.ContainerStatus) {
 	if s == nil {
 		return
@@ -131,7 +133,7 @@ func (c *Container) readStatus(s *corev1.ContainerStatus) {
 	}
 }
 
-// statusOf returns the status of a container among these, nil if it has none.
+// statusOf returns the status of a container; nil if it has none.
 func statusOf(container string, statuses []corev1.ContainerStatus) *corev1.ContainerStatus {
 	for i := range statuses {
 		if statuses[i].Name == container {

@@ -11,25 +11,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// says is a condition that is true.
+// says returns a condition that is true.
 func says(of corev1.PodConditionType, reason string) corev1.PodCondition {
 	return corev1.PodCondition{Type: of, Status: corev1.ConditionTrue, Reason: reason}
 }
 
-// at is a condition that is about a generation of the spec.
+// at returns a condition about a generation of the spec.
 func at(generation int64, c corev1.PodCondition) corev1.PodCondition {
 	c.ObservedGeneration = generation
 	return c
 }
 
-// seen is a pod whose spec has changed once, of which the kubelet has looked at a
-// generation.
+// seen makes the pod's spec change once; the kubelet has observed the given generation.
 func seen(generation int64) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 2, generation }
 }
 
-// runsWith has the kubelet say what containers run with and, if that is not "", how much
-// cpu it has set aside for them.
+// runsWith makes the kubelet report what a container runs with and, unless cpu is "", how
+// much cpu it has allocated.
 func runsWith(runs bool, name string, with podtest.Amounts, cpu string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		r := with.Requirements()
@@ -44,7 +43,7 @@ func runsWith(runs bool, name string, with podtest.Amounts, cpu string) func(*co
 	}
 }
 
-// second is another container that asks for as much.
+// second adds a container with the same size.
 func second(p *corev1.Pod) {
 	p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Resources: guaranteed.Requirements()})
 }
@@ -52,13 +51,13 @@ func second(p *corev1.Pod) {
 var less = podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}
 
 func TestStatus(t *testing.T) {
-	t.Run("what the kubelet says of a resize", whatTheKubeletSaysOfAResize)
-	t.Run("a condition is kept as the kubelet says it", aConditionIsKeptAsTheKubeletSaysIt)
-	t.Run("a refusal for good counts whatever it is about", aRefusalForGoodCountsWhateverItIsAbout)
-	t.Run("when a resize is carried out", whenAResizeIsCarriedOut)
+	t.Run("reads the conditions of a resize", readsTheConditionsOfAResize)
+	t.Run("keeps a condition as the kubelet reports it", keepsAConditionAsTheKubeletReportsIt)
+	t.Run("counts a permanent refusal of any generation", countsAPermanentRefusalOfAnyGeneration)
+	t.Run("reports when a resize is actuated", reportsWhenAResizeIsActuated)
 }
 
-func whatTheKubeletSaysOfAResize(t *testing.T) {
+func readsTheConditionsOfAResize(t *testing.T) {
 	const pending, inProgress = corev1.PodResizePending, corev1.PodResizeInProgress
 	not := says(pending, "")
 	not.Status = corev1.ConditionFalse
@@ -70,27 +69,27 @@ func whatTheKubeletSaysOfAResize(t *testing.T) {
 		changes    changes
 		want       []contract.Reason
 	}{
-		{"nothing", nil, nil, nil},
-		{"it can never be", []corev1.PodCondition{says(pending, corev1.PodReasonInfeasible)}, nil, codes(contract.ResizeInfeasible)},
-		{"not now", []corev1.PodCondition{deferred}, nil, codes(contract.ResizeDeferred)},
-		{"it is under way", []corev1.PodCondition{says(inProgress, "")}, nil, codes(contract.ResizeInProgress)},
-		{"it fails", []corev1.PodCondition{says(inProgress, corev1.PodReasonError)}, nil, codes(contract.ResizeError)},
-		{"one is under way and another waits", []corev1.PodCondition{says(inProgress, ""), deferred}, nil, codes(contract.ResizeInProgress, contract.ResizeDeferred)},
-		{"what is no longer so is nothing", []corev1.PodCondition{not}, nil, nil},
-		{"nor is what is about something else, and it hides nothing", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible), not, says(corev1.PodReady, corev1.PodReasonError), deferred}, nil, codes(contract.ResizeDeferred)},
+		{"no condition", nil, nil, nil},
+		{"infeasible", []corev1.PodCondition{says(pending, corev1.PodReasonInfeasible)}, nil, codes(contract.ResizeInfeasible)},
+		{"deferred", []corev1.PodCondition{deferred}, nil, codes(contract.ResizeDeferred)},
+		{"in progress", []corev1.PodCondition{says(inProgress, "")}, nil, codes(contract.ResizeInProgress)},
+		{"error", []corev1.PodCondition{says(inProgress, corev1.PodReasonError)}, nil, codes(contract.ResizeError)},
+		{"one in progress and one deferred", []corev1.PodCondition{says(inProgress, ""), deferred}, nil, codes(contract.ResizeInProgress, contract.ResizeDeferred)},
+		{"ignores a false condition", []corev1.PodCondition{not}, nil, nil},
+		{"ignores other conditions among pending ones", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible), not, says(corev1.PodReady, corev1.PodReasonError), deferred}, nil, codes(contract.ResizeDeferred)},
 
-		{"what it said of the spec before, which it has not looked at since", []corev1.PodCondition{at(1, deferred)}, changes{seen(1)}, nil},
-		{"it has looked since, and still says so", []corev1.PodCondition{at(1, deferred)}, changes{seen(2)}, codes(contract.ResizeDeferred)},
-		{"what it says of the spec as it is", []corev1.PodCondition{at(2, deferred)}, changes{seen(1)}, codes(contract.ResizeDeferred)},
-		{"an old kubelet does not say of which", []corev1.PodCondition{deferred}, changes{seen(1)}, codes(contract.ResizeDeferred)},
+		{"ignores an earlier generation before the kubelet observes the spec", []corev1.PodCondition{at(1, deferred)}, changes{seen(1)}, nil},
+		{"counts an earlier generation once the kubelet has observed the spec", []corev1.PodCondition{at(1, deferred)}, changes{seen(2)}, codes(contract.ResizeDeferred)},
+		{"counts the current generation", []corev1.PodCondition{at(2, deferred)}, changes{seen(1)}, codes(contract.ResizeDeferred)},
+		{"counts a condition without a generation", []corev1.PodCondition{deferred}, changes{seen(1)}, codes(contract.ResizeDeferred)},
 
-		{"nothing waits that is set aside and runs", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "1")}, nil},
-		{"but something may be under way", []corev1.PodCondition{says(inProgress, "")}, changes{runsWith(true, "app", guaranteed, "1")}, codes(contract.ResizeInProgress)},
-		{"more is set aside than asked for", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "2")}, codes(contract.ResizeDeferred)},
-		{"it is set aside, but does not run", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", less, "1")}, codes(contract.ResizeDeferred)},
-		{"what is set aside is not told", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "")}, codes(contract.ResizeDeferred)},
-		{"it is told of one container and not of another", []corev1.PodCondition{deferred}, changes{second, runsWith(true, "app", guaranteed, ""), runsWith(true, "second", guaranteed, "1")}, nil},
-		{"of one container it is, of another not", []corev1.PodCondition{deferred}, changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "500m")}, codes(contract.ResizeDeferred)},
+		{"ignores a pending resize that is allocated and runs", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "1")}, nil},
+		{"counts a resize in progress that is allocated and runs", []corev1.PodCondition{says(inProgress, "")}, changes{runsWith(true, "app", guaranteed, "1")}, codes(contract.ResizeInProgress)},
+		{"counts a pending resize if more is allocated", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "2")}, codes(contract.ResizeDeferred)},
+		{"counts a pending resize that is allocated but does not run", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", less, "1")}, codes(contract.ResizeDeferred)},
+		{"counts a pending resize without allocated resources", []corev1.PodCondition{deferred}, changes{runsWith(true, "app", guaranteed, "")}, codes(contract.ResizeDeferred)},
+		{"ignores a pending resize if one container reports its allocation", []corev1.PodCondition{deferred}, changes{second, runsWith(true, "app", guaranteed, ""), runsWith(true, "second", guaranteed, "1")}, nil},
+		{"counts a pending resize if one container lacks its allocation", []corev1.PodCondition{deferred}, changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "500m")}, codes(contract.ResizeDeferred)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := From(podtest.Pod(guaranteed, append(tc.changes, func(p *corev1.Pod) { p.Status.Conditions = tc.conditions })...))
@@ -105,11 +104,11 @@ func whatTheKubeletSaysOfAResize(t *testing.T) {
 	}
 }
 
-func aConditionIsKeptAsTheKubeletSaysIt(t *testing.T) {
+func keepsAConditionAsTheKubeletReportsIt(t *testing.T) {
 	most := strings.Repeat("x", mostMessage)
 	for _, tc := range []struct{ name, said, kept string }{
-		{"as it is", most, most},
-		{"but for what is too long", most + "y", most + "…"},
+		{"unchanged", most, most},
+		{"truncated if too long", most + "y", most + "…"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, generation := range []int64{0, 3} {
@@ -125,17 +124,17 @@ func aConditionIsKeptAsTheKubeletSaysIt(t *testing.T) {
 	}
 }
 
-func aRefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
+func countsAPermanentRefusalOfAnyGeneration(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		conditions []corev1.PodCondition
 		want       bool
 	}{
-		{"nothing is said", nil, false},
-		{"of this spec", []corev1.PodCondition{says(corev1.PodReady, ""), says(corev1.PodResizePending, corev1.PodReasonInfeasible)}, true},
-		{"of one before", []corev1.PodCondition{at(1, says(corev1.PodResizePending, corev1.PodReasonInfeasible))}, true},
-		{"not now is not never", []corev1.PodCondition{says(corev1.PodResizePending, corev1.PodReasonDeferred)}, false},
-		{"about something else", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible)}, false},
+		{"no condition", nil, false},
+		{"the current generation", []corev1.PodCondition{says(corev1.PodReady, ""), says(corev1.PodResizePending, corev1.PodReasonInfeasible)}, true},
+		{"an earlier generation", []corev1.PodCondition{at(1, says(corev1.PodResizePending, corev1.PodReasonInfeasible))}, true},
+		{"deferred is not infeasible", []corev1.PodCondition{says(corev1.PodResizePending, corev1.PodReasonDeferred)}, false},
+		{"another condition", []corev1.PodCondition{says(corev1.PodReady, corev1.PodReasonInfeasible)}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := From(podtest.Pod(guaranteed, seen(1), func(p *corev1.Pod) { p.Status.Conditions = tc.conditions }))
@@ -146,7 +145,7 @@ func aRefusalForGoodCountsWhateverItIsAbout(t *testing.T) {
 	}
 }
 
-func whenAResizeIsCarriedOut(t *testing.T) {
+func reportsWhenAResizeIsActuated(t *testing.T) {
 	waits := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{says(corev1.PodResizePending, corev1.PodReasonDeferred)}
 	}
@@ -155,22 +154,22 @@ func whenAResizeIsCarriedOut(t *testing.T) {
 		changes changes
 		want    bool
 	}{
-		{"an old kubelet tells nothing", nil, true},
-		{"it runs", changes{runsWith(true, "app", guaranteed, "1")}, true},
-		{"something else runs", changes{runsWith(true, "app", less, "1")}, false},
-		{"something else ran, and has ended", changes{runsWith(false, "app", less, "1")}, true},
-		{"one runs, and another runs with something else", changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "1")}, false},
-		{"one runs, and of another nothing is told", changes{second, runsWith(true, "app", guaranteed, "1"), func(p *corev1.Pod) {
+		{"an old kubelet reports nothing", nil, true},
+		{"the container runs with the spec", changes{runsWith(true, "app", guaranteed, "1")}, true},
+		{"the container runs with another size", changes{runsWith(true, "app", less, "1")}, false},
+		{"a container with another size has ended", changes{runsWith(false, "app", less, "1")}, true},
+		{"one of two containers runs with another size", changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "1")}, false},
+		{"one of two containers is not reported", changes{second, runsWith(true, "app", guaranteed, "1"), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "second", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 		}}, true},
-		{"it runs, and something is said to wait", changes{runsWith(true, "app", guaranteed, ""), waits}, false},
-		{"it runs, but the spec is newer than what the kubelet has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(1)}, false},
-		{"the kubelet has seen it", changes{runsWith(true, "app", guaranteed, "1"), seen(2)}, true},
-		{"the kubelet does not tell what it has seen", changes{runsWith(true, "app", guaranteed, "1"), seen(0)}, true},
+		{"the container runs with the spec, but a resize is pending", changes{runsWith(true, "app", guaranteed, ""), waits}, false},
+		{"the kubelet has not observed the spec", changes{runsWith(true, "app", guaranteed, "1"), seen(1)}, false},
+		{"the kubelet has observed the spec", changes{runsWith(true, "app", guaranteed, "1"), seen(2)}, true},
+		{"the kubelet reports no generation", changes{runsWith(true, "app", guaranteed, "1"), seen(0)}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := From(podtest.Pod(guaranteed, tc.changes...)).Actuated(); got != tc.want {
-				t.Errorf("carried out: %t", got)
+				t.Errorf("actuated: %t", got)
 			}
 		})
 	}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// mostMessage is how much is kept of what a kubelet says, which people and events repeat.
+// mostMessage is the maximum length in bytes of a kubelet's message, which is repeated in
+// plans and events.
 const mostMessage = 1024
 
 func bounded(message string) string {
@@ -15,7 +16,7 @@ func bounded(message string) string {
 	return strings.ToValidUTF8(message, "\uFFFD")
 }
 
-// secondsIn is a time in RFC 3339 in Unix seconds; never if it is none.
+// secondsIn parses a time in RFC 3339 and returns it in Unix seconds; never if it is invalid.
 func secondsIn(text string) int64 {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -9,26 +9,27 @@ import (
 	"unique"
 )
 
-// texts are those that a pod has for itself, in one piece of memory: each by itself would
-// have a header of 16 bytes, and what the allocator adds. They are the resource version,
-// the controller's name and uid, and the values of labels and of annotations. The keys of
-// these are the same for all pods of a workload, and mostly for others as well, so they
-// are there once.
+// texts holds the strings that only this pod has, in one piece of memory: separate strings
+// would each need a header of 16 bytes, plus the overhead of the allocator. They are the
+// resource version, the controller's name and uid, and the values of labels and
+// annotations. The keys of labels and annotations are the same for all pods of a workload,
+// and usually for other pods too, so they are interned.
 type texts struct {
-	// labelKeys and annotationKeys are sorted, each closed by a zero byte, which no key of
-	// the API server's has.
+	// labelKeys and annotationKeys are sorted. A zero byte terminates each key; no key in
+	// the API server contains one.
 	labelKeys, annotationKeys unique.Handle[string]
-	// values are each after its length plus one; a zero in place of that stands for the
-	// next of those that are shared.
+	// values holds the values, each preceded by its length plus one. A zero in place of the
+	// length stands for the next shared value.
 	values string
-	// labelsAt and annotationsAt are where theirs begin.
+	// labelsAt and annotationsAt are where the values of labels and annotations start.
 	labelsAt, annotationsAt uint32
 }
 
-// longText is from how many bytes on a value is shared, which takes some 200 by itself.
+// longText is the length in bytes from which a value is shared. Sharing a value costs some
+// 200 bytes.
 const longText = 320
 
-// writer writes texts.
+// writer encodes texts.
 type writer struct {
 	values []byte
 	long   []unique.Handle[string]
@@ -39,7 +40,7 @@ func (w *writer) add(value string) {
 	w.values = append(binary.AppendUvarint(w.values, uint64(len(value))+1), value...)
 }
 
-// share adds a value that is shared if it is long.
+// share adds a value, and shares it if it is long.
 func (w *writer) share(value string) {
 	if len(value) < longText {
 		w.add(value)
@@ -49,8 +50,8 @@ func (w *writer) share(value string) {
 	w.long = append(w.long, unique.Make(strings.ToValidUTF8(value, "\uFFFD")))
 }
 
-// addAll adds the values of those keys that are kept, and returns these and where the
-// values begin. A manifest may have keys with zero bytes, which no pod can have.
+// addAll adds the values of the keys to keep, and returns these keys and where the values
+// start. It skips keys with zero bytes: a manifest may have them, but no pod can.
 func (w *writer) addAll(m map[string]string, add func(value string), keep func(key string) bool) (unique.Handle[string], uint32) {
 	var keys []byte
 	at := len(w.values)
@@ -63,7 +64,8 @@ func (w *writer) addAll(m map[string]string, add func(value string), keep func(k
 	return handleOf(string(keys)), uint32(at)
 }
 
-// next returns the text at a place, and moves on. It must be none that is shared.
+// next returns the string at a position, and advances the position. The string must not be
+// a shared one.
 func (t *texts) next(at *int) string {
 	n, size := uvarint(t.values[*at:])
 	from := *at + size
@@ -79,14 +81,14 @@ func (t *texts) annotations(long []unique.Handle[string]) Texts {
 	return Texts{t.annotationKeys, t.values[t.annotationsAt:], long}
 }
 
-// Texts are labels or annotations. They are labels.Labels.
+// Texts are labels or annotations. They implement labels.Labels.
 type Texts struct {
 	keys   unique.Handle[string]
 	values string
 	long   []unique.Handle[string]
 }
 
-// All are the keys, in their order, and their values.
+// All returns the keys, sorted, and their values.
 func (t Texts) All() iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		keys, values, long := textOf(t.keys), t.values, t.long
@@ -107,7 +109,7 @@ func (t Texts) All() iter.Seq2[string, string] {
 	}
 }
 
-// uvarint is binary.Uvarint of a text that AppendUvarint has written.
+// uvarint is like binary.Uvarint, for a string that AppendUvarint has written.
 func uvarint(s string) (n uint64, size int) {
 	for shift := 0; ; shift += 7 {
 		b := s[size]
@@ -119,7 +121,7 @@ func uvarint(s string) (n uint64, size int) {
 	}
 }
 
-// Lookup returns the value of a key, and whether there is one.
+// Lookup returns the value of a key, and whether the key exists.
 func (t Texts) Lookup(key string) (value string, ok bool) {
 	for k, v := range t.All() {
 		if k == key {
@@ -129,13 +131,13 @@ func (t Texts) Lookup(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Has reports whether there is a key.
+// Has reports whether a key exists.
 func (t Texts) Has(key string) bool {
 	_, ok := t.Lookup(key)
 	return ok
 }
 
-// Get returns the value of a key, "" if there is none.
+// Get returns the value of a key; "" if the key does not exist.
 func (t Texts) Get(key string) string {
 	value, _ := t.Lookup(key)
 	return value

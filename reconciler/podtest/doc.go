@@ -1,2 +1,2 @@
-// Package podtest makes pods for tests, with the API server's record of who wrote them.
+// Package podtest makes pods for tests, including their managedFields.
 package podtest

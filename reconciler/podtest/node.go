@@ -11,11 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// GiB is one in bytes.
+// GiB is one gibibyte in bytes.
 const GiB = 1 << 30
 
-// Table is the published example: n4 is 1.25 times as fast as n2d, and big
-// also has more memory performance; slow needs 1.25 times the cpu.
+// Table returns the published example: n4 is 1.25 times as fast as n2d. It adds big, which
+// also has more memory performance, and slow, which needs 1.25 times the cpu.
 func Table(t testing.TB) *ratios.Table {
 	t.Helper()
 	table, err := ratios.Merge([]*ratios.Layer{{
@@ -34,7 +34,7 @@ func Table(t testing.TB) *ratios.Table {
 	return table
 }
 
-// Node is one of a type, with no room told.
+// Node returns a node of a type, without allocatable resources.
 func Node(nodeType string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
@@ -42,7 +42,7 @@ func Node(nodeType string) *corev1.Node {
 	}
 }
 
-// Booted is a Node that runs a kubelet since a boot.
+// Booted returns a Node with a kubelet version and a boot ID.
 func Booted(kubelet, boot string) *corev1.Node {
 	n := Node("n4")
 	n.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: kubelet, BootID: boot}

@@ -9,11 +9,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Amounts are cpu request, cpu limit, memory request, memory limit as
-// quantities; "" for none.
+// Amounts are the cpu request, cpu limit, memory request and memory limit as quantities; ""
+// for none.
 type Amounts [4]string
 
-// Requirements are the amounts as the API has them.
+// Requirements returns the amounts as an API object.
 func (a Amounts) Requirements() corev1.ResourceRequirements {
 	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 	for i, to := range []struct {
@@ -27,10 +27,10 @@ func (a Amounts) Requirements() corev1.ResourceRequirements {
 	return r
 }
 
-// Container is the amounts as sizes.
+// Container returns the amounts as the size of a container.
 func (a Amounts) Container() sizing.Container { return sizing.FromResources(a.Requirements()) }
 
-// Pod is a running pod of a ReplicaSet with one container "app", with changes.
+// Pod returns a running pod of a ReplicaSet with one container "app", after the changes.
 func Pod(app Amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	p := &corev1.Pod{
@@ -47,7 +47,8 @@ func Pod(app Amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// Annotated adds annotations of the contract: key without prefix, value, and so on.
+// Annotated adds annotations of the contract, given as pairs of a key without the prefix and
+// a value.
 func Annotated(pairs ...string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		if p.Annotations == nil {

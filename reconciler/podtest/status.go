@@ -5,7 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Said is a condition of a resize, about a generation or since a second.
+// Said adds a condition of a resize, with the generation that it is about and its last
+// transition in seconds after Start.
 func Said(kind corev1.PodConditionType, reason string, generation int64, seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Generation = 5
@@ -15,13 +16,13 @@ func Said(kind corev1.PodConditionType, reason string, generation int64, seconds
 	}
 }
 
-// Seen is the generation that the kubelet has seen.
+// Seen sets the generation that the kubelet has observed.
 func Seen(generation int64) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 5, generation }
 }
 
-// WithStatus is a running container that was allocated something, and runs with
-// something.
+// WithStatus adds the status of a running container: its allocated resources, and the
+// resources that it runs with.
 func WithStatus(allocated, resources Amounts) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		r := resources.Requirements()
@@ -32,5 +33,5 @@ func WithStatus(allocated, resources Amounts) func(*corev1.Pod) {
 	}
 }
 
-// StaticCPU is what a kubelet with static CPUs says, whatever the amounts are.
+// StaticCPU is the message of a kubelet with the static CPU manager policy, for any size.
 const StaticCPU = `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`

@@ -16,15 +16,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// sample is the file of a pod of typical size.
+// sample returns the path of the manifest of a pod of typical size.
 func sample() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "../../test/bench/pod.yaml")
 }
 
-// HeapInUse is how many bytes of heap are in use.
+// HeapInUse returns how many bytes of heap are in use.
 func HeapInUse() float64 {
-	for range 3 { // What is cleaned up after one is freed by the next.
+	for range 3 { // Memory that cleanups release in one cycle is freed by the next.
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -32,7 +32,7 @@ func HeapInUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// Typical is a pod of typical size that runs, and was sized.
+// Typical returns a running pod of typical size that was resized.
 func Typical(t testing.TB) *corev1.Pod {
 	t.Helper()
 	content, err := os.ReadFile(sample())
@@ -59,7 +59,7 @@ func Typical(t testing.TB) *corev1.Pod {
 	return p
 }
 
-// ResizedByUs adds the record of our resize of the first two containers.
+// ResizedByUs adds the managedFields of our resize of the first two containers.
 func ResizedByUs(p *corev1.Pod) {
 	ManagedBy(AsMade, ResizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix))(p)
 }
@@ -68,7 +68,7 @@ func ResizedByUs(p *corev1.Pod) {
 func OwnedBy(p *corev1.Pod, kind, name string) {
 	owner := &p.OwnerReferences[0]
 	owner.Kind, owner.Name = kind, name
-	owner.UID = types.UID(fmt.Sprintf("%-36s", name)) // As long as any.
+	owner.UID = types.UID(fmt.Sprintf("%-36s", name)) // As long as a real uid.
 	if kind == "ReplicaSet" {
 		p.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = name[len("checkout-"):]
 	} else {
@@ -76,7 +76,7 @@ func OwnedBy(p *corev1.Pod, kind, name string) {
 	}
 }
 
-// Asks has the pod ask for amounts that no other number asks for.
+// Asks gives the pod amounts that are unique to the number n.
 func Asks(p *corev1.Pod, n int) {
 	for i := range p.Spec.Containers {
 		c, status := &p.Spec.Containers[i], &p.Status.ContainerStatuses[i]
@@ -96,7 +96,7 @@ func Asks(p *corev1.Pod, n int) {
 	}
 }
 
-// Alone makes it the only pod of the i-th Deployment.
+// Alone makes the pod the only pod of the i-th Deployment.
 func Alone(p *corev1.Pod, i int) {
 	OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i))
 	p.Labels["app.kubernetes.io/name"], p.Labels["app.kubernetes.io/instance"] = fmt.Sprint("checkout-", i), fmt.Sprint("checkout-production-", i)

@@ -1,6 +1,6 @@
-// Package query answers what people ask of a cluster: what would become of its pods and why,
-// what was done to them, and what another table of ratios would mean. It asks the planner
-// that the loop asks, and writes nothing.
+// Package query answers questions about a cluster: how its pods would be resized and why,
+// how they were resized, and what another table of ratios would change. It uses the same
+// planner as the loop, and writes nothing.
 //
-// It must not know how it is asked: no gRPC, no protobuf.
+// It must not know how it is called: no gRPC, no protobuf.
 package query

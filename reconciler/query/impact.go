@@ -12,36 +12,36 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Impact is what another table would mean for the pods that run now.
+// Impact is the effect that another table would have on the running pods.
 type Impact struct {
 	Total ImpactGroup
-	// NodeTypes and Namespaces are those with pods that would change or be
+	// NodeTypes and Namespaces have the groups with pods that would change or be
 	// vetoed, by name.
 	NodeTypes, Namespaces []ImpactGroup
-	// Vetoed are the plans of pods that would get other sizes if nothing spoke
-	// against it, also of those that get some of them, by namespace and name.
+	// Vetoed has the plans of pods that would get other sizes without a veto,
+	// including pods that get only some of them, by namespace and name.
 	Vetoed []*plan.Plan
 }
 
-// ImpactGroup sums up pods.
+// ImpactGroup summarizes a group of pods.
 type ImpactGroup struct {
-	// Name is the node type or namespace; empty for all.
+	// Name is the node type or namespace; empty for all pods.
 	Name string
-	// Pods would get other sizes.
+	// Pods is the number of pods that would get other sizes.
 	Pods int
-	// CPU is by how many millicores the sum of their requests would change,
-	// Memory by how many bytes.
+	// CPU is the change of the sum of their requests in millicores, Memory in
+	// bytes.
 	CPU, Memory int64
-	// Vetoed would get others than they do, if nothing spoke against it: also those
-	// of Pods that get only some.
+	// Vetoed is the number of pods that would get other sizes without a veto. It
+	// includes pods counted in Pods that get only some of these sizes.
 	Vetoed int
 }
 
-// Impact plans the pods whose sizes another table concerns, with it and with the
-// one in force. Pods that are not resized at all, whatever their sizes, are in
-// neither count; those that are paused or sized by a VerticalPodAutoscaler are
-// vetoed. Those whose nodes are still at their last resize count as if that were
-// done. The error is a NotReadyError or that of ctx.
+// Impact plans the pods that another table affects, with that table and with the table in
+// effect. Pods that are never resized, regardless of their sizes, are in neither count.
+// Pods that are paused or sized by a VerticalPodAutoscaler are vetoed. If a node has not
+// completed the last resize of a pod, the pod counts as if it had. The error is a
+// NotReadyError or comes from ctx.
 func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, error) {
 	if err := q.Cluster.Ready(); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 		}
 		if q.Cluster.Affects(k, before, after) {
 			s := q.Cluster.Snapshot(k, before)
-			// What a node is at passes by itself, and is there for most pods
-			// right after a change.
+			// A resize in progress completes by itself, and right after a change
+			// most pods have one.
 			s.Settled = true
 			planned := q.Planner.Plan(s)
 			s.Table = table
@@ -66,9 +66,9 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 	return sums.impact(), nil
 }
 
-// wouldBe plans a pod. Of one that is left alone for as long as something else
-// lasts, the plan tells whether it would get other sizes then. The snapshot is
-// not for use after it.
+// wouldBe plans a pod. If the pod is skipped because of a pause or a
+// VerticalPodAutoscaler, the plan is marked as vetoed if the pod would be resized or
+// vetoed without them. The snapshot must not be used afterward.
 func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
 	p := q.Planner.Plan(s)
 	if p.Decision != plan.Skip {
@@ -94,8 +94,7 @@ func newImpactSums() *impactSums {
 	return &impactSums{nodeTypes: map[string]*ImpactGroup{}, namespaces: map[string]*ImpactGroup{}}
 }
 
-// add takes the plans of a pod into account, with the table in force and with the
-// other one.
+// add counts the plans of a pod with the table in effect and with the other table.
 func (s *impactSums) add(before, after *plan.Plan) {
 	if after.Vetoed {
 		s.vetoed = append(s.vetoed, after)
@@ -143,13 +142,13 @@ func byName(groups map[string]*ImpactGroup) []ImpactGroup {
 	return ordered
 }
 
-// sameSizes tells whether two plans of a pod come to the same sizes.
+// sameSizes reports whether two plans of a pod have the same desired sizes.
 func sameSizes(a, b *plan.Plan) bool {
 	return slices.EqualFunc(a.Containers, b.Containers, func(a, b plan.ContainerPlan) bool { return a.Desired == b.Desired })
 }
 
-// desiredRequests are the sums of what the containers should request, in
-// millicores and bytes.
+// desiredRequests returns the sums of the containers' desired requests, in millicores and
+// bytes.
 func desiredRequests(p *plan.Plan) (cpu, memory int64) {
 	for i := range p.Containers {
 		cpu += p.Containers[i].Desired.CPU.Request

@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// impactWorld has 12 pods that are asked for on n4 nodes, "full" without room, and
-// some that nothing becomes of.
+// impactWorld has pods that are resized, most of them on n4 nodes, of which "full" has no
+// room, and some pods that are never resized.
 func impactWorld(t testing.TB) *Queries {
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	always := corev1.ContainerRestartPolicyAlways
@@ -51,14 +51,14 @@ func TestImpact(t *testing.T) {
 		want   Impact
 		vetoed map[string]contract.Reason
 	}{
-		{"the same ratio concerns nobody", 1.25, Impact{}, nil},
-		// 1000m of each app: 800m → 500m, and of the sidecar 160m → 100m.
-		{"a faster node frees requests, those of sidecars too", 2, Impact{
+		{"the same ratio affects no pod", 1.25, Impact{}, nil},
+		// Each app with 1000m: 800m → 500m; the sidecar: 160m → 100m.
+		{"a faster node frees requests, including sidecars", 2, Impact{
 			Total:      ImpactGroup{Pods: 3, CPU: -3*300 - 60, Vetoed: 1},
 			NodeTypes:  []ImpactGroup{{Name: "n4", Pods: 3, CPU: -3*300 - 60, Vetoed: 1}},
 			Namespaces: []ImpactGroup{{Name: "bank", Pods: 1, CPU: -300}, {Name: "held", Vetoed: 1}, {Name: "shop", Pods: 2, CPU: -2*300 - 60}},
 		}, map[string]contract.Reason{"held/paused": contract.Paused}},
-		{"a slower node asks for more, where there is room", 0.5, Impact{
+		{"a slower node needs more requests, which need room", 0.5, Impact{
 			Total:      ImpactGroup{Pods: 2, CPU: 2*1200 + 240, Vetoed: 2},
 			NodeTypes:  []ImpactGroup{{Name: "n4", Pods: 2, CPU: 2*1200 + 240, Vetoed: 2}},
 			Namespaces: []ImpactGroup{{Name: "bank", Pods: 1, CPU: 1200}, {Name: "held", Vetoed: 1}, {Name: "shop", Pods: 1, CPU: 1200 + 240, Vetoed: 1}},
@@ -83,15 +83,13 @@ func TestImpact(t *testing.T) {
 }
 
 func TestImpactRules(t *testing.T) {
-	t.Run("a pod that gets some of its sizes counts as what it gets and is named", aPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed)
-	t.Run("a resize that a node is at is taken for done", aResizeThatANodeIsAtIsTakenForDone)
-	t.Run("an impact that nobody waits for ends", anImpactThatNobodyWaitsForEnds)
+	t.Run("counts the part of a resize that is not vetoed, and lists the pod", countsThePartThatIsNotVetoedAndListsThePod)
+	t.Run("counts a resize in progress as completed", countsAResizeInProgressAsCompleted)
+	t.Run("ends when its context is canceled", endsWhenItsContextIsCanceled)
 }
 
-// Right after a change, nodes are still at what it asked for.
-// TestAPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed has a node without room for
-// more cpu, where memory shrinks.
-func aPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
+// The node has no room for more cpu, and memory shrinks.
+func countsThePartThatIsNotVetoedAndListsThePod(t *testing.T) {
 	r := filled(t, []*corev1.Pod{podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web", "full"))}, []*corev1.Node{clustertest.Node("full", "n4", "1")})
 	layer := clustertest.Published()
 	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 2}
@@ -99,16 +97,17 @@ func aPodThatGetsSomeOfItsSizesCountsAsWhatItGetsAndIsNamed(t *testing.T) {
 	do(t, err)
 	got, err := r.Impact(t.Context(), table)
 	do(t, err)
-	// By the ratios in force it would have 800m, and by the others it keeps its 1000m.
+	// With the ratios in effect the pod would have 800m, and with the others it keeps 1000m.
 	if want := (ImpactGroup{Pods: 1, CPU: 200, Memory: -512 << 20, Vetoed: 1}); got.Total != want {
 		t.Errorf("got %+v, want %+v", got.Total, want)
 	}
 	if len(got.Vetoed) != 1 || got.Vetoed[0].Objection().Code != contract.NodeCapacity {
-		t.Errorf("vetoed are %+v", got.Vetoed)
+		t.Errorf("vetoed: %+v", got.Vetoed)
 	}
 }
 
-func aResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
+// Right after a change, most nodes have not completed the resizes.
+func countsAResizeInProgressAsCompleted(t *testing.T) {
 	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	r := filled(t, []*corev1.Pod{
 		podtest.Pod(sized, clustertest.Named("shop", "busy", "n4"), podtest.SizedForN4, podtest.AsResized, podtest.Said(corev1.PodResizeInProgress, "", 5, 20)),
@@ -128,7 +127,7 @@ func aResizeThatANodeIsAtIsTakenForDone(t *testing.T) {
 	}
 }
 
-func anImpactThatNobodyWaitsForEnds(t *testing.T) {
+func endsWhenItsContextIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := impactWorld(t).Impact(ctx, clustertest.WithN4(t, 2)); !errors.Is(err, context.Canceled) {
@@ -136,7 +135,7 @@ func anImpactThatNobodyWaitsForEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkImpact is of a change of one node type of two, in a cluster of 100,000
+// BenchmarkImpact measures a change of one of two node types in a cluster of 100,000
 // pods.
 func BenchmarkImpact(b *testing.B) {
 	const pods, nodes = 100_000, 5000

@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// BenchmarkPreviewOfAWorkload tells what it costs to find 20 pods among 20,000, and
-// what is held for as long as their plans are read.
+// BenchmarkPreviewOfAWorkload measures the cost of finding 20 pods among 20,000, and
+// the memory held while their plans are read.
 func BenchmarkPreviewOfAWorkload(b *testing.B) {
 	r, of := about(clustertest.Thousands(b, 20_000, 1)), Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"}}
 	before := podtest.HeapInUse()
@@ -34,8 +34,8 @@ func BenchmarkPreviewOfAWorkload(b *testing.B) {
 	b.ReportMetric(held, "held-B")
 }
 
-// BenchmarkResizesPage tells what 500 of 20,000 cost, at the start and further on, and
-// what is held while they are read.
+// BenchmarkResizesPage measures the cost of a page of 500 resizes among 20,000, at the start
+// and in the middle, and the memory held while the page is read.
 func BenchmarkResizesPage(b *testing.B) {
 	for _, namespaces := range []int{1, 200} {
 		r := about(clustertest.Thousands(b, 20_000, namespaces))
@@ -73,7 +73,7 @@ func BenchmarkResizesPage(b *testing.B) {
 	}
 }
 
-// BenchmarkCount tells what it costs to count 20,000 pods, and 20 among them.
+// BenchmarkCount measures the cost of counting 20,000 pods, and 20 among them.
 func BenchmarkCount(b *testing.B) {
 	r := about(clustertest.Thousands(b, 20_000, 1))
 	for _, tc := range []struct {

@@ -14,11 +14,11 @@ import (
 )
 
 func TestLister(t *testing.T) {
-	t.Run("questions about many pods take few allocations", questionsAboutManyPodsTakeFewAllocations)
-	t.Run("the selected are planned as they were at the call", theSelectedArePlannedAsTheyWereAtTheCall)
+	t.Run("makes few allocations for queries of many pods", makesFewAllocationsForQueriesOfManyPods)
+	t.Run("plans selected pods in their state at the call", plansSelectedPodsInTheirStateAtTheCall)
 }
 
-func questionsAboutManyPodsTakeFewAllocations(t *testing.T) {
+func makesFewAllocationsForQueriesOfManyPods(t *testing.T) {
 	const pods = 200
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
@@ -26,18 +26,18 @@ func questionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 	}
 	r := filled(t, all, nil)
 	for name, ask := range map[string]func() error{
-		"all are counted":        func() error { _, err := r.Count(""); return err },
-		"a namespace is counted": func() error { _, err := r.Count("shop"); return err },
-		"all are selected":       func() error { _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); return err },
-		"a node's are selected": func() error {
+		"count all pods":    func() error { _, err := r.Count(""); return err },
+		"count a namespace": func() error { _, err := r.Count("shop"); return err },
+		"select all pods":   func() error { _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); return err },
+		"select a node's pods": func() error {
 			_, _, err := r.PreviewAll(t.Context(), Selection{Node: "n4-0"}, PreviewOptions{})
 			return err
 		},
-		"one of many is selected": func() error {
+		"select one pod": func() error {
 			_, _, err := r.PreviewAll(t.Context(), Selection{Pod: "web-007"}, PreviewOptions{})
 			return err
 		},
-		"a page has one of many": func() error {
+		"list a page of one resize": func() error {
 			resizes, err := r.Resizes(t.Context(), ResizeQuery{})
 			if err != nil {
 				return err
@@ -54,9 +54,9 @@ func questionsAboutManyPodsTakeFewAllocations(t *testing.T) {
 	}
 }
 
-// What is held of pods until their plans are read is their names and what the cache
-// has of them anyway.
-func theSelectedArePlannedAsTheyWereAtTheCall(t *testing.T) {
+// Until their plans are read, pods cost no memory except for their list: the cache has them
+// anyway.
+func plansSelectedPodsInTheirStateAtTheCall(t *testing.T) {
 	r := shop(t)
 	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
 	do(t, err)

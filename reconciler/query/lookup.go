@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// UID returns the uid of the pod that has the name now. The error is a
+// UID returns the uid of the pod that currently has the name. The error is a
 // NotReadyError or a PodNotFoundError.
 func (q *Queries) UID(name types.NamespacedName) (types.UID, error) {
 	if err := q.Cluster.CacheReady(); err != nil {
@@ -21,9 +21,9 @@ func (q *Queries) UID(name types.NamespacedName) (types.UID, error) {
 	return k.UID, nil
 }
 
-// Workloads returns what makes the pod that has the name now, the narrowest first:
-// its controller, what controls that, and so on as far as it is known. None if there is
-// no such pod, or nothing made it.
+// Workloads returns the workloads of the pod that currently has the name, the narrowest
+// first: its controller, the controller's controller, and so on as far as they are known.
+// It returns none if the pod does not exist or has no controller.
 func (q *Queries) Workloads(name types.NamespacedName) []safety.Workload {
 	found := q.Cluster.Pods(name.Namespace).Get(name.Name)
 	if found == nil {
@@ -47,7 +47,7 @@ func (q *Queries) CountOf(namespace string, workload safety.Workload) (int, erro
 	return count, nil
 }
 
-// Count counts the pods of a namespace, or all if that is empty. The error is a
+// Count counts the pods of a namespace, or all pods if it is empty. The error is a
 // NotReadyError.
 func (q *Queries) Count(namespace string) (int, error) {
 	if err := q.Cluster.CacheReady(); err != nil {

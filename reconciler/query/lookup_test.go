@@ -12,19 +12,19 @@ import (
 )
 
 func TestLookup(t *testing.T) {
-	t.Run("pods are counted once they are read", podsAreCountedOnceTheyAreRead)
-	t.Run("a pod is known by its name", aPodIsKnownByItsName)
+	t.Run("counts pods once they are read", countsPodsOnceTheyAreRead)
+	t.Run("finds a pod by its name", findsAPodByItsName)
 }
 
-func podsAreCountedOnceTheyAreRead(t *testing.T) {
+func countsPodsOnceTheyAreRead(t *testing.T) {
 	r, unread := shop(t), about(clustertest.Unread(t))
 	web := safety.Workload{Kind: "Deployment", Name: "web"}
 	var notReady *cluster.NotReadyError
 	if _, err := unread.Count(""); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
-		t.Errorf("before: %v", err)
+		t.Errorf("unread: %v", err)
 	}
 	if _, err := unread.CountOf("shop", web); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
-		t.Errorf("of a workload, before: %v", err)
+		t.Errorf("unread, of a workload: %v", err)
 	}
 	for namespace, want := range map[string]int{"": 5, "shop": 3, "bank": 2, "shpo": 0} {
 		if got, err := r.Count(namespace); got != want || err != nil {
@@ -38,7 +38,7 @@ func podsAreCountedOnceTheyAreRead(t *testing.T) {
 	}
 }
 
-func aPodIsKnownByItsName(t *testing.T) {
+func findsAPodByItsName(t *testing.T) {
 	r := shop(t)
 	uid, err := r.UID(types.NamespacedName{Namespace: "shop", Name: "db"})
 	if err != nil || uid != "shop/db" {

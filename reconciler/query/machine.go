@@ -5,19 +5,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 )
 
-// Machine is what the labels of a node tell of it.
+// Machine is the machine of a node according to its labels.
 type Machine struct {
-	// NodeType is what the node is called by in ratios, without its CPU model, and
-	// Label the one that told it; both are empty if none did.
+	// NodeType is the node's type as ratios name it, without its CPU model, and Label
+	// is the label that determines it; both are empty if no label does.
 	nodetype.Match
-	// Known tells whether the table names the node type.
+	// Known reports whether the table has the node type.
 	Known bool
-	// CPUModel is empty if no label tells it.
+	// CPUModel is empty if no label has it.
 	CPUModel string
 }
 
-// Machine returns what is known of a node; false if there is none of the name. The
-// error is a NotReadyError.
+// Machine returns the machine of a node; false if there is no such node. The error is a
+// NotReadyError.
 func (q *Queries) Machine(node string) (Machine, bool, error) {
 	if err := q.Cluster.CacheReady(); err != nil {
 		return Machine{}, false, err

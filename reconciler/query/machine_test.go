@@ -16,10 +16,10 @@ import (
 )
 
 func TestMachine(t *testing.T) {
-	t.Run("what the labels of a node tell of the machine", whatTheLabelsOfANodeTellOfTheMachine)
+	t.Run("reads the machine from the labels of a node", readsTheMachineFromTheLabelsOfANode)
 }
 
-func whatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
+func readsTheMachineFromTheLabelsOfANode(t *testing.T) {
 	var nodes []*corev1.Node
 	for name, labels := range map[string]map[string]string{
 		"known":    {nodetype.LabelGCPMachineFamily: "n4", nodetype.LabelOwnCPUModel: "Intel-6-207"},
@@ -58,7 +58,7 @@ func whatTheLabelsOfANodeTellOfTheMachine(t *testing.T) {
 		}
 	}
 	if _, found, err := r.Machine("gone"); found || err != nil {
-		t.Errorf("a node that is not there: %v, %v", found, err)
+		t.Errorf("a missing node: %v, %v", found, err)
 	}
 	cancel()
 	if err := <-done; err != nil {

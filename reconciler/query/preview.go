@@ -11,20 +11,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// PreviewOptions say what else than the loop's own plan is asked for.
+// PreviewOptions determines how a preview differs from the loop's own plan.
 type PreviewOptions struct {
-	// Restore plans as if the pods were to be restored.
+	// Restore plans a restore of the pods.
 	Restore bool
-	// ServerSide also asks the API server, by a dry run, about each resize.
+	// ServerSide also sends each resize to the API server as a dry run.
 	ServerSide bool
-	// Table is to be taken for the ratios; nil for those in force.
+	// Table replaces the ratios; nil for the table in effect.
 	Table *ratios.Table
-	// NodeType is to be taken for the type of every pod's node, of which nothing
-	// else counts then; empty for what each node is.
+	// NodeType replaces the type of every pod's node, and then nothing else about the
+	// node counts; empty for the actual node.
 	NodeType string
 }
 
-// Preview plans one pod as the loop would now. The error is a NotReadyError or a
+// Preview plans one pod as the loop would. The error is a NotReadyError or a
 // PodNotFoundError.
 func (q *Queries) Preview(ctx context.Context, name types.NamespacedName, options PreviewOptions) (*plan.Plan, error) {
 	if err := q.Cluster.Ready(); err != nil {
@@ -38,9 +38,9 @@ func (q *Queries) Preview(ctx context.Context, name types.NamespacedName, option
 }
 
 // PreviewAll plans every pod of the selection, ordered by namespace and name, all
-// with the same table, until ctx is done. The pods are those of the moment of the
-// call, total in number: what was kept of them then is held until the plans are
-// read. The error is a NotReadyError, or that of Selection.Sees or ctx.
+// with the same table, until ctx is done. total is the number of pods. The pods are planned
+// in their state at the time of the call, which is held until the plans are read. The error
+// is a NotReadyError, or comes from Selection.Sees or ctx.
 func (q *Queries) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*plan.Plan], err error) {
 	if err := q.Cluster.Ready(); err != nil {
 		return 0, nil, err
@@ -63,8 +63,8 @@ func (q *Queries) PreviewAll(ctx context.Context, of Selection, options PreviewO
 	}, nil
 }
 
-// rulesFor are the rules in force, which are known for ever once they are, with
-// the table that is asked for.
+// rulesFor returns the rules in effect, with the table of the options. Once known, rules
+// never become unknown.
 func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
 	rules, _ := q.Cluster.Rules()
 	if options.Table != nil {

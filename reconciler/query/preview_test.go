@@ -30,7 +30,7 @@ func previewed(t testing.TB, r *Queries, of Selection, options PreviewOptions) [
 	}
 	all := slices.Collect(plans)
 	if len(all) != total {
-		t.Errorf("%d plans, of %d in total", len(all), total)
+		t.Errorf("%d plans, total %d", len(all), total)
 	}
 	return all
 }
@@ -44,15 +44,15 @@ func namesOf(plans []*plan.Plan) string {
 }
 
 func TestPreview(t *testing.T) {
-	t.Run("all fields of a selection select together", allFieldsOfASelectionSelectTogether)
-	t.Run("what may be seen is asked once per namespace", whatMayBeSeenIsAskedOncePerNamespace)
-	t.Run("previews need the caches", previewsNeedTheCaches)
-	t.Run("a preview with another table is planned with it", aPreviewWithAnotherTableIsPlannedWithIt)
-	t.Run("of another node type nothing but its ratio counts", ofAnotherNodeTypeNothingButItsRatioCounts)
-	t.Run("an imagined pod has what its spec says", anImaginedPodHasWhatItsSpecSays)
+	t.Run("selects pods that match all fields", selectsPodsThatMatchAllFields)
+	t.Run("calls Sees once per namespace", callsSeesOncePerNamespace)
+	t.Run("requires the caches", requiresTheCaches)
+	t.Run("plans with another table", plansWithAnotherTable)
+	t.Run("uses only the ratio of another node type", usesOnlyTheRatioOfAnotherNodeType)
+	t.Run("plans an imagined pod from its spec", plansAnImaginedPodFromItsSpec)
 }
 
-func allFieldsOfASelectionSelectTogether(t *testing.T) {
+func selectsPodsThatMatchAllFields(t *testing.T) {
 	r := shop(t)
 	web, err := labels.Parse("app=web")
 	do(t, err)
@@ -61,23 +61,23 @@ func allFieldsOfASelectionSelectTogether(t *testing.T) {
 		of   Selection
 		want string
 	}{
-		{"nothing is said: all, by namespace and name", Selection{}, "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
+		{"no field: all pods, by namespace and name", Selection{}, "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
 		{"a namespace", Selection{Namespace: "bank"}, "bank/db bank/pending"},
-		{"a namespace that is not there", Selection{Namespace: "none"}, ""},
+		{"a missing namespace", Selection{Namespace: "none"}, ""},
 		{"a pod of a namespace", Selection{Namespace: "shop", Pod: "db"}, "shop/db"},
 		{"a pod of any namespace", Selection{Pod: "db"}, "bank/db shop/db"},
-		{"a pod that is not there", Selection{Namespace: "shop", Pod: "none"}, ""},
-		{"a workload is the controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
-		{"or what controls it", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
+		{"a missing pod", Selection{Namespace: "shop", Pod: "none"}, ""},
+		{"a controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
+		{"the owner of a controller", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
 		{"a workload of another kind", Selection{Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}, ""},
 		{"labels", Selection{Labels: web}, "shop/web-1-x shop/web-1-y"},
 		{"a node", Selection{Node: "b"}, "bank/db shop/db shop/web-1-y"},
 		{"a node and a namespace", Selection{Node: "b", Namespace: "bank"}, "bank/db"},
-		{"a node that is not there", Selection{Node: "c"}, ""},
-		{"a pod that is on another node", Selection{Namespace: "shop", Pod: "web-1-x", Node: "b"}, ""},
+		{"a missing node", Selection{Node: "c"}, ""},
+		{"a pod on another node", Selection{Namespace: "shop", Pod: "web-1-x", Node: "b"}, ""},
 		{"a node type", Selection{NodeType: "n2d"}, "shop/web-1-x"},
 		{"labels and a node type", Selection{Labels: web, NodeType: "n4"}, "shop/web-1-y"},
-		{"what may be seen", Selection{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, "shop/db shop/web-1-x shop/web-1-y"},
+		{"visible namespaces", Selection{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, "shop/db shop/web-1-x shop/web-1-y"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := namesOf(previewed(t, r, tc.of, PreviewOptions{})); got != tc.want {
@@ -87,7 +87,7 @@ func allFieldsOfASelectionSelectTogether(t *testing.T) {
 	}
 }
 
-func whatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
+func callsSeesOncePerNamespace(t *testing.T) {
 	r := shop(t)
 	var asked []string
 	previewed(t, r, Selection{Sees: func(namespace string) (bool, error) {
@@ -95,7 +95,7 @@ func whatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
 		return true, nil
 	}}, PreviewOptions{})
 	if !slices.Equal(asked, []string{"bank", "shop"}) {
-		t.Errorf("asked for %q", asked)
+		t.Errorf("called for %q", asked)
 	}
 	unknown := errors.New("not known")
 	if _, _, err := r.PreviewAll(t.Context(), Selection{Sees: func(string) (bool, error) { return false, unknown }}, PreviewOptions{}); !errors.Is(err, unknown) {
@@ -103,7 +103,7 @@ func whatMayBeSeenIsAskedOncePerNamespace(t *testing.T) {
 	}
 }
 
-func previewsNeedTheCaches(t *testing.T) {
+func requiresTheCaches(t *testing.T) {
 	r := about(clustertest.Unread(t))
 	var notReady *cluster.NotReadyError
 	if _, _, err := r.PreviewAll(t.Context(), Selection{}, PreviewOptions{}); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
@@ -114,7 +114,7 @@ func previewsNeedTheCaches(t *testing.T) {
 	}
 }
 
-func aPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
+func plansWithAnotherTable(t *testing.T) {
 	r := shop(t)
 	other := clustertest.Published()
 	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
@@ -127,12 +127,12 @@ func aPreviewWithAnotherTableIsPlannedWithIt(t *testing.T) {
 		p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
 		do(t, err)
 		if p.Decision != plan.Resize || p.Containers[0].Desired.CPU.Request != tc.cpu {
-			t.Errorf("%v of %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
+			t.Errorf("%v to %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
 		}
 	}
 }
 
-func ofAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
+func usesOnlyTheRatioOfAnotherNodeType(t *testing.T) {
 	more := podtest.Amounts{"1", "", "1Gi", ""}
 	infeasible := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible, Status: corev1.ConditionTrue}}
@@ -186,7 +186,7 @@ func ofAnotherNodeTypeNothingButItsRatioCounts(t *testing.T) {
 	}
 }
 
-func anImaginedPodHasWhatItsSpecSays(t *testing.T) {
+func plansAnImaginedPodFromItsSpec(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, clustertest.Named("a", "b", ""), podtest.Annotated("original-cpu.app", "4", "applied-instance-type", "n4"))
 	p.Status = corev1.PodStatus{}
 	planner := &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}

@@ -10,18 +10,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Queries answers what people ask of a cluster, and changes nothing. All methods may be
-// called at any time from any goroutine.
+// Queries answers questions about a cluster, and changes nothing. All methods are safe for
+// concurrent use at any time.
 type Queries struct {
-	// Cluster is what is asked about.
+	// Cluster is the cluster that the queries are about.
 	Cluster *cluster.Cluster
-	// Planner is the one that the loop asks.
+	// Planner is the planner that the loop uses.
 	Planner *plan.Planner
 	// Asker asks the API server for previews; it writes nothing.
 	Asker *actuate.Actuator
 }
 
-// PodNotFoundError tells that there is no such pod.
+// PodNotFoundError means that the pod does not exist.
 type PodNotFoundError struct{ Pod types.NamespacedName }
 
 func (e *PodNotFoundError) Error() string {

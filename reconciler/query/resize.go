@@ -14,57 +14,58 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// ResizeState is how far a node is with the sizes of a pod.
+// ResizeState is the state of a pod's sizes on its node.
 type ResizeState int
 
 const (
-	// Actuated: the containers run with what the spec says.
+	// Actuated: the containers run with the sizes in the spec.
 	Actuated ResizeState = iota
-	// Pending: the kubelet has not looked at the spec yet.
+	// Pending: the kubelet has not seen the spec yet.
 	Pending
-	// InProgress: the kubelet is at it.
+	// InProgress: the kubelet is resizing the containers.
 	InProgress
-	// Deferred: the node has no room now; the kubelet tries again.
+	// Deferred: the node has no room now; the kubelet retries.
 	Deferred
-	// Infeasible: the node can never give this.
+	// Infeasible: the node can never satisfy the sizes.
 	Infeasible
-	// Failed: the kubelet failed at it.
+	// Failed: the kubelet failed to resize a container.
 	Failed
 )
 
-// Resized is what was done to one pod, as the pod itself and what made it tell, so that
-// all who see them say the same. Nobody changes it.
+// Resized describes the resize of one pod. It depends only on the pod and its workloads, so
+// every replica that knows them returns the same. It must not be modified.
 type Resized struct {
 	Pod types.NamespacedName
 	UID types.UID
-	// Workload made the pod: the topmost of those that are known; zero if nothing did.
+	// Workload is the topmost known workload of the pod; zero if there is none.
 	Workload safety.Workload
 	Node     string
-	// NodeType is the one that the pod was sized for.
+	// NodeType is the node type that the pod was sized for.
 	NodeType string
-	// Applied is when it was sized, in UTC; zero if the pod does not say.
+	// Applied is when the pod was sized, in UTC; zero if the pod does not record it.
 	Applied time.Time
 	State   ResizeState
-	// Message is what the kubelet says of it.
+	// Message is the kubelet's message about the state.
 	Message string
-	// Containers are those with an original, in the order of the pod's spec:
+	// Containers are the containers with an original, in the order of the pod's spec:
 	// its containers, then its sidecars.
 	Containers []ResizedContainer
 }
 
-// ResizedContainer is what one container was asked for, was given, and runs with.
+// ResizedContainer holds the original, desired and actual size of one container.
 type ResizedContainer struct {
 	Name string
-	// Original has zeros where the original cannot be known.
+	// Original has zeros for originals that cannot be known.
 	Original, Spec sizing.Container
-	// Actual is what the kubelet says; zero if it says nothing (Told).
+	// Actual is the size that the kubelet reports; zero if it reports none, and then
+	// Told is false.
 	Actual  sizing.Container
 	Told    bool
 	Sidecar bool
 }
 
-// ResizeOf tells what was done to a pod, which these workloads made, the narrowest first;
-// nil if it was never sized.
+// ResizeOf returns the resize of a pod with these workloads, the narrowest first; nil if
+// the pod was never sized.
 func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	if !of.Sized() {
 		return nil
@@ -72,7 +73,7 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	nodeType, _ := of.Applied()
 	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt()}
 	if top := len(workloads) - 1; top >= 0 {
-		// The names may be part of the pod's texts, which are not to be kept for as long.
+		// The names may share memory with the pod's texts, which must not be kept as long.
 		r.Workload = safety.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
 	}
 	r.State, r.Message = resizeState(of)
@@ -88,7 +89,7 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	return r
 }
 
-// resizeState tells how far the node is.
+// resizeState returns the state of a pod's sizes, and the kubelet's message.
 func resizeState(of *pod.Pod) (ResizeState, string) {
 	if said := plan.Says(of); said != nil {
 		return states[said.Code], said.Message
@@ -104,5 +105,5 @@ var states = map[contract.Reason]ResizeState{
 	contract.ResizeInfeasible: Infeasible, contract.ResizeError: Failed,
 }
 
-// same tells whether two say the same; nil is a pod that was never sized.
+// same reports whether two resizes are equal; nil is a pod that was never sized.
 func (r *Resized) same(other *Resized) bool { return reflect.DeepEqual(r, other) }

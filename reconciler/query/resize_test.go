@@ -16,13 +16,13 @@ import (
 var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
 
 func TestResize(t *testing.T) {
-	t.Run("a pod tells how far its node is", aPodTellsHowFarItsNodeIs)
-	t.Run("a pod tells what was done to it", aPodTellsWhatWasDoneToIt)
-	t.Run("what cannot be read of a pod is left out", whatCannotBeReadOfAPodIsLeftOut)
-	t.Run("a pod that was never sized tells nothing", aPodThatWasNeverSizedTellsNothing)
+	t.Run("returns the state on the node", returnsTheStateOnTheNode)
+	t.Run("returns the sizes of containers and sidecars", returnsTheSizesOfContainersAndSidecars)
+	t.Run("omits what it cannot read", omitsWhatItCannotRead)
+	t.Run("returns nil for a pod that was never sized", returnsNilForAPodThatWasNeverSized)
 }
 
-func aPodTellsHowFarItsNodeIs(t *testing.T) {
+func returnsTheStateOnTheNode(t *testing.T) {
 	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	pending, progress := corev1.PodResizePending, corev1.PodResizeInProgress
 	seen := func(generation int64) func(*corev1.Pod) {
@@ -34,16 +34,16 @@ func aPodTellsHowFarItsNodeIs(t *testing.T) {
 		state   ResizeState
 		message string
 	}{
-		{"the containers run with it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(5)}, Actuated, ""},
-		{"an old kubelet tells nothing", nil, Actuated, ""},
-		{"the kubelet has not seen it", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(4)}, Pending, ""},
-		{"the containers run with what was before, and nothing is said", []func(*corev1.Pod){podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), seen(5)}, Pending, ""},
-		{"it is at it", []func(*corev1.Pod){podtest.WithStatus(small, podtest.Guaranteed), podtest.Said(progress, "", 5, 20)}, InProgress, "why"},
-		{"there is no room now", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, Deferred, "why"},
-		{"there never is", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
-		{"it fails", []func(*corev1.Pod){podtest.Said(progress, "Error", 5, 20)}, Failed, "why"},
-		{"of several, what most needs somebody", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
-		{"what was said of sizes before counts no more", []func(*corev1.Pod){podtest.WithStatus(small, small), podtest.Said(pending, "Deferred", 4, 20)}, Actuated, ""},
+		{"Actuated if the containers run with the spec", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(5)}, Actuated, ""},
+		{"Actuated if an old kubelet reports nothing", nil, Actuated, ""},
+		{"Pending if the kubelet has not seen the spec", []func(*corev1.Pod){podtest.WithStatus(small, small), seen(4)}, Pending, ""},
+		{"Pending if the containers run with the previous sizes and there is no condition", []func(*corev1.Pod){podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), seen(5)}, Pending, ""},
+		{"InProgress", []func(*corev1.Pod){podtest.WithStatus(small, podtest.Guaranteed), podtest.Said(progress, "", 5, 20)}, InProgress, "why"},
+		{"Deferred if there is no room now", []func(*corev1.Pod){podtest.Said(pending, "Deferred", 5, 20)}, Deferred, "why"},
+		{"Infeasible if there is never room", []func(*corev1.Pod){podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"Failed on an error", []func(*corev1.Pod){podtest.Said(progress, "Error", 5, 20)}, Failed, "why"},
+		{"the most severe of several conditions", []func(*corev1.Pod){podtest.Said(progress, "", 5, 20), podtest.Said(pending, "Infeasible", 5, 20)}, Infeasible, "why"},
+		{"Actuated if the condition is for previous sizes", []func(*corev1.Pod){podtest.WithStatus(small, small), podtest.Said(pending, "Deferred", 4, 20)}, Actuated, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ResizeOf(pod.From(podtest.Pod(small, append(tc.says, podtest.SizedForN4, podtest.AsResized)...)))
@@ -54,7 +54,7 @@ func aPodTellsHowFarItsNodeIs(t *testing.T) {
 	}
 }
 
-func aPodTellsWhatWasDoneToIt(t *testing.T) {
+func returnsTheSizesOfContainersAndSidecars(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	small := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized, podtest.ManagedBy(podtest.SidecarResize), podtest.Annotated("original-cpu.proxy", "100m"), func(p *corev1.Pod) {
@@ -78,11 +78,11 @@ func aPodTellsWhatWasDoneToIt(t *testing.T) {
 		t.Error(diff)
 	}
 	if !want.same(ResizeOf(pod.From(p), workloads...)) {
-		t.Error("it tells something else before it is trimmed")
+		t.Error("a second call returns another result")
 	}
 }
 
-func whatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
+func omitsWhatItCannotRead(t *testing.T) {
 	small := podtest.Amounts{"800m", "", "1Gi", ""}
 	got := ResizeOf(pod.From(podtest.Pod(small, podtest.AsResized, podtest.Annotated("applied-instance-type", "n4", "applied-at", "yesterday", "original-cpu.app", "much", "original-memory.app", "1Gi"))))
 	if got == nil || !got.Applied.IsZero() || len(got.Containers) != 1 {
@@ -93,7 +93,7 @@ func whatCannotBeReadOfAPodIsLeftOut(t *testing.T) {
 	}
 }
 
-func aPodThatWasNeverSizedTellsNothing(t *testing.T) {
+func returnsNilForAPodThatWasNeverSized(t *testing.T) {
 	if got := ResizeOf(pod.From(podtest.Pod(podtest.Guaranteed, podtest.Annotated("original-cpu.app", "1")))); got != nil {
 		t.Errorf("got %+v", got)
 	}
@@ -103,7 +103,7 @@ func BenchmarkResizeOfAPodThatWasNeverSized(b *testing.B) {
 	p := podtest.Pod(podtest.Guaranteed)
 	for b.Loop() {
 		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
-			b.Fatal("it has changed")
+			b.Fatal("the result has changed")
 		}
 	}
 }
@@ -113,7 +113,7 @@ func BenchmarkResizeOf(b *testing.B) {
 	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.SizedForN4, sizedAt, podtest.AsResized)
 	for b.Loop() {
 		if !ResizeOf(pod.From(p)).same(ResizeOf(pod.From(p))) {
-			b.Fatal("it has changed")
+			b.Fatal("the result has changed")
 		}
 	}
 }

@@ -12,30 +12,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// ResizeQuery says which resizes are asked for: those that all of it selects.
+// ResizeQuery selects resizes: a pod must match all of its fields.
 type ResizeQuery struct {
-	// Namespace is the only one; empty for all.
+	// Namespace selects a namespace; empty for all.
 	Namespace string
 	// Selector selects pods by their labels; nil for all.
 	Selector labels.Selector
-	// After is the pod that the answer begins after; zero to begin at the start.
+	// After is the pod after which the result starts; zero to start with the first pod.
 	After types.NamespacedName
-	// Sees tells whether pods of a namespace may be told of; nil for all. It is asked
-	// once per namespace of which there is something to tell.
+	// Sees reports whether the caller may see pods of a namespace; nil for all. It is
+	// called once per namespace with matching pods.
 	Sees func(namespace string) (bool, error)
 }
 
-// NotResizedError tells that the pod was never sized.
+// NotResizedError means that the pod was never sized.
 type NotResizedError struct{ Pod types.NamespacedName }
 
 func (e *NotResizedError) Error() string {
-	return fmt.Sprintf("pod %q in namespace %q was not sized; a preview says what speaks against it", e.Pod.Name, e.Pod.Namespace)
+	return fmt.Sprintf("pod %q in namespace %q was never resized: preview its plan to see why", e.Pod.Name, e.Pod.Namespace)
 }
 
-// Resizes are what was done to the pods that were sized, by namespace and name. They
-// end with the error of Sees or ctx, if there is one. Each pod is looked at when its
-// turn comes, so that a page of many costs no more than itself. The error that is
-// returned is a NotReadyError.
+// Resizes returns the resizes of pods that were sized, ordered by namespace and name. The
+// sequence ends with the error of Sees or ctx, if there is one. It reads each pod only when
+// it reaches it, so that a page of a long result costs no more than the page. The returned
+// error is a NotReadyError.
 func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resized, error], error) {
 	if err := q.Cluster.CacheReady(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resiz
 	}, nil
 }
 
-// ResizeOfPod returns what was done to a pod. The error is a NotReadyError, a
+// ResizeOfPod returns the resize of a pod. The error is a NotReadyError, a
 // PodNotFoundError or a NotResizedError.
 func (q *Queries) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	if err := q.Cluster.CacheReady(); err != nil {
@@ -91,12 +91,11 @@ func (q *Queries) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	return nil, &NotResizedError{name}
 }
 
-// WatchResizes calls changed after every change of what was done to a pod, one
-// call at a time: before is nil if the pod was not sized before, now if it is not,
-// or not there, any more. Where what makes the pod may have become known, both are what
-// they are now. It begins with all pods that there are. The function that it returns
-// tells why not all of these were told yet, a NotReadyError, or nil.
-// It must be called before Run.
+// WatchResizes calls changed for every existing resize, and after every change of one.
+// Calls are never concurrent. before is nil if the pod was not sized before; now is nil if
+// the pod is no longer sized or was deleted. If the known workloads of a pod may have
+// changed, before and now are both the current resize. The returned function returns a
+// NotReadyError until all existing pods were reported. Call WatchResizes before Run.
 func (q *Queries) WatchResizes(changed func(before, now *Resized)) (ready func() error) {
 	var one sync.Mutex
 	return q.Cluster.WatchPods(func(old, of *pod.Pod) {
@@ -119,7 +118,7 @@ func (q *Queries) WatchResizes(changed func(before, now *Resized)) (ready func()
 	})
 }
 
-// resizeOf is ResizeOf by what is known of the pod's workloads; nil if there is no pod.
+// resizeOf returns ResizeOf with the pod's known workloads; nil if there is no pod.
 func (q *Queries) resizeOf(of *pod.Pod) *Resized {
 	if of == nil || !of.Sized() {
 		return nil

@@ -49,12 +49,12 @@ func resizesOf(ctx context.Context, r *Queries, q ResizeQuery, most int) (names 
 }
 
 func TestResizes(t *testing.T) {
-	t.Run("resizes are those that are asked for in order", resizesAreThoseThatAreAskedForInOrder)
-	t.Run("only of namespaces on the page is it asked whether they may be seen", onlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen)
-	t.Run("resizes end with an error", resizesEndWithAnError)
+	t.Run("returns the selected resizes in order", returnsTheSelectedResizesInOrder)
+	t.Run("calls Sees only for namespaces on the page", callsSeesOnlyForNamespacesOnThePage)
+	t.Run("ends with an error", endsWithAnError)
 }
 
-func resizesAreThoseThatAreAskedForInOrder(t *testing.T) {
+func returnsTheSelectedResizesInOrder(t *testing.T) {
 	r := sizedShop(t)
 	for _, tc := range []struct {
 		name string
@@ -64,13 +64,13 @@ func resizesAreThoseThatAreAskedForInOrder(t *testing.T) {
 	}{
 		{"all", ResizeQuery{}, 9, "bank/ledger bank/teller shop/cart shop/web"},
 		{"a namespace", ResizeQuery{Namespace: "shop"}, 9, "shop/cart shop/web"},
-		{"a namespace in which none was sized", ResizeQuery{Namespace: "inn"}, 9, ""},
+		{"a namespace without sized pods", ResizeQuery{Namespace: "inn"}, 9, ""},
 		{"labels", ResizeQuery{Selector: labels.SelectorFromSet(labels.Set{"app": "web"})}, 9, "bank/teller shop/web"},
 		{"a page", ResizeQuery{}, 3, "bank/ledger bank/teller shop/cart"},
-		{"the next one", ResizeQuery{After: types.NamespacedName{Namespace: "shop", Name: "cart"}}, 3, "shop/web"},
-		{"a page that begins after a pod that is gone", ResizeQuery{After: types.NamespacedName{Namespace: "bank", Name: "n"}}, 2, "bank/teller shop/cart"},
+		{"the next page", ResizeQuery{After: types.NamespacedName{Namespace: "shop", Name: "cart"}}, 3, "shop/web"},
+		{"a page that begins after a deleted pod", ResizeQuery{After: types.NamespacedName{Namespace: "bank", Name: "n"}}, 2, "bank/teller shop/cart"},
 		{"after the last", ResizeQuery{After: types.NamespacedName{Namespace: "shop", Name: "web"}}, 3, ""},
-		{"what may be seen", ResizeQuery{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, 9, "shop/cart shop/web"},
+		{"visible namespaces", ResizeQuery{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, 9, "shop/cart shop/web"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, err := resizesOf(t.Context(), r, tc.q, tc.most); got != tc.want || err != nil {
@@ -80,7 +80,7 @@ func resizesAreThoseThatAreAskedForInOrder(t *testing.T) {
 	}
 }
 
-func onlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen(t *testing.T) {
+func callsSeesOnlyForNamespacesOnThePage(t *testing.T) {
 	r := sizedShop(t)
 	for most, want := range map[int][]string{1: {"bank"}, 2: {"bank"}, 3: {"bank", "shop"}, 9: {"bank", "shop"}} {
 		var asked []string
@@ -89,12 +89,12 @@ func onlyOfNamespacesOnThePageIsItAskedWhetherTheyMayBeSeen(t *testing.T) {
 			return true, nil
 		}}, most)
 		if err != nil || !slices.Equal(asked, want) {
-			t.Errorf("a page of %d: asked for %q, %v; want %q", most, asked, err, want)
+			t.Errorf("a page of %d: called for %q, %v; want %q", most, asked, err, want)
 		}
 	}
 }
 
-func resizesEndWithAnError(t *testing.T) {
+func endsWithAnError(t *testing.T) {
 	r := sizedShop(t)
 	unknown := errors.New("not known")
 	got, err := resizesOf(t.Context(), r, ResizeQuery{Sees: func(namespace string) (bool, error) {
@@ -109,7 +109,7 @@ func resizesEndWithAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, err := resizesOf(ctx, r, ResizeQuery{}, 9); got != "" || !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %q, %v", got, err)
+		t.Errorf("canceled: %q, %v", got, err)
 	}
 	var notReady *cluster.NotReadyError
 	if _, err := resizesOf(t.Context(), about(clustertest.Unread(t)), ResizeQuery{}, 9); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {

@@ -9,16 +9,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 )
 
-// about returns the queries of a cluster.
+// about returns queries of a cluster.
 func about(c *cluster.Cluster) *Queries { return &Queries{Cluster: c, Planner: c.Planner} }
 
-// filled returns the queries of a cluster with these pods and nodes.
+// filled returns queries of a cluster with these pods and nodes.
 func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Queries {
 	t.Helper()
 	return about(clustertest.Of(t, pods, nodes))
 }
 
-// shop returns the queries of clustertest.Shop.
+// shop returns queries of clustertest.Shop.
 func shop(t testing.TB) *Queries {
 	t.Helper()
 	return about(clustertest.Shop(t))

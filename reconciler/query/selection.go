@@ -12,27 +12,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Selection says which pods are asked about: those that all of its fields select.
-// An empty field selects all.
+// Selection selects pods: a pod must match all fields. An empty field matches all pods.
 type Selection struct {
 	Namespace, Pod string
-	// Workload made the pods: their controller, or whatever is above that.
+	// Workload is the controller of the pods, or an owner above it.
 	Workload safety.Workload
-	// Labels are those of the pods; nil for all.
+	// Labels selects pods by their labels; nil for all.
 	Labels labels.Selector
-	// Node is where the pods run.
+	// Node is the node that the pods run on.
 	Node string
 	// NodeType is the type of the node that the pods run on.
 	NodeType string
-	// Sees tells whether pods of a namespace may be told of; nil for all. It is
-	// asked once per namespace.
+	// Sees reports whether the caller may see pods of a namespace; nil for all. It is
+	// called once per namespace.
 	Sees func(namespace string) (bool, error)
 }
 
-// selected returns the pods of the selection, ordered by namespace and name. The
-// table decides what a node's type is. The error is that of Sees or ctx.
+// selected returns the pods of the selection, ordered by namespace and name. The table
+// determines the types of nodes. The error comes from Sees or ctx.
 func (q *Queries) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*pod.Pod, error) {
-	var pods []*pod.Pod // Not part of the candidates, which would be held for as long.
+	var pods []*pod.Pod // Not a slice of the candidates, which would be kept as long.
 	for _, k := range q.candidates(of) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -48,8 +47,7 @@ func (q *Queries) selected(ctx context.Context, of Selection, table *ratios.Tabl
 	return visible(pods, of.Sees)
 }
 
-// candidates are pods among which those of the selection are, as few as indexes
-// tell.
+// candidates returns a superset of the selected pods, as small as the indexes allow.
 func (q *Queries) candidates(of Selection) []*pod.Pod {
 	switch {
 	case of.Namespace != "" && of.Pod != "":
@@ -74,13 +72,13 @@ func (q *Queries) selects(of *Selection, k *pod.Pod, table *ratios.Table) bool {
 		(of.NodeType == "" || of.NodeType == q.typeOf(k, table))
 }
 
-// typeOf is the type of the pod's node; empty if that is not known.
+// typeOf returns the type of the pod's node; empty if it is unknown.
 func (q *Queries) typeOf(of *pod.Pod, table *ratios.Table) string {
 	ruling := q.Planner.Rule(of, q.Cluster.Node(of), "", table)
 	return ruling.NodeType
 }
 
-// visible keeps the pods, which are ordered by namespace, that may be seen.
+// visible returns the pods that the caller may see. The pods must be ordered by namespace.
 func visible(pods []*pod.Pod, sees func(namespace string) (bool, error)) ([]*pod.Pod, error) {
 	var kept []*pod.Pod
 	for len(pods) > 0 {

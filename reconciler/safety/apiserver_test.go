@@ -14,15 +14,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// resize is a pod and what it is resized to.
+// resize is a pod and its resize.
 type resize struct {
 	pod []func(*corev1.Pod)
 	to  func(*corev1.Pod)
-	// status changes the status of the pod that runs.
+	// status changes the status of the running pod.
 	status func(*corev1.Pod)
 }
 
-// apply returns the pod with the sizes that it is resized to.
+// apply returns the pod after the resize.
 func (r *resize) apply(p *corev1.Pod) *corev1.Pod {
 	p = p.DeepCopy()
 	r.to(p)
@@ -57,7 +57,7 @@ func (s *apiServer) createNode(t *testing.T) {
 	}
 }
 
-// run creates the pod of the resize, and says that it runs on the node.
+// run creates the pod of the resize, and sets its status to running on the node.
 func (s *apiServer) run(t *testing.T, ns, name string, r resize) *corev1.Pod {
 	t.Helper()
 	p := podWith(r.pod...)
@@ -83,7 +83,8 @@ func (s *apiServer) run(t *testing.T, ns, name string, r resize) *corev1.Pod {
 	return created
 }
 
-// constrain creates what is not nil, and waits until a quota is counted.
+// constrain creates the objects that are not nil, and waits until the quota's usage is
+// counted.
 func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitRange, quota *corev1.ResourceQuota) {
 	t.Helper()
 	if limitRange != nil {
@@ -95,9 +96,9 @@ func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitR
 	if quota == nil {
 		return
 	}
-	// A pod that the controller has not seen yet when it counts, it counts only
-	// minutes later.
-	localcluster.Eventually(t, "the quota's controller to know the pod", func() error {
+	// If the quota controller counts before it sees the pod, it counts the pod only minutes
+	// later.
+	localcluster.Eventually(t, "the quota controller to see the pod", func() error {
 		probe := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("100")}}}
 		probe.Name = "probe"
 		used := s.counted(t, ns, probe)
@@ -105,7 +106,7 @@ func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitR
 			t.Fatal(err)
 		}
 		if used.Pods().IsZero() {
-			return fmt.Errorf("it has counted %v", used)
+			return fmt.Errorf("the counted usage is %v", used)
 		}
 		return nil
 	})
@@ -113,17 +114,17 @@ func (s *apiServer) constrain(t *testing.T, ns string, limitRange *corev1.LimitR
 	s.counted(t, ns, quota)
 }
 
-// counted creates a quota, waits until what is used is counted, and returns that.
+// counted creates a quota, waits until its usage is counted, and returns the usage.
 func (s *apiServer) counted(t *testing.T, ns string, quota *corev1.ResourceQuota) corev1.ResourceList {
 	t.Helper()
 	if _, err := s.client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var used corev1.ResourceList
-	localcluster.Eventually(t, "the quota's controller", func() error {
+	localcluster.Eventually(t, "the quota controller", func() error {
 		got, err := s.client.CoreV1().ResourceQuotas(ns).Get(t.Context(), quota.Name, metav1.GetOptions{})
 		if err == nil && len(got.Status.Used) == 0 {
-			err = fmt.Errorf("nothing is counted")
+			err = fmt.Errorf("no usage is counted")
 		}
 		if err == nil {
 			used = got.Status.Used
@@ -139,8 +140,7 @@ func (s *apiServer) dryRun(t *testing.T, to *corev1.Pod) (*corev1.Pod, error) {
 	return s.client.CoreV1().Pods(to.Namespace).UpdateResize(t.Context(), to.Name, to, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
-// veto asks our checks about the same objects; who owns the pod does not matter
-// here.
+// veto runs our checks on the same objects; the pod's owner does not matter here.
 func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
 	t.Helper()
 	owned := p.DeepCopy()

@@ -22,7 +22,7 @@ func optedOut(s Snapshot) string {
 	if s.Pod.Annotations().Get(contract.Skip) != contract.SkipTrue {
 		return ""
 	}
-	return fmt.Sprintf("the pod is annotated %s: %q", contract.Skip, contract.SkipTrue)
+	return fmt.Sprintf("the pod has the annotation %s: %q", contract.Skip, contract.SkipTrue)
 }
 
 func paused(s Snapshot) string { return s.Paused }
@@ -31,7 +31,7 @@ func own(s Snapshot) string {
 	if s.Pod.Labels().Get(contract.AppLabel) != contract.AppName {
 		return ""
 	}
-	return fmt.Sprintf("the pod is labelled %s: %s", contract.AppLabel, contract.AppName)
+	return fmt.Sprintf("the pod has the label %s: %s", contract.AppLabel, contract.AppName)
 }
 
 func activeVPA(s Snapshot) string {

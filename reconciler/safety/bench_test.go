@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// two is a pod of two containers that run.
+// two returns a pod with two running containers.
 func two() *corev1.Pod {
 	return podWith(
 		app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "1Gi")),

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// nodePressure vetoes what would take more of a node that has too little.
+// nodePressure vetoes an increase of requests on a node under pressure.
 func (c *change) nodePressure() string {
 	if !c.grows.requests() || c.Node == nil {
 		return ""
@@ -27,11 +27,10 @@ func (c *change) nodePressure() string {
 	return ""
 }
 
-// beyondNode asks the kubelet's question of each resource that grows: does the pod
-// fit beside its neighbours? Of a critical pod it asks it of all resources and of
-// every change, as the kubelet does, since what does not fit would cost neighbours
-// their lives. A resource that the node does not list as allocatable cannot be
-// judged, and vetoes nothing.
+// beyondNode checks each resource that grows as the kubelet does: does the pod fit next to
+// the other pods of the node? For a critical pod, it checks all resources on every change,
+// also like the kubelet, which would kill other pods to make room. A resource that is not in
+// the node's allocatable resources cannot be checked, and causes no veto.
 func (c *change) beyondNode() string {
 	all := c.pod.Critical()
 	if !all && !c.grows.requests() || c.Node == nil {
@@ -51,7 +50,7 @@ func (c *change) beyondNode() string {
 	}
 	text := fmt.Sprintf("node %s has no room: %s", c.Node.Name, strings.Join(short, "; "))
 	if all {
-		text += "; the pod is critical, so its kubelet would kill others to make room"
+		text += "; the pod is critical, so its kubelet would kill other pods to make room"
 	}
 	return text
 }
@@ -61,5 +60,5 @@ func lacking(short []string, name corev1.ResourceName, wanted, neighbours int64,
 	if wanted <= most-neighbours {
 		return short
 	}
-	return append(short, fmt.Sprintf("%s, requested: %s, neighbours: %s, allocatable: %s", name, text(wanted), text(neighbours), text(most)))
+	return append(short, fmt.Sprintf("%s, requested: %s, other pods: %s, allocatable: %s", name, text(wanted), text(neighbours), text(most)))
 }

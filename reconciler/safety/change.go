@@ -10,26 +10,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Surroundings is what a pod shares with others. What is missing vetoes
-// nothing.
+// Surroundings is what a pod shares with other pods. A missing field causes no veto.
 type Surroundings struct {
-	// Node is the pod's node; its allocatable resources and its conditions are
-	// used.
+	// Node is the pod's node. The checks use its allocatable resources and its conditions.
 	Node *corev1.Node
-	// Neighbours is the sum of Requests of the node's other pods, those that
-	// have succeeded or failed left out.
+	// The sum of Requests over the node's other pods, except pods that have succeeded or
+	// failed.
 	Neighbours Resources
-	// LimitRanges are those of the pod's namespace.
+	// LimitRanges are the LimitRanges of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
-	// Quotas are those of the pod's namespace.
+	// Quotas are the ResourceQuotas of the pod's namespace.
 	Quotas []*corev1.ResourceQuota
-	// Infeasible is what the kubelet has said of resizes that it can never carry out,
-	// whatever the amounts are.
+	// Infeasible are the kubelet's messages about resizes that it can never satisfy, for
+	// any size.
 	Infeasible []string
 }
 
-// change is what the vetoes of Change look at. Each check returns the
-// particulars, or "" where it has nothing against the resize.
+// change is the input of the checks of Change. Each check returns its message, or "" if it
+// does not veto the resize.
 type change struct {
 	pod           *pod.Pod
 	class         corev1.PodQOSClass
@@ -38,15 +36,14 @@ type change struct {
 	*Surroundings
 }
 
-// Change returns the first veto against a resize of the pod; nil if there is
-// none, or if nothing changes. class is the pod's QoS class, before the sizes
-// that its spec has now.
+// Change returns the first veto against a resize of the pod; nil if there is none, or if
+// nothing changes. class is the pod's QoS class, and before are the sizes in its spec.
 func Change(p *pod.Pod, class corev1.PodQOSClass, before, after Sizes, s *Surroundings) *Veto {
 	if before.equal(after) {
 		return nil
 	}
 	c := &change{p, class, before, after, growing(before, after), s}
-	// Calls, and no table as in Scope, so that c need not be allocated.
+	// These are calls, not a table as in Scope, to avoid allocating c.
 	reason, message := contract.QOSClassChange, c.otherClass()
 	if message == "" {
 		reason, message = contract.LimitRangeViolation, c.outsideLimitRange()

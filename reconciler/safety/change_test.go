@@ -19,14 +19,14 @@ func nodeWith(allocatable corev1.ResourceList, conditions ...corev1.NodeConditio
 }
 
 func TestChange(t *testing.T) {
-	t.Run("the QOS class never changes", theQOSClassNeverChanges)
-	t.Run("requests are what the scheduler counts", requestsAreWhatTheSchedulerCounts)
-	t.Run("the first veto of change is told", theFirstVetoOfChangeIsTold)
-	t.Run("nothing vetoes no change", nothingVetoesNoChange)
-	t.Run("change leaves the pod as it is", changeLeavesThePodAsItIs)
+	t.Run("never changes the QoS class", neverChangesTheQoSClass)
+	t.Run("counts requests like the scheduler", countsRequestsLikeTheScheduler)
+	t.Run("returns the first veto of Change", returnsTheFirstVetoOfChange)
+	t.Run("vetoes nothing without a change", vetoesNothingWithoutAChange)
+	t.Run("does not modify the pod", doesNotModifyThePod)
 }
 
-func theQOSClassNeverChanges(t *testing.T) {
+func neverChangesTheQoSClass(t *testing.T) {
 	equal := app(list("cpu", "1", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	burst := app(list("cpu", "800m", "memory", "1Gi"), list("cpu", "1", "memory", "1Gi"))
 	init := initContainer("init", list("cpu", "1"), nil)
@@ -37,7 +37,7 @@ func theQOSClassNeverChanges(t *testing.T) {
 		before, after *corev1.Pod
 		want          string
 	}{
-		{"Guaranteed stays", guaranteed, smaller, ""},
+		{"Guaranteed to Guaranteed", guaranteed, smaller, ""},
 		{"Guaranteed to Burstable", guaranteed, burstable, "the pod is Guaranteed and would become Burstable"},
 		{"Burstable to Guaranteed", burstable, guaranteed, "the pod is Burstable and would become Guaranteed"},
 		{"an init container counts", podWith(burst, init), podWith(equal, init), ""},
@@ -65,21 +65,21 @@ func TestNodePressure(t *testing.T) {
 		s     *Surroundings
 		want  contract.Reason
 	}{
-		{"of memory, for more cpu", more, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
-		{"of disk", more, under(corev1.NodeDiskPressure, corev1.ConditionTrue), contract.NodePressure},
-		{"of processes", more, under(corev1.NodePIDPressure, corev1.ConditionTrue), contract.NodePressure},
-		{"one resource that grows is enough", moreAndLess, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
-		{"a node without pressure", more, under(corev1.NodeMemoryPressure, corev1.ConditionFalse), ""},
-		{"pressure that is not known", more, under(corev1.NodeMemoryPressure, corev1.ConditionUnknown), ""},
+		{"memory pressure, for more cpu", more, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"disk pressure", more, under(corev1.NodeDiskPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"PID pressure", more, under(corev1.NodePIDPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"one resource grows and one shrinks", moreAndLess, under(corev1.NodeMemoryPressure, corev1.ConditionTrue), contract.NodePressure},
+		{"no pressure", more, under(corev1.NodeMemoryPressure, corev1.ConditionFalse), ""},
+		{"unknown pressure", more, under(corev1.NodeMemoryPressure, corev1.ConditionUnknown), ""},
 		{"a decrease", podWith(app(list("cpu", "900m", "memory", "1Gi"), nil)), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
-		{"a limit alone", podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2"))), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
+		{"only a limit grows", podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2"))), under(corev1.NodeMemoryPressure, corev1.ConditionTrue), ""},
 		{"no node", more, &Surroundings{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) { check(t, changeTo(before, tc.after, tc.s), tc.want, "") })
 	}
 }
 
-// mid is a pod in the middle of a resize from 3 cpu.
+// mid puts the pod in the middle of a resize from 3 cpu.
 func mid(condition corev1.PodCondition) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		running("app", &corev1.ResourceRequirements{Requests: list("cpu", "3", "memory", "1Gi")})(p)
@@ -104,26 +104,26 @@ func TestNodeCapacity(t *testing.T) {
 		want          string
 	}{
 		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},
-		{"beyond the last millicore", before, to("1501m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1501m, neighbours: 500m, allocatable: 2"},
+		{"beyond the last millicore", before, to("1501m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1501m, other pods: 500m, allocatable: 2"},
 		{"the last byte fits", before, to("1", "3Gi"), node, half, ""},
-		{"beyond the last byte", before, to("1", "3073Mi"), node, half, "node n4-0 has no room: memory, requested: 3073Mi, neighbours: 1Gi, allocatable: 4Gi"},
-		{"both", before, to("3010m", "4Gi"), node, half, "node n4-0 has no room: cpu, requested: 3010m, neighbours: 500m, allocatable: 2; memory, requested: 4Gi, neighbours: 1Gi, allocatable: 4Gi"},
-		{"only what grows has to fit", before, to("900m", "2Gi"), node, Resources{CPU: 2000}, ""},
+		{"beyond the last byte", before, to("1", "3073Mi"), node, half, "node n4-0 has no room: memory, requested: 3073Mi, other pods: 1Gi, allocatable: 4Gi"},
+		{"both", before, to("3010m", "4Gi"), node, half, "node n4-0 has no room: cpu, requested: 3010m, other pods: 500m, allocatable: 2; memory, requested: 4Gi, other pods: 1Gi, allocatable: 4Gi"},
+		{"only growing resources have to fit", before, to("900m", "2Gi"), node, Resources{CPU: 2000}, ""},
 		{"a decrease on a full node", before, to("900m", "512Mi"), node, Resources{CPU: 9000, Memory: 1 << 40}, ""},
 		{"no node", before, to("9", "9Gi"), nil, half, ""},
-		{"a node that does not say what is allocatable", before, to("9", "9Gi"), nodeWith(nil), half, ""},
-		{"a pod without which the cluster does not work has to fit in all, whatever grows", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical"; p.Spec.Priority = &critical }),
-			to("900m", "1Gi"), node, Resources{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, neighbours: 2, allocatable: 2; memory, requested: 1Gi, neighbours: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill others to make room"},
+		{"a node without allocatable resources", before, to("9", "9Gi"), nodeWith(nil), half, ""},
+		{"a critical pod has to fit with all resources", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical"; p.Spec.Priority = &critical }),
+			to("900m", "1Gi"), node, Resources{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, other pods: 2, allocatable: 2; memory, requested: 1Gi, other pods: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill other pods to make room"},
 		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
 		{"an init container that needs more than the rest", podWith(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
-			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, neighbours: 500m, allocatable: 2"},
-		{"a sidecar counts beside the rest", podWith(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
-			podWith(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
-		{"what grows in one container is not saved in another", podWith(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
-			podWith(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, neighbours: 500m, allocatable: 2"},
-		{"overhead counts", podWith(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, neighbours: 500m, allocatable: 2"},
-		{"what the node has not given back yet counts", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, neighbours: 500m, allocatable: 2"},
-		{"a resize after an infeasible one counts", podWith(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, neighbours: 500m, allocatable: 4"},
+			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, other pods: 500m, allocatable: 2"},
+		{"a sidecar counts next to the containers", podWith(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
+			podWith(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
+		{"all containers count", podWith(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
+			podWith(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
+		{"overhead counts", podWith(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, other pods: 500m, allocatable: 2"},
+		{"resources that the node has not freed yet count", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, other pods: 500m, allocatable: 2"},
+		{"a resize after an infeasible one counts", podWith(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, other pods: 500m, allocatable: 4"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			reason := contract.NodeCapacity
@@ -135,15 +135,15 @@ func TestNodeCapacity(t *testing.T) {
 	}
 }
 
-func requestsAreWhatTheSchedulerCounts(t *testing.T) {
+func countsRequestsLikeTheScheduler(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
 		want Resources
 	}{
 		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Resources{1500, 2 << 30}},
-		{"an init container if it needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Resources{3000, 0}},
-		{"what a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Resources{3000, 1 << 30}},
+		{"an init container that needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Resources{3000, 0}},
+		{"resources that a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Resources{3000, 1 << 30}},
 		{"no requests", podWith(app(nil, nil)), Resources{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -154,9 +154,8 @@ func requestsAreWhatTheSchedulerCounts(t *testing.T) {
 	}
 }
 
-// TestTheFirstVetoOfChangeIsTold takes one objection after the other from a
-// resize that meets them all.
-func theFirstVetoOfChangeIsTold(t *testing.T) {
+// A resize meets all objections; each step removes the first one.
+func returnsTheFirstVetoOfChange(t *testing.T) {
 	before := podWith(app(list("cpu", "1", "memory", "1Gi"), list("cpu", "2", "memory", "2Gi")))
 	after := podWith(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
 	s := &Surroundings{
@@ -184,7 +183,7 @@ func theFirstVetoOfChangeIsTold(t *testing.T) {
 	}
 }
 
-func nothingVetoesNoChange(t *testing.T) {
+func vetoesNothingWithoutAChange(t *testing.T) {
 	s := &Surroundings{LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 		{Type: corev1.LimitTypeContainer, Max: list("cpu", "1m")},
 	}}}}}
@@ -192,7 +191,7 @@ func nothingVetoesNoChange(t *testing.T) {
 	check(t, changeTo(podWith(), podWith(app(list("cpu", "2"), nil)), s), contract.LimitRangeViolation, "")
 }
 
-func changeLeavesThePodAsItIs(t *testing.T) {
+func doesNotModifyThePod(t *testing.T) {
 	before := podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
 	same := before.DeepCopy()
 	s := &Surroundings{Node: nodeWith(list("cpu", "1")), Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}

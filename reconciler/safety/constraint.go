@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// violation says what is wrong by a constraint; "" if nothing is.
+// violation describes how sizes violate a constraint; "" if they do not.
 type violation string
 
-// about puts the constraint before the violation. format takes the resource,
-// the type of the limit and what it demands.
+// about puts the constraint before the violation. format takes the resource, the type of the
+// limit and the required value.
 func (v violation) about(format string, name corev1.ResourceName, per corev1.LimitType, enforced resource.Quantity) string {
 	if v == "" {
 		return ""
@@ -45,8 +45,8 @@ func (d demand) above(most resource.Quantity) violation {
 	return ""
 }
 
-// apart tells a limit that is too many times its request. It counts in floating
-// point, as the API server does.
+// apart returns a violation if limit ÷ request exceeds most. Like the API server, it computes
+// in floating point.
 func (d demand) apart(most resource.Quantity) violation {
 	request, limit, _ := alike(d.request, d.limit, most)
 	switch {
@@ -66,7 +66,7 @@ func (d demand) apart(most resource.Quantity) violation {
 	return ""
 }
 
-// alike returns the values at a common scale: thousandths where they all fit.
+// alike returns the values at a common scale: thousandths if all values fit.
 func alike(request, limit, bound resource.Quantity) (r, l, b int64) {
 	r, l, b = request.Value(), limit.Value(), bound.Value()
 	if r <= resource.MaxMilliValue && l <= resource.MaxMilliValue && b <= resource.MaxMilliValue {

@@ -8,15 +8,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// demand is what a container, or a pod, has of one resource. A request or limit
-// of zero is not the same as none: requested and limited tell.
+// demand is the request and the limit of a container or pod for one resource. requested and
+// limited distinguish a request or limit of zero from a missing one.
 type demand struct {
 	request, limit     resource.Quantity
 	requested, limited bool
 }
 
-// demandOf returns what the container has of the resource once it has the size:
-// resources other than cpu and memory do not change.
+// demandOf returns the container's demand for the resource once it has the size. Resources
+// other than cpu and memory do not change.
 func demandOf(c *pod.Container, size sizing.Container, name corev1.ResourceName) (d demand) {
 	d.request, d.requested = c.Requests()[name]
 	d.limit, d.limited = c.Limits()[name]
@@ -31,7 +31,7 @@ func demandOf(c *pod.Container, size sizing.Container, name corev1.ResourceName)
 	return d
 }
 
-// total returns what the whole pod has of the resource.
+// total returns the demand of the whole pod for the resource.
 func (s Sizes) total(p *pod.Pod, name corev1.ResourceName) demand {
 	return inTurn(p, func(c *pod.Container, i int) demand { return demandOf(c, s[i], name) })
 }
@@ -46,7 +46,7 @@ func (d demand) plus(other demand) demand {
 	return d
 }
 
-// atLeast is the most of both.
+// atLeast returns the maximum of both demands.
 func (d demand) atLeast(other demand) demand {
 	if other.request.Cmp(d.request) > 0 {
 		d.request = other.request

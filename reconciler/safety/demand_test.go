@@ -7,7 +7,7 @@ import (
 )
 
 func TestDemand(t *testing.T) {
-	t.Run("what is added up stays as it is, however large", func(t *testing.T) {
+	t.Run("does not modify large summands", func(t *testing.T) {
 		const much = "1e30"
 		of := demand{request: resource.MustParse(much), limit: resource.MustParse(much)}
 		sum := of.plus(of)
@@ -15,7 +15,7 @@ func TestDemand(t *testing.T) {
 			t.Errorf("the sum is %s and %s", sum.request.String(), sum.limit.String())
 		}
 		if want := resource.MustParse(much); of.request.Cmp(want) != 0 || of.limit.Cmp(want) != 0 {
-			t.Errorf("it becomes %s and %s", of.request.String(), of.limit.String())
+			t.Errorf("the summand becomes %s and %s", of.request.String(), of.limit.String())
 		}
 	})
 }

@@ -1,26 +1,26 @@
-// Package safety holds the vetoes: why a pod must be left alone, or must not
-// get the sizes that it should have.
+// Package safety holds the vetoes: why a pod must be skipped, or must not get its desired
+// size.
 //
-// Each veto is a pure check with one reason of the contract. Their order is the
-// order in which people are told: the first veto is the answer.
+// Each veto comes from a pure check with one reason of the contract. The checks run in a
+// fixed order, and the user sees the first veto.
 //
-//  1. Scope, whatever the sizes: NotScheduled, StaticPod, NotOwned, Terminating,
+//  1. Scope, for any size: NotScheduled, StaticPod, NotOwned, Terminating,
 //     Finished, OptedOut, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
 //     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
-//  2. The planner's own: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType;
-//     then what was tried before: ResizeInfeasible or ResizeError (refused),
+//  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType;
+//     then earlier attempts: ResizeInfeasible or ResizeError (refused),
 //     ResizeInProgress, ResizeDeferred.
-//  3. Change, with the sizes: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
+//  3. Change, for the desired size: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
 //     NodePressure, NodeCapacity, QuotaExceeded.
-//  4. The planner's own, what stays while the rest is done: ExternallyResized,
+//  4. The planner, for parts that stay while the rest is resized: ExternallyResized,
 //     InvalidAnnotation, RestartRequired, MemoryLimitKept.
 //
-// What the API server would refuse is told before it is asked, by its own rules
-// of Kubernetes 1.36. It has the last word: Refusal turns its messages into the
-// same reasons. What a snapshot lacks vetoes nothing.
+// The checks predict what the API server would reject, by its rules in Kubernetes 1.36. The
+// API server decides: Refusal maps its messages to the same reasons. Data that a snapshot
+// lacks causes no veto.
 //
-// A resize that takes less asks neither for room nor for quota, and costs
-// nothing to check where the namespace has no LimitRange or ResourceQuota.
+// A resize that only lowers requests needs neither room nor quota. Checking it costs nothing
+// if the namespace has no LimitRange or ResourceQuota.
 //
-// It must not know clients nor the time, and never changes what it looks at.
+// The package must not depend on clients or the time, and never changes its input.
 package safety

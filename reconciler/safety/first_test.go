@@ -8,9 +8,9 @@ import (
 )
 
 func TestFirst(t *testing.T) {
-	t.Run("the objection is that of the first name, whatever else has none", func(t *testing.T) {
+	t.Run("returns the objection of the first name that has one", func(t *testing.T) {
 		list := corev1.ResourceList{"a": resource.MustParse("1"), "b": resource.MustParse("1"), "c": resource.MustParse("1")}
-		for range 100 { // A map has another order each time.
+		for range 100 { // The order of a map differs each time.
 			got := first(list, func(name corev1.ResourceName, _ resource.Quantity) string {
 				if name == "a" {
 					return ""
@@ -18,7 +18,7 @@ func TestFirst(t *testing.T) {
 				return string(name) + " is wrong"
 			})
 			if got != "b is wrong" {
-				t.Fatalf("it is %q", got)
+				t.Fatalf("the objection is %q", got)
 			}
 		}
 	})

@@ -11,10 +11,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// HPAWarning says what a resize of the pod means to a HorizontalPodAutoscaler
-// of its workload: where that counts usage in shares of requests, other
-// requests make another share of the same load. It is "" where nothing changes
-// for it.
+// HPAWarning describes the effect of a resize on a HorizontalPodAutoscaler of the pod's
+// workload: if it measures usage as a percentage of requests, changed requests change the
+// utilization at the same load. It returns "" if nothing changes for the autoscaler.
 func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, after Sizes) string {
 	if before.equal(after) {
 		return ""
@@ -34,13 +33,13 @@ func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, 
 		if container != "" {
 			of = " of container " + container
 		}
-		told = append(told, fmt.Sprintf("HorizontalPodAutoscaler %s scales on %d%% of %s requests%s: after this resize the same load reads as %.3g times the utilisation", hpa.Name, *target, name, of, was/is))
+		told = append(told, fmt.Sprintf("HorizontalPodAutoscaler %s targets %d%% of %s requests%s: after this resize, the utilization for the same load is %.3g times as high", hpa.Name, *target, name, of, was/is))
 	}
 	return strings.Join(told, "; ")
 }
 
-// utilization returns what a metric counts in shares of requests: the resource,
-// the container ("" for all), and the target in percent, nil if it does not.
+// utilization returns the resource that a metric measures as a percentage of requests, its
+// container ("" for all), and the target in percent; nil if it measures something else.
 func utilization(metric *autoscalingv2.MetricSpec) (name corev1.ResourceName, container string, target *int32) {
 	switch {
 	case metric.Resource != nil:
@@ -51,9 +50,8 @@ func utilization(metric *autoscalingv2.MetricSpec) (name corev1.ResourceName, co
 	return "", "", nil
 }
 
-// requested sums the requests of the container, or of all containers and
-// sidecars, as the HorizontalPodAutoscaler does; false where it cannot because
-// one is missing or nothing is requested.
+// requested sums the requests of the container, or of all containers and sidecars, like the
+// HorizontalPodAutoscaler. It returns false if a request is missing or the sum is zero.
 func (s Sizes) requested(p *pod.Pod, name corev1.ResourceName, container string) (float64, bool) {
 	var sum resource.Quantity
 	for i := range s {

@@ -19,7 +19,7 @@ func TestHPAWarning(t *testing.T) {
 	ofContainer := func(container string) autoscalingv2.MetricSpec {
 		return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Container: container, Target: share}}
 	}
-	const cpu = "HorizontalPodAutoscaler web scales on 80% of cpu requests"
+	const cpu = "HorizontalPodAutoscaler web targets 80% of cpu requests"
 	before := []func(*corev1.Pod){app(list("cpu", "1", "memory", "1Gi"), nil)}
 	less := []func(*corev1.Pod){app(list("cpu", "800m", "memory", "512Mi"), nil)}
 	type pods = []func(*corev1.Pod)
@@ -29,25 +29,25 @@ func TestHPAWarning(t *testing.T) {
 		before, after pods
 		want          string
 	}{
-		{"a share of fewer requests", []autoscalingv2.MetricSpec{of("cpu", share)}, before, less, cpu + ": after this resize the same load reads as 1.25 times the utilisation"},
-		{"a share of more requests", []autoscalingv2.MetricSpec{of("cpu", share)}, less, before, cpu + ": after this resize the same load reads as 0.8 times the utilisation"},
-		{"each metric is told", []autoscalingv2.MetricSpec{of("cpu", share), of("memory", share)}, before, less, cpu + ": after this resize the same load reads as 1.25 times the utilisation; HorizontalPodAutoscaler web scales on 80% of memory requests: after this resize the same load reads as 2 times the utilisation"},
+		{"warns about fewer requests", []autoscalingv2.MetricSpec{of("cpu", share)}, before, less, cpu + ": after this resize, the utilization for the same load is 1.25 times as high"},
+		{"warns about more requests", []autoscalingv2.MetricSpec{of("cpu", share)}, less, before, cpu + ": after this resize, the utilization for the same load is 0.8 times as high"},
+		{"warns about each metric", []autoscalingv2.MetricSpec{of("cpu", share), of("memory", share)}, before, less, cpu + ": after this resize, the utilization for the same load is 1.25 times as high; HorizontalPodAutoscaler web targets 80% of memory requests: after this resize, the utilization for the same load is 2 times as high"},
 		{"usage itself is not a share", []autoscalingv2.MetricSpec{of("cpu", autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: &value})}, before, less, ""},
-		{"a metric of something else", []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}}, before, less, ""},
-		{"a metric of something else hides none", []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}, of("cpu", share)}, before, less, cpu + ": after this resize the same load reads as 1.25 times the utilisation"},
-		{"nor does a resource that stays", []autoscalingv2.MetricSpec{of("memory", share), of("cpu", share)}, pods{app(list("cpu", "1", "memory", "1Gi"), nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), nil)}, cpu + ": after this resize the same load reads as 1.25 times the utilisation"},
-		{"a request that was not there was no share", []autoscalingv2.MetricSpec{of("cpu", share)}, pods{app(list("cpu", "0", "memory", "1Gi"), nil)}, before, ""},
-		{"one that is no longer there is none", []autoscalingv2.MetricSpec{of("cpu", share)}, before, pods{app(list("cpu", "0", "memory", "1Gi"), nil)}, ""},
-		{"a resource that stays", []autoscalingv2.MetricSpec{of("memory", share)}, pods{app(list("cpu", "1", "memory", "1Gi"), nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), nil)}, ""},
-		{"nothing changes", []autoscalingv2.MetricSpec{of("cpu", share)}, before, before, ""},
-		{"all containers and sidecars together, no other init container",
+		{"ignores other metrics", []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}}, before, less, ""},
+		{"warns after other metrics", []autoscalingv2.MetricSpec{{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{}}, of("cpu", share)}, before, less, cpu + ": after this resize, the utilization for the same load is 1.25 times as high"},
+		{"warns after a resource that does not change", []autoscalingv2.MetricSpec{of("memory", share), of("cpu", share)}, pods{app(list("cpu", "1", "memory", "1Gi"), nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), nil)}, cpu + ": after this resize, the utilization for the same load is 1.25 times as high"},
+		{"ignores a new request", []autoscalingv2.MetricSpec{of("cpu", share)}, pods{app(list("cpu", "0", "memory", "1Gi"), nil)}, before, ""},
+		{"ignores a removed request", []autoscalingv2.MetricSpec{of("cpu", share)}, before, pods{app(list("cpu", "0", "memory", "1Gi"), nil)}, ""},
+		{"ignores a resource that does not change", []autoscalingv2.MetricSpec{of("memory", share)}, pods{app(list("cpu", "1", "memory", "1Gi"), nil)}, pods{app(list("cpu", "800m", "memory", "1Gi"), nil)}, ""},
+		{"ignores a resize without changes", []autoscalingv2.MetricSpec{of("cpu", share)}, before, before, ""},
+		{"sums containers and sidecars, without other init containers",
 			[]autoscalingv2.MetricSpec{of("cpu", share)},
 			pods{app(list("cpu", "1"), nil), second(list("cpu", "1"), nil), initContainer("init", list("cpu", "9"), nil), sidecar(list("cpu", "1"), nil)},
 			pods{app(list("cpu", "500m"), nil), second(list("cpu", "500m"), nil), initContainer("init", list("cpu", "9"), nil), sidecar(list("cpu", "1"), nil)},
-			cpu + ": after this resize the same load reads as 1.5 times the utilisation"},
-		{"a container of its own", []autoscalingv2.MetricSpec{ofContainer("app")}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, cpu + " of container app: after this resize the same load reads as 1.25 times the utilisation"},
-		{"another container", []autoscalingv2.MetricSpec{ofContainer("second")}, pods{app(list("cpu", "1"), nil), second(list("cpu", "1"), nil)}, pods{app(list("cpu", "800m"), nil), second(list("cpu", "1"), nil)}, ""},
-		{"a request is missing, so that nothing is scaled", []autoscalingv2.MetricSpec{of("cpu", share)}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, ""},
+			cpu + ": after this resize, the utilization for the same load is 1.5 times as high"},
+		{"warns about a single container", []autoscalingv2.MetricSpec{ofContainer("app")}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, cpu + " of container app: after this resize, the utilization for the same load is 1.25 times as high"},
+		{"ignores another container", []autoscalingv2.MetricSpec{ofContainer("second")}, pods{app(list("cpu", "1"), nil), second(list("cpu", "1"), nil)}, pods{app(list("cpu", "800m"), nil), second(list("cpu", "1"), nil)}, ""},
+		{"ignores a pod with a missing request", []autoscalingv2.MetricSpec{of("cpu", share)}, pods{app(list("cpu", "1"), nil), second(nil, nil)}, pods{app(list("cpu", "800m"), nil), second(nil, nil)}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("web"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: tc.metrics}}

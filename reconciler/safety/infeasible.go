@@ -9,16 +9,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// limitation is what a node cannot do whatever the amounts are.
+// limitation is a kind of resize that a node cannot satisfy for any size.
 type limitation struct {
-	// said is what its kubelet says to a resize then.
+	// said is the kubelet's message about such a resize.
 	said string
-	// concerns reports whether a container's resize needs it. The pod's QoS class and
-	// the container before and after are given.
+	// concerns reports whether the limitation applies to a container's resize, given the
+	// pod's QoS class and the container before and after.
 	concerns func(class corev1.PodQOSClass, before, after sizing.Container) bool
 }
 
-// limitations are those of kubelets 1.33 to 1.36
+// limitations are the limitations of kubelets 1.33 to 1.36
 // (pkg/kubelet/allocation/handlers.go, before 1.34 pkg/kubelet/kubelet.go).
 var limitations = [...]limitation{
 	{`Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`, func(class corev1.PodQOSClass, before, after sizing.Container) bool {
@@ -30,8 +30,7 @@ var limitations = [...]limitation{
 	// Before Kubernetes 1.34, any resize.
 	{"Resize is infeasible for Guaranteed Pods alongside CPU Manager static policy", guaranteed},
 	{"Resize is infeasible for Guaranteed Pods alongside Memory Manager static policy", guaranteed},
-	// Containers of Burstable pods may swap, if their memory is not limited to what
-	// they request.
+	// Containers of Burstable pods may swap if their memory limit differs from their request.
 	{"In-place resize of containers with swap is not supported.", func(class corev1.PodQOSClass, before, after sizing.Container) bool {
 		return class == corev1.PodQOSBurstable && before.Memory.Request != after.Memory.Request && before.Memory.Request != before.Memory.Limit
 	}},
@@ -50,8 +49,8 @@ func limitationOf(message string) *limitation {
 	return nil
 }
 
-// WhateverTheAmounts returns what a kubelet that says so of a resize says of all pods of
-// the kind on its node, whatever their amounts are; empty if it is about these amounts.
+// WhateverTheAmounts returns the part of a kubelet's message that applies to all pods of the
+// same kind on its node, for any size; empty if the message is about these amounts.
 func WhateverTheAmounts(message string) string {
 	if l := limitationOf(message); l != nil {
 		return l.said
@@ -59,7 +58,7 @@ func WhateverTheAmounts(message string) string {
 	return ""
 }
 
-// infeasible tells what the node has said that it cannot do.
+// infeasible vetoes resizes that the node has declared infeasible.
 func (c *change) infeasible() string {
 	for _, message := range c.Infeasible {
 		l := limitationOf(message)
@@ -68,7 +67,7 @@ func (c *change) infeasible() string {
 		}
 		for i, before := range c.before {
 			if after := c.after[i]; before != after && l.concerns(c.class, before, after) {
-				return fmt.Sprintf("node %s has said to another resize: %s", c.pod.Node(), message)
+				return fmt.Sprintf("node %s answered another resize: %s", c.pod.Node(), message)
 			}
 		}
 	}

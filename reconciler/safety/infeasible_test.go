@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// What kubelets say, to the letter.
+// Verbatim messages of kubelets.
 const (
 	staticCPU       = `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`
 	staticMemory    = `Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"`
@@ -19,10 +19,10 @@ const (
 )
 
 func TestInfeasible(t *testing.T) {
-	t.Run("what a node cannot do is vetoed for the pods that need it", whatANodeCannotDoIsVetoedForThePodsThatNeedIt)
+	t.Run("vetoes what a node cannot do, for the pods that need it", vetoesWhatANodeCannotDoForThePodsThatNeedIt)
 }
 
-func whatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
+func vetoesWhatANodeCannotDoForThePodsThatNeedIt(t *testing.T) {
 	const guaranteed, burstable = corev1.PodQOSGuaranteed, corev1.PodQOSBurstable
 	full := sizing.Container{CPU: sizing.Amount{Request: 1000, Limit: 1000}, Memory: sizing.Amount{Request: 1 << 30, Limit: 1 << 30}}
 	with := func(change func(*sizing.Container)) sizing.Container {
@@ -41,23 +41,23 @@ func whatANodeCannotDoIsVetoedForThePodsThatNeedIt(t *testing.T) {
 		before, after sizing.Container
 		want          bool
 	}{
-		{"cpu under the static CPU manager", staticCPU, guaranteed, full, cpu, true},
-		{"not memory", staticCPU, guaranteed, full, memory, false},
-		{"not cpu of a Burstable pod", staticCPU, burstable, full, cpu, false},
-		{"memory under the static memory manager", staticMemory, guaranteed, full, memory, true},
-		{"not cpu under it", staticMemory, guaranteed, full, cpu, false},
-		{"cpu under a CPU manager of 1.33", staticCPU133, guaranteed, full, cpu, true},
-		{"memory under it as well", staticCPU133, guaranteed, full, memory, true},
-		{"but of Guaranteed pods alone", staticCPU133, burstable, full, memory, false},
-		{"anything under a memory manager of 1.33", staticMemory133, guaranteed, full, cpu, true},
-		{"a memory request of a container that may swap", swapping, burstable, loose, less, true},
-		{"not its limit", swapping, burstable, loose, limit, false},
-		{"not of a container that may not swap", swapping, burstable, full, memory, false},
-		{"not its cpu", swapping, burstable, loose, with(func(c *sizing.Container) { c.CPU.Request, c.Memory.Limit = 500, 1<<31 }), false},
-		{"nothing for what is about the amounts", "Node didn't have enough capacity: cpu, requested: 9000, capacity: 8000", guaranteed, full, cpu, false},
+		{"vetoes cpu under the static CPU manager", staticCPU, guaranteed, full, cpu, true},
+		{"allows memory under the static CPU manager", staticCPU, guaranteed, full, memory, false},
+		{"allows cpu of a Burstable pod", staticCPU, burstable, full, cpu, false},
+		{"vetoes memory under the static memory manager", staticMemory, guaranteed, full, memory, true},
+		{"allows cpu under the static memory manager", staticMemory, guaranteed, full, cpu, false},
+		{"vetoes cpu under the static CPU manager of 1.33", staticCPU133, guaranteed, full, cpu, true},
+		{"vetoes memory under the static CPU manager of 1.33", staticCPU133, guaranteed, full, memory, true},
+		{"allows Burstable pods under the static CPU manager of 1.33", staticCPU133, burstable, full, memory, false},
+		{"vetoes cpu under the static memory manager of 1.33", staticMemory133, guaranteed, full, cpu, true},
+		{"vetoes the memory request of a container that may swap", swapping, burstable, loose, less, true},
+		{"allows the memory limit of a container that may swap", swapping, burstable, loose, limit, false},
+		{"allows memory of a container that may not swap", swapping, burstable, full, memory, false},
+		{"allows cpu of a container that may swap", swapping, burstable, loose, with(func(c *sizing.Container) { c.CPU.Request, c.Memory.Limit = 500, 1<<31 }), false},
+		{"allows everything for a message about amounts", "Node didn't have enough capacity: cpu, requested: 9000, capacity: 8000", guaranteed, full, cpu, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if known := WhateverTheAmounts("kubelet: "+tc.said) == tc.said; known != (tc.name != "nothing for what is about the amounts") {
+			if known := WhateverTheAmounts("kubelet: "+tc.said) == tc.said; known != (tc.name != "allows everything for a message about amounts") {
 				t.Errorf("known: %v", known)
 			}
 			p := pod.From(&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}})

@@ -7,11 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// outsideLimitRange foresees what the API server's LimitRanger
-// (plugin/pkg/admission/limitranger) does to a resize. It looks at all sizes of
-// the pod, those that stay included, and refuses what is outside; and it adds
-// its defaults to containers that lack a request or limit, which nobody asked
-// for.
+// outsideLimitRange predicts what the API server's LimitRanger
+// (plugin/pkg/admission/limitranger) does to a resize. LimitRanger checks all sizes of the
+// pod, even unchanged ones, and rejects sizes outside the range. It also adds its defaults to
+// containers that lack a request or limit, which the resize must not do.
 func (c *change) outsideLimitRange() string {
 	for _, limitRange := range c.LimitRanges {
 		for i := range limitRange.Spec.Limits {
@@ -36,7 +35,7 @@ func (c *change) containersOutside(item *corev1.LimitRangeItem) string {
 		container := &c.pod.Containers[i]
 		of := func(name corev1.ResourceName) demand { return demandOf(container, size, name) }
 		if text := added(item, of); text != "" {
-			return fmt.Sprintf("container %s would be given %s", container.Name(), text)
+			return fmt.Sprintf("container %s would get %s", container.Name(), text)
 		}
 		if text := broken(item, of); text != "" {
 			return fmt.Sprintf("container %s: %s", container.Name(), text)
@@ -45,7 +44,7 @@ func (c *change) containersOutside(item *corev1.LimitRangeItem) string {
 	return ""
 }
 
-// added names the default that the container would be given.
+// added returns the default that the container would get.
 func added(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) string {
 	text := first(item.Default, func(name corev1.ResourceName, q resource.Quantity) string {
 		if of(name).limited {
@@ -64,7 +63,7 @@ func added(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) str
 	})
 }
 
-// broken names the constraint that refuses the sizes.
+// broken returns the constraint that the sizes violate.
 func broken(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) string {
 	text := first(item.Min, func(name corev1.ResourceName, q resource.Quantity) string {
 		return of(name).below(q).about("minimum %s usage per %s is %s", name, item.Type, q)
@@ -82,8 +81,8 @@ func broken(item *corev1.LimitRangeItem, of func(corev1.ResourceName) demand) st
 	return text
 }
 
-// first returns the objection of the resource whose name comes first, so that
-// the same list gives the same answer.
+// first returns the objection to the first resource in alphabetical order that has one, so
+// the result does not depend on the order of the map.
 func first(list corev1.ResourceList, objection func(corev1.ResourceName, resource.Quantity) string) (text string) {
 	var of corev1.ResourceName
 	for name, q := range list {

@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// list reads name, quantity, name, quantity, …
+// list returns a resource list from pairs of name and quantity.
 func list(pairs ...string) corev1.ResourceList {
 	l := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -22,13 +22,13 @@ func list(pairs ...string) corev1.ResourceList {
 	return l
 }
 
-// asks are requests and limits.
+// asks returns requirements with these requests and limits.
 func asks(requests, limits corev1.ResourceList) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: requests, Limits: limits}
 }
 
-// pod is one that nothing speaks against, with changes: its container app
-// requests one cpu, and has no limit.
+// podWith returns a pod without any veto, after the changes. Its container app requests one
+// cpu and has no limit.
 func podWith(changes ...func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	p := &corev1.Pod{
@@ -42,19 +42,19 @@ func podWith(changes ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// app gives the container app these resources.
+// app sets the resources of the container app.
 func app(requests, limits corev1.ResourceList) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources = asks(requests, limits) }
 }
 
-// second adds a container second.
+// second adds a container named second.
 func second(requests, limits corev1.ResourceList) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "second", Image: "none", Resources: asks(requests, limits)})
 	}
 }
 
-// initContainer adds an init container; sidecar one that goes on running, proxy.
+// initContainer adds an init container; sidecar adds a restartable one named proxy.
 func initContainer(name string, requests, limits corev1.ResourceList) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: name, Image: "none", Resources: asks(requests, limits)})
@@ -69,7 +69,7 @@ func sidecar(requests, limits corev1.ResourceList) func(*corev1.Pod) {
 	}
 }
 
-// sizesOf are the sizes in the pod's spec.
+// sizesOf returns the sizes in the pod's spec.
 func sizesOf(p *corev1.Pod) (s Sizes) {
 	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
 		s = append(s, sizing.FromResources(c.Resources))
@@ -77,7 +77,7 @@ func sizesOf(p *corev1.Pod) (s Sizes) {
 	return s
 }
 
-// changeTo is the veto against resizing before to after.
+// changeTo returns the veto against resizing before to after.
 func changeTo(before, after *corev1.Pod, s *Surroundings) *Veto {
 	sizes := sizesOf(before)
 	class := before.Status.QOSClass
@@ -87,8 +87,8 @@ func changeTo(before, after *corev1.Pod, s *Surroundings) *Veto {
 	return Change(pod.From(before), class, sizes, sizesOf(after), s)
 }
 
-// check fails the test unless the veto has the reason, and where text is given,
-// the message; no reason is no veto.
+// check fails the test unless the veto has the reason and, if text is not empty, the message.
+// An empty reason means no veto.
 func check(t *testing.T, got *Veto, want contract.Reason, text string) {
 	t.Helper()
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// charges are what a quota counts of a pod's cpu and memory. cpu and memory are
-// other names of requests.cpu and requests.memory.
+// charges lists the resources by which a quota counts a pod's cpu and memory. cpu and memory
+// are other names for requests.cpu and requests.memory.
 var charges = [...]struct {
 	name     corev1.ResourceName
 	resource corev1.ResourceName
@@ -24,9 +24,9 @@ var charges = [...]struct {
 	{corev1.ResourceLimitsMemory, corev1.ResourceMemory, true},
 }
 
-// beyondQuota foresees what the API server's ResourceQuota plugin does to a
-// resize: it refuses any of a pod that a quota cannot count, and an increase
-// that exceeds one. As there, what counts is the status of the quota.
+// beyondQuota predicts what the API server's ResourceQuota plugin does to a resize: it
+// rejects every resize of a pod that a quota cannot count, and increases that exceed a quota.
+// Like the plugin, it uses the status of the quota.
 func (c *change) beyondQuota() string {
 	for _, quota := range c.Quotas {
 		if !matches(quota, c.pod, c.class) {
@@ -42,7 +42,7 @@ func (c *change) beyondQuota() string {
 	return ""
 }
 
-// uncountable tells what keeps the quota from counting the pod.
+// uncountable returns the reason why the quota cannot count the pod.
 func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 	for _, charge := range charges {
 		if _, ok := quota.Status.Hard[charge.name]; !ok {
@@ -56,20 +56,20 @@ func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 			}
 		}
 		if _, ok := quota.Status.Used[charge.name]; !ok {
-			return fmt.Sprintf("how much %s is used is not known yet", charge.name)
+			return fmt.Sprintf("the usage of %s is not known yet", charge.name)
 		}
 	}
 	return ""
 }
 
-// increase returns by how much the pod's requests or limits grow as quotas
-// count them: what a resize under way has set aside is charged already.
+// increase returns by how much the pod's requests or limits grow, as quotas count them:
+// quotas already charge what a resize in progress has allocated.
 func (c *change) increase(of func(p *pod.Pod, sizes Sizes, refused bool) Resources) Resources {
 	refused := c.pod.RefusedForGood()
 	return of(c.pod, c.after, refused).minus(of(c.pod, c.before, refused))
 }
 
-// exceeding lists what the quota has no room for.
+// exceeding lists the resources for which the quota has no room.
 func exceeding(quota *corev1.ResourceQuota, requests, limits Resources) string {
 	var short []string
 	for _, charge := range charges {

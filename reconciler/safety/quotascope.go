@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// matches tells whether the quota counts pods like this one; all its scopes
-// have to hold.
+// matches reports whether the quota counts pods like this one; all scopes of the quota must
+// match.
 func matches(quota *corev1.ResourceQuota, p *pod.Pod, class corev1.PodQOSClass) bool {
 	for _, scope := range quota.Spec.Scopes {
 		if !inScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, p, class) {
@@ -27,8 +27,8 @@ func matches(quota *corev1.ResourceQuota, p *pod.Pod, class corev1.PodQOSClass) 
 	return true
 }
 
-// inScope is the API server's podMatchesScopeFunc
-// (pkg/quota/v1/evaluator/core). A scope that is not for pods holds for none.
+// inScope is the API server's podMatchesScopeFunc (pkg/quota/v1/evaluator/core). A scope that
+// is not for pods matches none.
 func inScope(scope corev1.ScopedResourceSelectorRequirement, p *pod.Pod, class corev1.PodQOSClass) bool {
 	switch scope.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:
@@ -47,7 +47,7 @@ func inScope(scope corev1.ScopedResourceSelectorRequirement, p *pod.Pod, class c
 	return false
 }
 
-// selects works as a label selector does; "" is no value.
+// selects works like a label selector; "" means no value.
 func selects(scope corev1.ScopedResourceSelectorRequirement, value string) bool {
 	in := value != "" && slices.Contains(scope.Values, value)
 	switch scope.Operator {

@@ -6,8 +6,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// The messages of the API server of Kubernetes 1.36 that the test on the real
-// one does not provoke, and those of other versions.
+// Messages of the API server of Kubernetes 1.36 that TestOnTheAPIServer does not provoke, and
+// messages of other versions.
 func TestRefusal(t *testing.T) {
 	for message, want := range map[string]contract.Reason{
 		`pods "web" is forbidden: pod resize is only supported on linux nodes, node "w-0" is "windows"`:                                                                             contract.ResizeUnsupported,

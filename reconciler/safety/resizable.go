@@ -2,8 +2,8 @@ package safety
 
 import "fmt"
 
-// What the API server never resizes; the rules are those of its
-// ValidatePodResize (pkg/apis/core/validation).
+// Pods that the API server never resizes, by the rules of its ValidatePodResize
+// (pkg/apis/core/validation).
 
 func static(s Snapshot) string {
 	if !s.Pod.Static() {
@@ -19,7 +19,7 @@ func windows(s Snapshot) string {
 	return "the pod's operating system (spec.os) is windows"
 }
 
-// noRequests holds for every BestEffort pod.
+// noRequests vetoes every BestEffort pod.
 func noRequests(s Snapshot) string {
 	for i := range s.Pod.Containers {
 		if c := &s.Pod.Containers[i]; !c.Init() && (c.Spec.CPU.Request > 0 || c.Spec.Memory.Request > 0) {
@@ -29,8 +29,8 @@ func noRequests(s Snapshot) string {
 	return "no container requests cpu or memory"
 }
 
-// resizeUnsupported: a kubelet that can resize reports what a container runs with. While
-// no container runs, nothing can be told.
+// resizeUnsupported vetoes pods on nodes that cannot resize: a kubelet that can resize reports
+// what a container runs with. While no container runs, nothing is known.
 func resizeUnsupported(s Snapshot) string {
 	container := s.Pod.NotReported()
 	if container == "" {
@@ -43,9 +43,9 @@ func podLevelResources(s Snapshot) string {
 	if whole := s.Pod.Whole(); whole == nil || !whole.Asks {
 		return ""
 	}
-	return "the pod has resources as a whole (spec.resources)"
+	return "the pod has pod-level resources (spec.resources)"
 }
 
-// resourceClaims covers init containers as well: the API server refuses the
-// resize of a pod if any container of it has claims.
+// resourceClaims also covers init containers: the API server rejects a resize if any container
+// of the pod has claims.
 func resourceClaims(s Snapshot) string { return s.Pod.Claim() }

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Resources is millicores of cpu and bytes of memory.
+// Resources holds millicores of cpu and bytes of memory.
 type Resources struct{ CPU, Memory int64 }
 
 func (u Resources) plus(o Resources) Resources { return Resources{u.CPU + o.CPU, u.Memory + o.Memory} }
@@ -19,7 +19,7 @@ func (u Resources) atLeast(o Resources) Resources {
 	return Resources{max(u.CPU, o.CPU), max(u.Memory, o.Memory)}
 }
 
-// of is the quantity of cpu or memory.
+// of returns the quantity of cpu or memory.
 func (u Resources) of(name corev1.ResourceName) *resource.Quantity {
 	if name == corev1.ResourceCPU {
 		return resource.NewMilliQuantity(u.CPU, resource.DecimalSI)
@@ -31,20 +31,20 @@ func requestsOf(c sizing.Container) Resources { return Resources{c.CPU.Request, 
 
 func limitsOf(c sizing.Container) Resources { return Resources{c.CPU.Limit, c.Memory.Limit} }
 
-// Requests returns what the pod takes of its node by the scheduler's formula:
-// overhead, sidecars and resizes under way included. A container that shrinks
-// counts with what it had until its node has carried that out.
+// Requests returns what the pod takes of its node by the scheduler's formula, including
+// overhead, sidecars and resizes in progress. A container that shrinks counts with its former
+// size until its node has completed the resize.
 func Requests(p *pod.Pod) Resources {
 	return requests(p, nil, p.RefusedForGood())
 }
 
-// requestsWith is Requests of the pod with these sizes, asked for anew: that
-// another size was infeasible does not count.
+// requestsWith is like Requests, for the pod with these sizes in a new resize: it ignores that
+// another size was infeasible.
 func requestsWith(p *pod.Pod, sizes Sizes) Resources { return requests(p, sizes, false) }
 
-// requests is k8s.io/component-helpers/resource.PodRequests of Kubernetes 1.36
-// with UseStatusResources, for cpu and memory alone and without a map: each
-// increase is planned with it. Without sizes, the pod has those of its spec.
+// requests is k8s.io/component-helpers/resource.PodRequests of Kubernetes 1.36 with
+// UseStatusResources, for cpu and memory only and without a map, because planning calls it
+// for each increase. If sizes is nil, the pod has the sizes of its spec.
 func requests(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	sum := total(p, sizes, refused, requestsOf, func(c *pod.Container) (Resources, bool) {
 		cpu, memory, told := c.Reserves()
@@ -53,13 +53,13 @@ func requests(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	return sum.plus(requestsOf(p.Overhead()))
 }
 
-// limits is PodLimits, as requests is PodRequests.
+// limits is PodLimits in the way that requests is PodRequests.
 func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	sum := total(p, sizes, refused, limitsOf, func(c *pod.Container) (Resources, bool) {
 		running, told := c.Running()
 		return limitsOf(running), told
 	})
-	// The overhead is for what is limited at all.
+	// The overhead only adds to existing limits.
 	overhead := requestsOf(p.Overhead())
 	if sum.CPU > 0 {
 		sum.CPU += overhead.CPU
@@ -70,9 +70,9 @@ func limits(p *pod.Pod, sizes Sizes, refused bool) Resources {
 	return sum
 }
 
-// total adds up what a pod asks for. Of each container it is the most of what it asks for
-// and what it has: what is in force, and of requests what its node has set aside. What the
-// node has refused for good it does not count.
+// total adds up the sizes of a pod. Each container counts with the maximum of its spec and
+// what it has: its size in effect and, for requests, what its node has allocated. Sizes that
+// the node has permanently refused do not count.
 func total(p *pod.Pod, sizes Sizes, refused bool, of func(sizing.Container) Resources, has func(*pod.Container) (Resources, bool)) Resources {
 	sum := inTurn(p, func(c *pod.Container, i int) Resources {
 		size := of(c.Spec)
@@ -94,14 +94,14 @@ func total(p *pod.Pod, sizes Sizes, refused bool, of func(sizing.Container) Reso
 	return sum
 }
 
-// sum is what can be added up, and compared part by part.
+// sum is a type whose values can be added, and compared field by field.
 type sum[T any] interface {
 	plus(T) T
 	atLeast(T) T
 }
 
-// inTurn adds up what containers and sidecars need together, or takes what init containers
-// need in their turn if that is more.
+// inTurn adds up what containers and sidecars need together, or returns what init containers
+// need one after the other, if that is more.
 func inTurn[T sum[T]](p *pod.Pod, of func(c *pod.Container, i int) T) T {
 	var all, sidecars, starting T
 	for i := range p.Containers {
@@ -114,14 +114,14 @@ func inTurn[T sum[T]](p *pod.Pod, of func(c *pod.Container, i int) T) T {
 			all, sidecars = all.plus(size), sidecars.plus(size)
 			starting = starting.atLeast(sidecars)
 		default:
-			// It runs beside the sidecars before it, and before all else.
+			// It runs together with the sidecars before it, and before all other containers.
 			starting = starting.atLeast(size.plus(sidecars))
 		}
 	}
 	return all.atLeast(starting)
 }
 
-// instead takes what a pod asks for as a whole for what its containers do.
+// instead replaces the sum over the containers by the pod-level resources.
 func instead(sum, whole Resources) Resources {
 	if whole.CPU > 0 {
 		sum.CPU = whole.CPU

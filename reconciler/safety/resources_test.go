@@ -14,12 +14,12 @@ import (
 )
 
 func TestResources(t *testing.T) {
-	t.Run("requests and limits are those of the scheduler", requestsAndLimitsAreThoseOfTheScheduler)
+	t.Run("computes requests and limits like the scheduler", computesRequestsAndLimitsLikeTheScheduler)
 }
 
-// Kubernetes' own functions are the oracle for how containers add up; what each
-// of them counts with is worked out here.
-func requestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
+// The functions of Kubernetes are the oracle for how containers add up; the test computes
+// what each container counts with.
+func computesRequestsAndLimitsLikeTheScheduler(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	list := func() corev1.ResourceList {
 		r := corev1.ResourceList{}
@@ -84,7 +84,7 @@ func requestsAndLimitsAreThoseOfTheScheduler(t *testing.T) {
 		}
 		if random.IntN(4) == 0 {
 			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list(), Limits: list()}
-			// It must not ask for less than its containers do.
+			// Pod-level resources must not be less than the resources of the containers.
 			for _, l := range []corev1.ResourceList{p.Spec.Resources.Requests, p.Spec.Resources.Limits} {
 				maps.DeleteFunc(l, func(_ corev1.ResourceName, q resource.Quantity) bool { return q.IsZero() })
 			}

@@ -5,20 +5,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Snapshot is what the vetoes of Scope look at.
+// Snapshot is the input of the checks of Scope.
 type Snapshot struct {
 	Pod *pod.Pod
 	// OwnerKinds are the kinds of controllers whose pods are resized.
 	OwnerKinds []string
-	// Paused says why resizing is paused for this pod; "" if it is not.
+	// Paused is the reason why resizing is paused for this pod; "" if it is not.
 	Paused string
-	// VPA names the active VerticalPodAutoscaler on the pod's workload; "" if
+	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; "" if
 	// there is none.
 	VPA string
 }
 
-// scope lists the checks of what pods are resized at all, in their order. Each
-// returns the particulars, or "" where it has nothing against a resize.
+// scope lists the checks that determine whether a pod can be resized at all, in order. Each
+// returns its message, or "" if it does not veto a resize.
 var scope = [...]struct {
 	reason    contract.Reason
 	objection func(Snapshot) string
@@ -40,8 +40,7 @@ var scope = [...]struct {
 	{contract.ActiveVPA, activeVPA},
 }
 
-// Scope returns the first veto against any resize of the pod, whatever its
-// sizes; nil if there is none.
+// Scope returns the first veto against a resize of the pod to any size; nil if there is none.
 func Scope(s Snapshot) *Veto {
 	for i := range scope {
 		if message := scope[i].objection(s); message != "" {

@@ -34,40 +34,40 @@ func TestScope(t *testing.T) {
 		want contract.Reason
 	}{
 		{"a running pod of a ReplicaSet", podWith(), ""},
-		{"memory alone is enough", podWith(app(list("memory", "1Gi"), nil)), ""},
-		{"one container with requests is enough", podWith(bestEffort, second(list("cpu", "1"), nil)), ""},
-		{"skip with another value than true means nothing", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
-		{"not scheduled, whatever else", podWith(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
+		{"only memory", podWith(app(list("memory", "1Gi"), nil)), ""},
+		{"one of two containers has requests", podWith(bestEffort, second(list("cpu", "1"), nil)), ""},
+		{"the skip annotation with a value other than true", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
+		{"not scheduled, before other reasons", podWith(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
 		{"a mirror pod, although a Node owns it", podWith(func(p *corev1.Pod) {
 			p.OwnerReferences[0].Kind = "Node"
 			p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
 		}), contract.StaticPod},
 		{"bare", podWith(bare), contract.NotOwned},
-		{"an owner that is no controller", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
+		{"an owner that is not a controller", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
 		{"a controller of another kind", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Workflow" }), contract.NotOwned},
 		{"terminating", podWith(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), contract.Terminating},
 		{"succeeded", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), contract.Finished},
 		{"failed", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), contract.Finished},
 		{"opted out", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "true"} }), contract.OptedOut},
 		{"not started", podWith(pending), contract.NotRunning},
-		{"one of our own", podWith(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
-		{"of Windows", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
-		{"of Linux, and it says so", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
+		{"one of our own pods", podWith(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
+		{"a Windows pod", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
+		{"a pod with os Linux", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
 		{"no requests", podWith(bestEffort), contract.NoRequests},
-		{"requests of zero are none", podWith(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},
+		{"requests of zero", podWith(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},
 		{"a node that reports no resources", podWith(running("app", nil)), contract.ResizeUnsupported},
 		{"a node that reports resources", podWith(running("app", &corev1.ResourceRequirements{})), ""},
-		{"only the first running container tells what the node can", podWith(running("app", &corev1.ResourceRequirements{}), running("second", nil)), ""},
-		{"a container that does not run tells nothing", podWith(func(p *corev1.Pod) {
+		{"only the first running container is reported", podWith(running("app", &corev1.ResourceRequirements{}), running("second", nil)), ""},
+		{"the first container does not run and the second is not reported", podWith(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}
 		}, running("second", nil)), contract.ResizeUnsupported},
-		{"resources of the pod as a whole", podWith(func(p *corev1.Pod) {
+		{"pod-level resources", podWith(func(p *corev1.Pod) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "2")}
 		}), contract.PodLevelResources},
 		{"an empty spec.resources", podWith(func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} }), ""},
 		{"a resource claim", podWith(func(p *corev1.Pod) { claim(p.Spec.Containers) }), contract.ResourceClaims},
 		{"a resource claim of an init container", podWith(initContainer("init", nil, nil), func(p *corev1.Pod) { claim(p.Spec.InitContainers) }), contract.ResourceClaims},
-		{"a claim of resources of the node", podWith(func(p *corev1.Pod) {
+		{"a claim of node resources", podWith(func(p *corev1.Pod) {
 			p.Status.NodeAllocatableResourceClaimStatuses = []corev1.NodeAllocatableResourceClaimStatus{{ResourceClaimName: "cpus"}}
 		}), contract.ResourceClaims},
 	} {
@@ -84,12 +84,11 @@ func TestScope(t *testing.T) {
 }
 
 func TestScopeRules(t *testing.T) {
-	t.Run("the first veto of scope is told", theFirstVetoOfScopeIsTold)
+	t.Run("returns the first veto of Scope", returnsTheFirstVetoOfScope)
 }
 
-// TestTheFirstVetoOfScopeIsTold takes one objection after the other from a pod
-// that has them all.
-func theFirstVetoOfScopeIsTold(t *testing.T) {
+// A pod meets all objections; each step removes the first one.
+func returnsTheFirstVetoOfScope(t *testing.T) {
 	now := metav1.Now()
 	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
 	p := podWith(running("app", nil), func(p *corev1.Pod) {

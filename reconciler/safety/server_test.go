@@ -12,13 +12,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// small is a resize that nothing speaks against.
+// small is a resize without any veto.
 var small = resize{pod: []func(*corev1.Pod){app(list("cpu", "1"), nil)}, to: app(list("cpu", "800m"), nil)}
 
-// TestOnTheAPIServer asks the real API server for each resize, and holds what it
-// says against what the checks say of the same objects: the one that is vetoed
-// is refused (or, by a LimitRange, changed) for the same reason, the one that is
-// accepted is not vetoed. Only statuses are written here, for want of kubelets.
+// TestOnTheAPIServer compares the checks with the real API server on the same objects. The
+// API server must reject a vetoed resize for the same reason (or change it, for a
+// LimitRange), and the checks must not veto a resize that it accepts. There are no kubelets,
+// so the test writes the statuses.
 func TestOnTheAPIServer(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	server := &apiServer{client: kubernetes.NewForConfigOrDie(namespace.Config())}
@@ -51,17 +51,17 @@ func TestOnTheAPIServer(t *testing.T) {
 		name   string
 		reason contract.Reason
 		vetoed resize
-		// limitRange and quota are created when the vetoed pod runs.
+		// limitRange and quota are created once the vetoed pod runs.
 		limitRange *corev1.LimitRange
 		quota      *corev1.ResourceQuota
 		accepted   resize
-		// changedSince is the version from which on the server does not refuse
-		// but change the resize; empty for none.
+		// changedSince is the version from which the server changes the resize instead of
+		// rejecting it; empty for none.
 		changedSince string
-		// refusal is what the refusal says where it does not tell our reason.
+		// refusal is the reason for the server's message if it differs from our reason.
 		refusal contract.Reason
-		// since is the first version that refuses the resize; empty for all.
-		// before is our reason on older ones.
+		// since is the first version that rejects the resize; empty for all. before is our
+		// reason on older versions.
 		since  string
 		before contract.Reason
 	}{
@@ -69,14 +69,14 @@ func TestOnTheAPIServer(t *testing.T) {
 			pod: append(small.pod[:1:1], func(p *corev1.Pod) {
 				p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
 			}), to: small.to}},
-		{name: "a pod of Windows", reason: contract.WindowsPod, accepted: small, vetoed: resize{
+		{name: "a Windows pod", reason: contract.WindowsPod, accepted: small, vetoed: resize{
 			pod: append(small.pod[:1:1], func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), to: small.to}},
 		{name: "a node that does not report resources", reason: contract.ResizeUnsupported,
 			vetoed: resize{pod: small.pod, to: small.to, status: func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Resources = nil }},
 			accepted: resize{pod: append(small.pod[:1:1], second(nil, nil)), to: small.to, status: func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[1].Resources = nil
 			}}},
-		{name: "resources of the pod as a whole", reason: contract.PodLevelResources, since: "1.35", accepted: small, vetoed: resize{
+		{name: "pod-level resources", reason: contract.PodLevelResources, since: "1.35", accepted: small, vetoed: resize{
 			pod: append(small.pod[:1:1], func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "1")} }),
 			to:  app(list("cpu", "2"), nil)}},
 		{name: "a resource claim", reason: contract.ResourceClaims, since: "1.34", accepted: small, vetoed: resize{
@@ -96,18 +96,18 @@ func TestOnTheAPIServer(t *testing.T) {
 			vetoed: resize{pod: pods{limited("1", "2")}, to: limited("1", "2001m")}, accepted: resize{pod: pods{limited("1", "1")}, to: limited("2", "2")}},
 		{name: "a limit too far from its request", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{MaxLimitRequestRatio: list("cpu", "1500m")}),
 			vetoed: resize{pod: pods{limited("1", "1500m")}, to: limited("800m", "1201m")}, accepted: resize{pod: pods{limited("1", "1500m")}, to: limited("800m", "1200m")}},
-		{name: "a size that was out of range and stays so", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Max: list("cpu", "1")}),
+		{name: "a size that stays out of range", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Max: list("cpu", "1")}),
 			vetoed: resize{pod: pods{limited("3", "3")}, to: limited("2", "2")}, accepted: resize{pod: pods{limited("1", "1")}, to: limited("500m", "500m")}},
 		{name: "another container that is out of range", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Min: list("cpu", "200m")}),
 			vetoed: resize{pod: pods{limited("1", "1"), second(list("cpu", "100m"), nil)}, to: limited("500m", "500m")}, accepted: resize{pod: pods{limited("1", "1"), second(list("cpu", "200m"), nil)}, to: limited("500m", "500m")}},
 		{name: "above the maximum of a pod", reason: contract.LimitRangeViolation, limitRange: wholePod(corev1.LimitRangeItem{Max: list("cpu", "2")}),
 			vetoed:   resize{pod: pods{limited("1", "1"), sidecar(list("cpu", "1"), list("cpu", "1"))}, to: limited("1", "1100m")},
 			accepted: resize{pod: pods{limited("1", "1"), initContainer("init", list("cpu", "2"), list("cpu", "2"))}, to: limited("1", "2")}},
-		{name: "a default limit would be added", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("memory", "2Gi"), DefaultRequest: list("memory", "1Gi")}), changedSince: "1.34",
+		{name: "an added default limit", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("memory", "2Gi"), DefaultRequest: list("memory", "1Gi")}), changedSince: "1.34",
 			vetoed: small, accepted: resize{pod: pods{app(list("cpu", "1", "memory", "1Gi"), list("memory", "1Gi"))}, to: app(list("cpu", "800m", "memory", "1Gi"), list("memory", "1Gi"))}},
-		{name: "a default limit below the request would be added", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("cpu", "500m")}),
+		{name: "an added default limit below the request", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("cpu", "500m")}),
 			vetoed: small, accepted: resize{pod: pods{limited("1", "1")}, to: limited("800m", "800m")}},
-		{name: "a default of another resource would be added", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("ephemeral-storage", "1Gi")}), refusal: contract.ResourceClaims,
+		{name: "an added default of another resource", reason: contract.LimitRangeViolation, limitRange: container(corev1.LimitRangeItem{Default: list("ephemeral-storage", "1Gi")}), refusal: contract.ResourceClaims,
 			vetoed: small, accepted: resize{pod: pods{app(list("cpu", "1", "ephemeral-storage", "1Gi"), list("ephemeral-storage", "1Gi"))}, to: app(list("cpu", "800m", "ephemeral-storage", "1Gi"), list("ephemeral-storage", "1Gi"))}},
 
 		{name: "beyond the node", reason: contract.NodeCapacity, since: "1.36", before: contract.NodeCapacity, vetoed: resize{pod: small.pod, to: app(list("cpu", "9"), nil)}, accepted: resize{pod: small.pod, to: app(list("cpu", "8"), nil)}},
@@ -117,7 +117,7 @@ func TestOnTheAPIServer(t *testing.T) {
 		{name: "beyond a quota of limits", reason: contract.QuotaExceeded, quota: quota("limits.memory", "3Gi"),
 			vetoed:   resize{pod: pods{app(list("memory", "1Gi"), list("memory", "1Gi"))}, to: app(list("memory", "1Gi"), list("memory", "4Gi"))},
 			accepted: resize{pod: pods{app(list("memory", "1Gi"), list("memory", "1Gi"))}, to: app(list("memory", "1Gi"), list("memory", "2Gi"))}},
-		{name: "a quota of what a container lacks", reason: contract.QuotaExceeded, quota: quota("limits.cpu", "9"),
+		{name: "a quota of a resource that a container lacks", reason: contract.QuotaExceeded, quota: quota("limits.cpu", "9"),
 			vetoed: small, accepted: resize{pod: pods{limited("1", "1")}, to: limited("800m", "800m")}},
 		{name: "a quota for other pods", reason: contract.QuotaExceeded, quota: scoped,
 			vetoed: resize{pod: append(small.pod[:1:1], deadline), to: app(list("cpu", "3"), nil)}, accepted: resize{pod: small.pod, to: app(list("cpu", "3"), nil)}},
@@ -134,18 +134,18 @@ func TestOnTheAPIServer(t *testing.T) {
 			after := tc.vetoed.apply(vetoed)
 			if tc.since != "" && !has(tc.since) {
 				if _, err := server.dryRun(t, after); err != nil {
-					t.Errorf("refused although the server has no such rule: %v", err)
+					t.Errorf("rejected although this version has no such rule: %v", err)
 				}
 				check(t, server.veto(t, vetoed, after), tc.before, "")
 				return
 			}
 			var refusal error
-			// The server's plugins learn of a constraint in their own time.
+			// The server's admission plugins see a new constraint after a delay.
 			localcluster.Eventually(t, "the API server to object", func() error {
 				var got *corev1.Pod
 				got, refusal = server.dryRun(t, after)
 				if refusal == nil && sameSizes(got, after) {
-					return errors.New("it does not")
+					return errors.New("it accepts the resize")
 				}
 				return nil
 			})
@@ -153,10 +153,10 @@ func TestOnTheAPIServer(t *testing.T) {
 			switch {
 			case tc.changedSince != "" && has(tc.changedSince):
 				if refusal != nil {
-					t.Errorf("refused: %v", refusal)
+					t.Errorf("rejected: %v", refusal)
 				}
 			case refusal == nil:
-				t.Error("changed, not refused")
+				t.Error("changed, not rejected")
 			default:
 				want := tc.reason
 				if tc.refusal != "" {
@@ -170,9 +170,9 @@ func TestOnTheAPIServer(t *testing.T) {
 			accepted := server.run(t, ns, "accepted", tc.accepted)
 			after = tc.accepted.apply(accepted)
 			if got, err := server.dryRun(t, after); err != nil {
-				t.Errorf("the sibling: %v", err)
+				t.Errorf("the accepted resize: %v", err)
 			} else if !sameSizes(got, after) {
-				t.Error("the sibling was changed")
+				t.Error("the accepted resize was changed")
 			}
 			check(t, server.veto(t, accepted, after), "", "")
 		})

@@ -6,12 +6,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Sizes are those of a pod's containers in a state, in the order of pod.Pod.
+// Sizes are the sizes of a pod's containers, in the order of pod.Pod.
 type Sizes []sizing.Container
 
 func (s Sizes) equal(other Sizes) bool { return slices.Equal(s, other) }
 
-// growth tells what some container requests more of after a resize.
+// growth records which requests grow in at least one container.
 type growth struct{ cpu, memory bool }
 
 func (g growth) requests() bool { return g.cpu || g.memory }

@@ -2,7 +2,7 @@ package safety
 
 import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 
-// Veto says why a pod must be left alone.
+// Veto is the reason why a pod must not be resized.
 type Veto struct {
 	Reason  contract.Reason
 	Message string

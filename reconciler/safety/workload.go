@@ -8,12 +8,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Workload names an object in the pod's namespace that makes pods: their
-// controller, the controller's own, and so on.
+// Workload names an object in the pod's namespace that makes pods: their controller, the
+// controller of that controller, and so on.
 type Workload struct{ Kind, Name string }
 
-// AboveByName returns what controls a workload of the pod, as far as its name tells:
-// the Deployment of a ReplicaSet, the CronJob of a Job. False if it tells nothing.
+// AboveByName returns the controller of a workload of the pod, derived from the workload's
+// name: the Deployment of a ReplicaSet, or the CronJob of a Job. It returns false if the name
+// does not show a controller.
 func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
 	switch w.Kind {
 	case "ReplicaSet":
@@ -22,7 +23,7 @@ func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
 			return Workload{"Deployment", name}, true
 		}
 	case "Job":
-		// A CronJob's Jobs end with when they were due, in minutes.
+		// The names of a CronJob's Jobs end with their scheduled time in minutes.
 		if i := strings.LastIndexByte(w.Name, '-'); i > 0 && isNumber(w.Name[i+1:]) {
 			return Workload{"CronJob", w.Name[:i]}, true
 		}
@@ -32,6 +33,6 @@ func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// VPAActive tells whether a VerticalPodAutoscaler of this updateMode sizes pods
-// that run. The default, "", does.
+// VPAActive reports whether a VerticalPodAutoscaler with this updateMode resizes running pods.
+// The default, "", does.
 func VPAActive(updateMode string) bool { return updateMode != "Off" && updateMode != "Initial" }

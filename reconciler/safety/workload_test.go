@@ -16,10 +16,10 @@ func TestAboveByName(t *testing.T) {
 		want     Workload
 	}{
 		{"a ReplicaSet of a Deployment", Workload{"ReplicaSet", "web-api-66fb46dc94"}, "66fb46dc94", Workload{"Deployment", "web-api"}},
-		{"a ReplicaSet of its own", Workload{"ReplicaSet", "web-1"}, "", Workload{}},
-		{"a ReplicaSet of another name", Workload{"ReplicaSet", "web-1"}, "66fb46dc94", Workload{}},
+		{"a standalone ReplicaSet", Workload{"ReplicaSet", "web-1"}, "", Workload{}},
+		{"a ReplicaSet with another name", Workload{"ReplicaSet", "web-1"}, "66fb46dc94", Workload{}},
 		{"a Job of a CronJob", Workload{"Job", "night-ly-29876543"}, "", Workload{"CronJob", "night-ly"}},
-		{"a Job of its own", Workload{"Job", "migrate-db"}, "", Workload{}},
+		{"a standalone Job", Workload{"Job", "migrate-db"}, "", Workload{}},
 		{"a Job whose name is a number", Workload{"Job", "-29876543"}, "", Workload{}},
 		{"a StatefulSet", Workload{"StatefulSet", "db-0"}, "", Workload{}},
 		{"none", Workload{}, "66fb46dc94", Workload{}},

@@ -5,16 +5,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Amount is a request and a limit of one resource of one container, in
-// millicores or bytes. 0 means that there is none: Kubernetes, too, counts a
-// request or limit of zero as not set when it determines the QoS class.
+// Amount is the request and the limit of one resource of one container, in millicores or
+// bytes. 0 means not set: Kubernetes also treats a request or limit of zero as not set
+// when it determines the QoS class.
 type Amount struct{ Request, Limit int64 }
 
-// Container is what one container asks for.
+// Container holds the requests and limits of one container.
 type Container struct{ CPU, Memory Amount }
 
-// The most that is read of any quantity: a billion cores, and 1Ei. No machine
-// has as much, and what is beyond may not fit in 64 bits.
+// The largest quantities that are read: a billion cores, and 1Ei. No machine has that
+// much, and larger quantities may not fit in 64 bits.
 const (
 	mostMillicores = mostCores * 1000
 	mostBytes      = 1 << 60
@@ -22,12 +22,11 @@ const (
 	mostCores = 1_000_000_000
 )
 
-// Millicores returns cpu in whole millicores, rounded up; false where it is
-// negative or more than any machine has, and then the nearest amount that is
-// not.
+// Millicores returns cpu in whole millicores, rounded up. If the quantity is negative or
+// more than any machine has, it returns the nearest valid amount and false.
 func Millicores(q *resource.Quantity) (int64, bool) {
 	if whole, ok := q.AsInt64(); ok && 0 <= whole && whole <= mostCores {
-		return whole * 1000, true // The quick way for most.
+		return whole * 1000, true // The fast path for most quantities.
 	}
 	switch {
 	case q.Sign() < 0:
@@ -38,10 +37,10 @@ func Millicores(q *resource.Quantity) (int64, bool) {
 	return q.MilliValue(), true
 }
 
-// Bytes is Millicores for memory in whole bytes.
+// Bytes is like Millicores, for memory in whole bytes.
 func Bytes(q *resource.Quantity) (int64, bool) {
 	if whole, ok := q.AsInt64(); ok && 0 <= whole && whole <= mostBytes {
-		return whole, true // The quick way for most.
+		return whole, true // The fast path for most quantities.
 	}
 	switch {
 	case q.Sign() < 0:
@@ -52,7 +51,7 @@ func Bytes(q *resource.Quantity) (int64, bool) {
 	return q.Value(), true
 }
 
-// FromResources reads cpu and memory of a container.
+// FromResources reads the cpu and memory of a container.
 func FromResources(r corev1.ResourceRequirements) Container {
 	return Container{
 		CPU:    Amount{cpu(r.Requests), cpu(r.Limits)},
@@ -72,12 +71,12 @@ func memory(list corev1.ResourceList) int64 {
 	return amount
 }
 
-// CPUText is an amount of millicores as Kubernetes writes it, e.g. "800m".
+// CPUText formats millicores as Kubernetes does, e.g. "800m".
 func CPUText(millicores int64) string {
 	return resource.NewMilliQuantity(millicores, resource.DecimalSI).String()
 }
 
-// MemoryText is an amount of bytes as Kubernetes writes it, e.g. "1Gi".
+// MemoryText formats bytes as Kubernetes does, e.g. "1Gi".
 func MemoryText(bytes int64) string {
 	return resource.NewQuantity(bytes, resource.BinarySI).String()
 }

@@ -2,16 +2,16 @@ package sizing
 
 import "math/big"
 
-// kind is cpu or memory: the code under test, and how amounts are rounded,
-// worked out in exact fractions.
+// kind is cpu or memory: the code under test, and how amounts are rounded, computed in
+// exact fractions.
 type kind struct {
 	name    string
 	scale   func(Amount, Factor, Range) (Amount, bool)
 	unscale func(current, known Amount, f Factor) Amount
-	// unit is what is rounded to, half tells to the nearest instead of up.
+	// unit is what amounts are rounded to; half rounds to the nearest unit instead of up.
 	unit int64
 	half bool
-	// most is what the largest quantity is read as.
+	// most is the largest amount that is read.
 	most int64
 }
 
@@ -27,13 +27,13 @@ func fraction(f Factor) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(f.Num), new(big.Int).SetUint64(f.Den))
 }
 
-// proportion is v × num / den.
+// proportion returns v × num / den.
 func proportion(v, num, den int64) *big.Rat {
 	x := new(big.Rat).Mul(integer(v), integer(num))
 	return x.Quo(x, integer(den))
 }
 
-// round gives an exact amount in whole units.
+// round rounds an exact amount to whole units.
 func (k kind) round(exact *big.Rat) int64 {
 	units := new(big.Rat).Quo(exact, integer(k.unit))
 	if k.half {
@@ -50,7 +50,7 @@ func (k kind) round(exact *big.Rat) int64 {
 	return whole.Int64()
 }
 
-// exact is what scale has to return.
+// exact returns what scale must return.
 func (k kind) exact(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false

@@ -9,14 +9,14 @@ import (
 // by. Neither may be 0 and both must be below 1<<63.
 type Factor struct{ Num, Den uint64 }
 
-// Float64 is the nearest float.
+// Float64 returns the nearest float.
 func (f Factor) Float64() float64 { return float64(f.Num) / float64(f.Den) }
 
-// isOne tells whether the factor changes nothing.
+// isOne reports whether the factor is exactly 1.
 func (f Factor) isOne() bool { return f.Num == f.Den }
 
-// nearest returns v × f rounded to the nearest integer, halves up, and
-// math.MaxInt64 where that is too large. v must not be negative.
+// nearest returns v × f rounded to the nearest integer, halves up, or math.MaxInt64 if
+// that is too large. v must not be negative.
 func (f Factor) nearest(v int64) int64 {
 	q, r, ok := f.mulDiv(v)
 	if !ok {
@@ -28,8 +28,8 @@ func (f Factor) nearest(v int64) int64 {
 	return saturate(q)
 }
 
-// down returns v × f rounded down to an integer, and math.MaxInt64 where that is
-// too large. v must not be negative.
+// down returns v × f rounded down to an integer, or math.MaxInt64 if that is too large.
+// v must not be negative.
 func (f Factor) down(v int64) int64 {
 	q, _, ok := f.mulDiv(v)
 	if !ok {
@@ -38,8 +38,8 @@ func (f Factor) down(v int64) int64 {
 	return saturate(q)
 }
 
-// up returns v × f rounded up to an integer, and math.MaxInt64 where that is
-// too large. v must not be negative.
+// up returns v × f rounded up to an integer, or math.MaxInt64 if that is too large. v
+// must not be negative.
 func (f Factor) up(v int64) int64 {
 	q, r, ok := f.mulDiv(v)
 	if !ok {
@@ -51,8 +51,8 @@ func (f Factor) up(v int64) int64 {
 	return saturate(q)
 }
 
-// mulDiv returns quotient and remainder of v × Num ÷ Den in 128 bits, and
-// false where the quotient does not fit in 64.
+// mulDiv returns v × Num ÷ Den rounded down, computed in 128 bits, and the remainder. It
+// returns false if the result does not fit in 64 bits.
 func (f Factor) mulDiv(v int64) (quotient, remainder uint64, ok bool) {
 	hi, lo := bits.Mul64(uint64(v), f.Num)
 	if hi >= f.Den {

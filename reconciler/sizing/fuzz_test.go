@@ -12,7 +12,7 @@ func FuzzScale(f *testing.F) {
 	f.Add(int64(1000), int64(2000), uint64(4), uint64(5), int64(50), int64(16000), int64(1))
 	f.Add(int64(1<<30), int64(1<<31), uint64(10), uint64(13), int64(64<<20), int64(32<<30), int64(mebibyte))
 	f.Add(int64(1), int64(1e12), uint64(1), uint64(1), int64(50), int64(0), int64(1))      // A limit far from its request.
-	f.Add(int64(1), int64(1<<36), uint64(1), uint64(1), int64(64<<20), int64(0), int64(1)) // Memory of which the unit was forgotten.
+	f.Add(int64(1), int64(1<<36), uint64(1), uint64(1), int64(64<<20), int64(0), int64(1)) // Memory whose unit was forgotten.
 	f.Add(int64(most), int64(most), uint64(most), uint64(1), int64(0), int64(0), int64(most))
 	f.Add(int64(1), int64(1), uint64(1), uint64(most), int64(most), int64(most), int64(1))
 	f.Fuzz(func(t *testing.T, request, limit int64, num, den uint64, low, high, more int64) {
@@ -26,7 +26,7 @@ func FuzzScale(f *testing.F) {
 		}
 		for _, k := range kinds {
 			in := input{Amount{request, limit}, factor, bounds, more >> 10}
-			in.f.Num >>= 1 // Room for more.
+			in.f.Num >>= 1 // Leaves room to add more.
 			in.f.Num = max(1, in.f.Num)
 			if limit > 0 && limit < request {
 				in.original = Amount{limit, request}
@@ -36,7 +36,7 @@ func FuzzScale(f *testing.F) {
 				checkUnscaling(t, k, in.original, in.f)
 				continue
 			}
-			// What no quantity is read as does not overflow either.
+			// Amounts beyond the largest quantity do not overflow either.
 			got, _ := k.scale(in.original, in.f, in.bounds)
 			if got.Request < 0 || got.Limit < 0 || in.original.Request > 0 && (got.Request < bounds.Min || bounds.Max > 0 && got.Request > bounds.Max) {
 				t.Errorf("%s %v × %v in %v is %v", k.name, in.original, in.f, in.bounds, got)
@@ -45,8 +45,7 @@ func FuzzScale(f *testing.F) {
 	})
 }
 
-// quantities are seeds: texts that are quantities in ways one may not think of,
-// or nearly.
+// quantities are seeds: unusual quantities, and texts that are nearly quantities.
 var quantities = []string{
 	"", "0", "-0", "+5", " 5", "5 ", "1", "500m", "1Gi", "1Mi5", "0.5", ".5", "5.", ".", "1.0000000001", "0.0000000001",
 	"1n", "1u", "100m", "1m", "0m", "-1m", "1k", "1K", "1Ki", "1M", "1Ti", "1Pi", "1Ei", "1025Pi", "1E", "1e", "1e3", "1E3", "1e+3", "1e-3", "1e-30",
@@ -54,8 +53,8 @@ var quantities = []string{
 	"000000000001", "0000000000001", "999999999999", "1000000000000", "999999999999m", "1000000000", "1000000001", "1000000000001m",
 	"123456789012345678901234567890", "123456789012345678901234567890m", "0.000000000000000000000000000001", "9223372036854775807", "9223372036854775808", "18446744073709551616",
 	"1152921504606846976", "1152921504606846977", "1073741824Gi", "1073741825Gi", "999999999999Gi", "9999999999999m", "1e40", "1e99", "1e-99", "1e007",
-	"1e4294967296",                 // An exponent of which ParseQuantity sees 0.
-	"1e99999999", "0.1e-999999999", // It takes minutes and gigabytes over these.
+	"1e4294967296",                 // An exponent that ParseQuantity reads as 0.
+	"1e99999999", "0.1e-999999999", // ParseQuantity needs minutes and gigabytes for these.
 }
 
 func FuzzParseCPU(f *testing.F) {
@@ -66,8 +65,8 @@ func FuzzParseMemory(f *testing.F) {
 	fuzzParse(f, ParseMemory, 1, mostBytes)
 }
 
-// fuzzParse holds parse against ParseQuantity: what that one reads, in parts of
-// which there are perUnit in the quantity 1, rounded up, from 0 to most.
+// fuzzParse compares parse with ParseQuantity: the quantity in parts, of which the
+// quantity 1 has perUnit, rounded up, from 0 to most.
 func fuzzParse(f *testing.F, parse func(string) (int64, error), perUnit, most int64) {
 	for _, text := range quantities {
 		f.Add(text)

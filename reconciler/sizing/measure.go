@@ -5,29 +5,29 @@ import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 // Measure is cpu or memory: where its amounts are, how they are written, and their
 // arithmetic.
 type Measure struct {
-	// Name is that of the resource.
+	// Name is the name of the resource.
 	Name string
-	// Index is its place in arrays.
+	// Index is the position of the resource in arrays.
 	Index int
-	// Request and Limit are the annotations with its originals.
+	// Request and Limit identify the annotations with the originals.
 	Request, Limit contract.Original
-	// Unit is what amounts are rounded to, in millicores or bytes, and Most the most that
-	// is read of any.
+	// Unit is what amounts are rounded to, in millicores or bytes. Most is the largest
+	// amount that is read.
 	Unit, Most int64
 	// Of returns a container's amount.
 	Of func(*Container) *Amount
-	// Text is an amount as Kubernetes writes it; Parse reads it.
+	// Text formats an amount as Kubernetes does; Parse reads it.
 	Text  func(int64) string
 	Parse func(string) (int64, error)
-	// Scale returns what an original is to be at a factor, within bounds, and whether a
-	// bound decided the request.
+	// Scale returns the desired amount for an original at a factor, within bounds, and
+	// whether a bound determined the request.
 	Scale func(original Amount, f Factor, bounds Range) (desired Amount, clamped bool)
-	// Unscale returns the original that Scale makes current of, or the nearest to it; what
-	// of it is known already (not 0) stays.
+	// Unscale returns the original that Scale turns into current, or the nearest one.
+	// Parts of it that are already known (not 0) stay.
 	Unscale func(current, known Amount, f Factor) Amount
 }
 
-// The resources that are resized.
+// The resources that can be resized.
 var (
 	CPU = &Measure{
 		"cpu", 0, contract.CPURequest, contract.CPULimit, 1, mostMillicores,
@@ -40,7 +40,7 @@ var (
 	Measures = [...]*Measure{CPU, Memory}
 )
 
-// Show writes a request and its limit, e.g. "1/2"; without a limit the request alone.
+// Show formats a request and its limit, e.g. "1/2"; without a limit only the request.
 func (m *Measure) Show(a Amount) string {
 	if a.Limit == 0 {
 		return m.Text(a.Request)

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ParseCPU reads a quantity such as "800m" in millicores. The error says what is
-// wrong with the text, e.g. `"x" is not a quantity`.
+// ParseCPU parses a quantity such as "800m" and returns it in millicores. The error says
+// what is wrong with the text, e.g. `"x" is not a quantity`.
 func ParseCPU(text string) (int64, error) {
 	if n, suffix, ok := plain(text); ok {
 		switch suffix {
@@ -23,7 +23,7 @@ func ParseCPU(text string) (int64, error) {
 	return parse(text, Millicores)
 }
 
-// ParseMemory is ParseCPU for a quantity such as "1Gi" in bytes.
+// ParseMemory is like ParseCPU, for a quantity such as "1Gi" in bytes.
 func ParseMemory(text string) (int64, error) {
 	if n, suffix, ok := plain(text); ok {
 		shift := -1
@@ -44,8 +44,8 @@ func ParseMemory(text string) (int64, error) {
 	return parse(text, Bytes)
 }
 
-// plain splits what nearly all quantities are, a short whole number and a
-// suffix; planning reads many.
+// plain splits a quantity of the most common form, a short whole number and a suffix. It
+// exists for speed: planning reads many quantities.
 func plain(text string) (n int64, suffix string, ok bool) {
 	i := 0
 	for i < len(text) && i < 12 && '0' <= text[i] && text[i] <= '9' {
@@ -57,7 +57,7 @@ func plain(text string) (n int64, suffix string, ok bool) {
 
 func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, error) {
 	if !Plausible(text) {
-		return 0, fmt.Errorf("%.64q is not a quantity of at most 64 characters and two digits of exponent", text)
+		return 0, fmt.Errorf("%.64q is not a quantity with at most 64 characters and a two-digit exponent", text)
 	}
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
@@ -66,15 +66,15 @@ func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, err
 	amount, ok := read(&q)
 	switch {
 	case q.Sign() < 0:
-		return 0, fmt.Errorf("%q is not above 0", text)
+		return 0, fmt.Errorf("%q is negative", text)
 	case !ok:
 		return 0, fmt.Errorf("%q is more than any machine has", text)
 	}
 	return amount, nil
 }
 
-// Plausible tells the texts that ParseQuantity reads in no time: it takes
-// minutes and gigabytes over 1e99999999.
+// Plausible reports whether ParseQuantity reads the text quickly. For 1e99999999, it would
+// take minutes and gigabytes.
 func Plausible(text string) bool {
 	exponent := strings.IndexAny(text, "eE")
 	return len(text) <= 64 && (exponent < 0 || len(text)-exponent <= len("e-99"))

@@ -10,14 +10,14 @@ func TestPlausible(t *testing.T) {
 		name, text string
 		want       bool
 	}{
-		{"a quantity without an exponent", "1.5", true},
-		{"64 characters", strings.Repeat("1", 64), true},
-		{"65 characters", strings.Repeat("1", 65), false},
-		{"an exponent of two digits", "12345678e-99", true},
-		{"an exponent of three digits", "1e-999", false},
-		{"three characters of exponent, with or without a sign", "1E999", true},
-		{"65 characters with an exponent", strings.Repeat("1", 62) + "e10", false},
-		{"an exponent of nothing is held to be one", "e-999", false},
+		{"accepts a quantity without an exponent", "1.5", true},
+		{"accepts 64 characters", strings.Repeat("1", 64), true},
+		{"rejects 65 characters", strings.Repeat("1", 65), false},
+		{"accepts an exponent of two digits", "12345678e-99", true},
+		{"rejects an exponent of three digits", "1e-999", false},
+		{"accepts three characters of exponent, with or without a sign", "1E999", true},
+		{"rejects 65 characters with an exponent", strings.Repeat("1", 62) + "e10", false},
+		{"counts an exponent without a number before it", "e-999", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := Plausible(tc.text); got != tc.want {
@@ -28,11 +28,11 @@ func TestPlausible(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	t.Run("reading what nearly all quantities are allocates nothing", readingWhatNearlyAllQuantitiesAreAllocatesNothing)
+	t.Run("parses common quantities without allocating", parsesCommonQuantitiesWithoutAllocating)
 }
 
 // Plans read many quantities.
-func readingWhatNearlyAllQuantitiesAreAllocatesNothing(t *testing.T) {
+func parsesCommonQuantitiesWithoutAllocating(t *testing.T) {
 	for _, tc := range []struct {
 		read  func(string) (int64, error)
 		texts []string

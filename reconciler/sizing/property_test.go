@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// input is a scaling, and what else its properties are tried with.
+// input is a scaling, and what its properties are tested with.
 type input struct {
 	original Amount
 	f        Factor
@@ -15,13 +15,13 @@ type input struct {
 	more int64
 }
 
-// upTo returns a number from 1 to most, as often of few digits as of many.
+// upTo returns a number from 1 to most; short numbers are as frequent as long ones.
 func upTo(r *rand.Rand, most int64) int64 {
 	return 1 + r.Int64N(most)>>r.IntN(63)
 }
 
-// someInput is any scaling of amounts as a pod of the API server can have them:
-// no limit is below its request.
+// someInput returns an arbitrary scaling of amounts that the API server accepts: no limit
+// is below its request.
 func someInput(r *rand.Rand, k kind) input {
 	in := input{f: someFactor(r), more: upTo(r, 1<<50)}
 	in.original.Request = upTo(r, k.most)
@@ -55,52 +55,52 @@ func someInput(r *rand.Rand, k kind) input {
 func someFactor(r *rand.Rand) Factor {
 	f := Factor{uint64(upTo(r, 1<<62)), uint64(upTo(r, 1<<62))}
 	switch r.IntN(4) {
-	case 0: // Next to 1, or just that.
+	case 0: // Next to 1, or exactly 1.
 		f.Num = max(1, f.Den+r.Uint64N(3)-1)
-	case 1: // As people have them.
+	case 1: // As in real configurations.
 		f = Factor{1 + r.Uint64N(2000), 1 + r.Uint64N(2000)}
 	}
 	return f
 }
 
-// rules are what holds for every scaling; each tells whether got keeps to it.
+// rules hold for every scaling; kept reports whether got keeps the rule.
 var rules = []struct {
 	name string
 	kept func(k kind, in input, got Amount) bool
 }{
-	{"what is not requested stays as it is", func(_ kind, in input, got Amount) bool {
+	{"nothing changes without a request", func(_ kind, in input, got Amount) bool {
 		return in.original.Request != 0 || got == in.original
 	}},
-	{"a request is above 0 and in bounds", func(_ kind, in input, got Amount) bool {
+	{"a request is above 0 and within bounds", func(_ kind, in input, got Amount) bool {
 		return in.original.Request == 0 || got.Request >= max(1, in.bounds.Min) && (in.bounds.Max == 0 || got.Request <= in.bounds.Max)
 	}},
-	{"nothing is more than can be read again", func(k kind, _ input, got Amount) bool {
+	{"no amount exceeds the largest that can be read", func(k kind, _ input, got Amount) bool {
 		return got.Request <= k.most && got.Limit <= k.most
 	}},
-	{"a limit neither comes nor goes", func(_ kind, in input, got Amount) bool {
+	{"no limit is added or removed", func(_ kind, in input, got Amount) bool {
 		return (got.Limit == 0) == (in.original.Limit == 0)
 	}},
 	{"a limit is not below its request", func(_ kind, _ input, got Amount) bool {
 		return got.Limit == 0 || got.Limit >= got.Request
 	}},
-	{"what is equal stays equal", func(_ kind, in input, got Amount) bool {
+	{"a limit equal to its request stays equal", func(_ kind, in input, got Amount) bool {
 		return in.original.Limit != in.original.Request || got.Limit == got.Request
 	}},
-	{"what is above stays above, as far as it can be read", func(k kind, in input, got Amount) bool {
+	{"a limit above its request stays above it, up to the largest amount", func(k kind, in input, got Amount) bool {
 		return in.original.Request == 0 || in.original.Limit <= in.original.Request || got.Limit > got.Request || got.Limit == k.most
 	}},
-	{"limit:request is never more than the author's, but for the unit that keeps it above", func(k kind, in input, got Amount) bool {
+	{"limit:request never exceeds the author's, except for the unit that keeps the limit above", func(k kind, in input, got Amount) bool {
 		return in.original.Request == 0 || got.Limit <= got.Request+k.unit ||
 			integer(got.Limit).Cmp(proportion(in.original.Limit, got.Request, in.original.Request)) <= 0
 	}},
-	{"a limit is never more than its factor makes of it, but for the unit that keeps it above", func(k kind, in input, got Amount) bool {
+	{"a limit never exceeds the original × factor, except for the unit that keeps it above", func(k kind, in input, got Amount) bool {
 		if in.original.Request == 0 || got.Limit <= got.Request+k.unit {
 			return true
 		}
 		over := new(big.Rat).Sub(integer(got.Limit), new(big.Rat).Mul(integer(in.original.Limit), fraction(in.f)))
 		return over.Cmp(integer(k.unit)) < 0
 	}},
-	{"a limit is not less than a unit below what it may be", func(k kind, in input, got Amount) bool {
+	{"a limit is less than one unit below its maximum", func(k kind, in input, got Amount) bool {
 		if in.original.Request == 0 || got.Limit == 0 || got.Limit == k.most {
 			return true
 		}
@@ -110,27 +110,27 @@ var rules = []struct {
 		}
 		return most.Sub(most, integer(got.Limit)).Cmp(integer(k.unit)) < 0
 	}},
-	{"however a factor of 1 is written, what is in bounds stays", func(k kind, in input, _ Amount) bool {
+	{"every way to write a factor of 1 leaves an amount within bounds unchanged", func(k kind, in input, _ Amount) bool {
 		within := in.original.Request >= in.bounds.Min && (in.bounds.Max == 0 || in.original.Request <= in.bounds.Max)
 		again, clamped := k.scale(in.original, Factor{in.f.Num, in.f.Num}, in.bounds)
 		return !within || again == in.original && !clamped
 	}},
-	{"a larger request gives no smaller one", func(k kind, in input, got Amount) bool {
+	{"a larger original request never gives a smaller request", func(k kind, in input, got Amount) bool {
 		more := Amount{Request: in.original.Request + in.more}
 		larger, _ := k.scale(more, in.f, in.bounds)
 		return larger.Request >= got.Request
 	}},
-	{"a larger limit gives no smaller one", func(k kind, in input, got Amount) bool {
+	{"a larger original limit never gives a smaller limit", func(k kind, in input, got Amount) bool {
 		if in.original.Limit == 0 {
 			return true
 		}
 		larger, _ := k.scale(Amount{in.original.Request, in.original.Limit + in.more}, in.f, in.bounds)
 		return larger.Limit >= got.Limit
 	}},
-	{"a larger factor gives no smaller request, and no smaller limit but for rounding up", func(k kind, in input, got Amount) bool {
+	{"a larger factor never gives a smaller request, nor a smaller limit except for rounding up", func(k kind, in input, got Amount) bool {
 		f := Factor{in.f.Num + uint64(in.more), in.f.Den}
 		if in.f.isOne() || f.isOne() {
-			return true // Only then memory is not rounded.
+			return true // Only at 1 is memory not rounded.
 		}
 		larger, _ := k.scale(in.original, f, in.bounds)
 		return larger.Request >= got.Request && larger.Limit > got.Limit-k.unit
@@ -149,7 +149,7 @@ func TestEveryScaling(t *testing.T) {
 	}
 }
 
-// check holds one scaling against exact fractions and all rules.
+// check compares one scaling with exact fractions, and checks all rules.
 func check(t *testing.T, k kind, in input) bool {
 	t.Helper()
 	got, clamped := k.scale(in.original, in.f, in.bounds)
@@ -158,7 +158,7 @@ func check(t *testing.T, k kind, in input) bool {
 	}
 	for _, rule := range rules {
 		if !rule.kept(k, in, got) {
-			t.Errorf("%s %v × %v in %v is %v (more: %d): not kept: %s", k.name, in.original, in.f, in.bounds, got, in.more, rule.name)
+			t.Errorf("%s %v × %v in %v is %v (more: %d), which breaks the rule: %s", k.name, in.original, in.f, in.bounds, got, in.more, rule.name)
 		}
 	}
 	return !t.Failed()

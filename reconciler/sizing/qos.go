@@ -2,10 +2,10 @@ package sizing
 
 import corev1 "k8s.io/api/core/v1"
 
-// QOSClass is the QoS class of a pod with these containers, init containers
-// included, in one list or several. Kubernetes determines it over cpu and memory of the whole pod:
-// BestEffort if nothing is asked for, Guaranteed if every container has cpu
-// and memory limits that equal its requests, else Burstable.
+// QOSClass returns the QoS class of a pod with these containers, init containers
+// included, in one or more lists. Kubernetes determines the class from the cpu and memory
+// of the whole pod: BestEffort if nothing is set, Guaranteed if every container has cpu
+// and memory limits equal to its requests, else Burstable.
 func QOSClass(lists ...[]Container) corev1.PodQOSClass {
 	asks, guaranteed := false, true
 	for _, containers := range lists {

@@ -1,15 +1,16 @@
 package sizing
 
-// mebibyte is what scaled memory is rounded to.
+// mebibyte is the unit that scaled memory is rounded to.
 const mebibyte = 1 << 20
 
-// Range holds a request from Min to Max; 0 means that the end is open.
+// Range bounds a request from Min to Max; 0 means unbounded.
 type Range struct{ Min, Max int64 }
 
-// Valid reports whether there is a value in the range: Min is not above Max.
+// Valid reports whether the range contains a value: Min is not above Max.
 func (r Range) Valid() bool { return r.Max == 0 || r.Min <= r.Max }
 
-// clamp returns v, which is not negative, within the range, and whether that changed it.
+// clamp returns v clamped to the range, and whether that changed it. v must not be
+// negative.
 func (r Range) clamp(v int64) (int64, bool) {
 	if v < r.Min {
 		return r.Min, true
@@ -20,10 +21,10 @@ func (r Range) clamp(v int64) (int64, bool) {
 	return v, false
 }
 
-// scaleCPU scales millicores: the request by f to the nearest millicore, at least
-// one, held in bounds; the limit as limitOf says. clamped reports that a bound
-// decided the request. Neither becomes more than Millicores reads. A container
-// without a cpu request stays as it is.
+// scaleCPU scales millicores: the request by f to the nearest millicore, at least one,
+// clamped to bounds; the limit as limitOf describes. clamped reports whether a bound
+// determined the request. Neither becomes more than Millicores reads. A container without
+// a cpu request stays unchanged.
 func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -32,10 +33,10 @@ func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped 
 	return Amount{request, limitOf(original, request, toMillicore(f, original.Limit), 1, mostMillicores)}, clamped
 }
 
-// scaleMemory scales bytes: the request by f rounded up to a whole Mi, except at a
-// factor of exactly 1, where it is not rounded; held in bounds; the limit as
-// limitOf says. clamped reports that a bound decided the request. Neither becomes
-// more than Bytes reads. A container without a memory request stays as it is.
+// scaleMemory scales bytes: the request by f, rounded up to a whole Mi and clamped to
+// bounds; the limit as limitOf describes. At a factor of exactly 1, nothing is rounded.
+// clamped reports whether a bound determined the request. Neither becomes more than Bytes
+// reads. A container without a memory request stays unchanged.
 func scaleMemory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -48,12 +49,14 @@ func scaleMemory(original Amount, f Factor, bounds Range) (desired Amount, clamp
 	return Amount{request, limitOf(original, request, limit, mebibyte, mostBytes)}, clamped
 }
 
-// limitOf returns the limit, a multiple of unit and at most most, beside a request that has
-// become request; scaled is the original limit times the factor. Bounds hold for requests alone, so that
-// what a bound makes of a request never makes a limit larger than the factor
-// does. Nor is the limit ever more times its request than its author wrote. What
-// was equal stays equal, and what was above stays above by a unit at least: the
-// QoS class depends on it.
+// limitOf returns the limit for a request that has become request. A limit in proportion
+// to its request is rounded down to unit, and no limit above its request exceeds most.
+// scaled is the original limit times the factor.
+//
+// Bounds apply only to requests, so a bound that changes a request never makes its limit
+// larger than the factor does. Nor does limit:request ever exceed what the author wrote.
+// A limit equal to its request stays equal, and a limit above its request stays above it
+// by at least one unit: the QoS class depends on it.
 func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 	switch original.Limit {
 	case 0:
@@ -70,14 +73,13 @@ func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 	return min(most, max(request+unit, min(scaled, inProportion)))
 }
 
-// toMillicore returns millicores × f rounded to the nearest millicore. What is
-// more than Millicores reads would be read as something else than was written.
+// toMillicore returns millicores × f rounded to the nearest millicore, and at most what
+// Millicores reads: a larger amount would not be read as it was written.
 func toMillicore(f Factor, millicores int64) int64 {
 	return min(f.nearest(millicores), mostMillicores)
 }
 
-// upToMebibyte returns bytes × f rounded up to a whole Mi, and not more than
-// Bytes reads.
+// upToMebibyte returns bytes × f rounded up to a whole Mi, and at most what Bytes reads.
 func upToMebibyte(f Factor, bytes int64) int64 {
 	scaled := min(f.up(bytes), mostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte

@@ -26,27 +26,27 @@ func TestCPU(t *testing.T) {
 		want     Amount
 		clamped  bool
 	}{
-		{"Guaranteed stays Guaranteed", Amount{1000, 1000}, Factor{4, 5}, open, Amount{800, 800}, false},
-		{"Burstable keeps request:limit", Amount{500, 2000}, Factor{4, 5}, open, Amount{400, 1600}, false},
-		{"no limit stays no limit", Amount{500, 0}, Factor{4, 5}, open, Amount{400, 0}, false},
-		{"no request is nothing to scale", Amount{0, 500}, Factor{4, 5}, open, Amount{0, 500}, false},
-		{"factor 1 changes nothing", Amount{333, 777}, Factor{3, 3}, open, Amount{333, 777}, false},
+		{"keeps Guaranteed", Amount{1000, 1000}, Factor{4, 5}, open, Amount{800, 800}, false},
+		{"keeps request:limit of Burstable", Amount{500, 2000}, Factor{4, 5}, open, Amount{400, 1600}, false},
+		{"adds no limit", Amount{500, 0}, Factor{4, 5}, open, Amount{400, 0}, false},
+		{"scales nothing without a request", Amount{0, 500}, Factor{4, 5}, open, Amount{0, 500}, false},
+		{"changes nothing at factor 1", Amount{333, 777}, Factor{3, 3}, open, Amount{333, 777}, false},
 		{"rounds to the nearest millicore, down", Amount{1000, 0}, Factor{10, 13}, open, Amount{769, 0}, false},
 		{"rounds to the nearest millicore, halves up", Amount{1, 0}, Factor{3, 2}, open, Amount{2, 0}, false},
-		{"never below one millicore, and a limit never below its request", Amount{1, 5}, Factor{1, 100}, open, Amount{1, 2}, false},
-		{"raised to min, the limit goes with the factor alone", Amount{100, 400}, Factor{1, 4}, Range{50, 16000}, Amount{50, 100}, true},
-		{"a min never raises a limit", Amount{10, 2000}, Factor{1, 1}, Range{50, 16000}, Amount{50, 2000}, true},
-		{"however far it is from its request", Amount{1, 4000}, Factor{1, 1}, Range{50, 16000}, Amount{50, 4000}, true},
-		{"but for a limit that would meet its request", Amount{10, 20}, Factor{1, 1}, Range{50, 16000}, Amount{50, 51}, true},
-		{"a limit equal to its request follows a min", Amount{10, 10}, Factor{1, 1}, Range{50, 16000}, Amount{50, 50}, true},
-		{"a max keeps the author's limit:request", Amount{14000, 28000}, Factor{13, 10}, Range{50, 16000}, Amount{16000, 32000}, true},
-		{"rounding up a request does not raise its limit", Amount{1, 2000}, Factor{100, 66}, open, Amount{2, 3030}, false},
-		{"rounding down a request lowers its limit", Amount{1000, 1300}, Factor{10, 13}, open, Amount{769, 999}, false},
-		{"a request held at what it was still has its limit scaled", Amount{50, 200}, Factor{4, 5}, Range{50, 0}, Amount{50, 160}, true},
-		{"lowered to max", Amount{20000, 20000}, Factor{1, 1}, Range{50, 16000}, Amount{16000, 16000}, true},
-		{"bounds hold at factor 1 as well", Amount{20, 40}, Factor{1, 1}, Range{50, 16000}, Amount{50, 51}, true},
-		{"the most that is read is not exceeded", Amount{1e12, 1e12}, Factor{5, 4}, open, Amount{1e12, 1e12}, false},
-		{"nor is it by a limit far from its request", Amount{1, 1e12}, Factor{5, 4}, Range{50, 0}, Amount{50, 1e12}, true},
+		{"keeps at least one millicore, and the limit at least at the request", Amount{1, 5}, Factor{1, 100}, open, Amount{1, 2}, false},
+		{"scales the limit by the factor alone if the request is raised to min", Amount{100, 400}, Factor{1, 4}, Range{50, 16000}, Amount{50, 100}, true},
+		{"never raises a limit by a min", Amount{10, 2000}, Factor{1, 1}, Range{50, 16000}, Amount{50, 2000}, true},
+		{"never raises a limit that is far from its request", Amount{1, 4000}, Factor{1, 1}, Range{50, 16000}, Amount{50, 4000}, true},
+		{"raises a limit that would otherwise meet its request", Amount{10, 20}, Factor{1, 1}, Range{50, 16000}, Amount{50, 51}, true},
+		{"raises a limit equal to its request to min", Amount{10, 10}, Factor{1, 1}, Range{50, 16000}, Amount{50, 50}, true},
+		{"keeps the author's limit:request at a max", Amount{14000, 28000}, Factor{13, 10}, Range{50, 16000}, Amount{16000, 32000}, true},
+		{"does not raise the limit when it rounds up the request", Amount{1, 2000}, Factor{100, 66}, open, Amount{2, 3030}, false},
+		{"lowers the limit when it rounds down the request", Amount{1000, 1300}, Factor{10, 13}, open, Amount{769, 999}, false},
+		{"scales the limit of a request that a bound keeps unchanged", Amount{50, 200}, Factor{4, 5}, Range{50, 0}, Amount{50, 160}, true},
+		{"lowers to max", Amount{20000, 20000}, Factor{1, 1}, Range{50, 16000}, Amount{16000, 16000}, true},
+		{"applies bounds at factor 1", Amount{20, 40}, Factor{1, 1}, Range{50, 16000}, Amount{50, 51}, true},
+		{"does not exceed the largest amount", Amount{1e12, 1e12}, Factor{5, 4}, open, Amount{1e12, 1e12}, false},
+		{"does not exceed the largest amount with a limit far from its request", Amount{1, 1e12}, Factor{5, 4}, Range{50, 0}, Amount{50, 1e12}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, clamped := scaleCPU(tc.original, tc.f, tc.bounds)
@@ -66,20 +66,20 @@ func TestMemory(t *testing.T) {
 		want     Amount
 		clamped  bool
 	}{
-		{"untouched at factor 1, whole Mi or not", Amount{1000, 1001}, Factor{2, 2}, open, Amount{1000, 1001}, false},
-		{"rounded up to a whole Mi", Amount{gi, gi}, Factor{10, 11}, open, Amount{931 * mi, 931 * mi}, false},
-		{"a byte too many is a whole Mi more", Amount{1331*mi + 209716, 0}, Factor{10, 13}, open, Amount{1025 * mi, 0}, false},
-		{"an exact quotient is not raised", Amount{1300 * mi, 0}, Factor{10, 13}, open, Amount{1000 * mi, 0}, false},
-		{"never below one Mi, and a limit above its request stays so", Amount{1000, 2000}, Factor{1, 2}, open, Amount{mi, 2 * mi}, false},
-		{"limit keeps its distance", Amount{gi, 2 * gi}, Factor{1, 2}, open, Amount{gi / 2, gi}, false},
-		{"bounds hold at factor 1 as well", Amount{32 * mi, 64 * mi}, Factor{1, 1}, Range{64 * mi, 0}, Amount{64 * mi, 65 * mi}, true},
-		{"a min never raises a limit", Amount{mi, 2 * gi}, Factor{1, 1}, Range{64 * mi, 0}, Amount{64 * mi, 2 * gi}, true},
-		{"a limit stays above a min that is no whole Mi", Amount{mi, 2 * mi}, Factor{1, 1}, Range{100_000_000, 0}, Amount{100_000_000, 100_000_000 + mi}, true},
-		{"a max keeps the author's limit:request", Amount{10 * gi, 20 * gi}, Factor{5, 4}, Range{0, 8 * gi}, Amount{8 * gi, 16 * gi}, true},
-		{"a limit of less than a Mi more is a Mi more once it is scaled", Amount{64 * mi, 64*mi + 1}, Factor{7, 8}, open, Amount{56 * mi, 57 * mi}, false},
-		{"no request is nothing to scale", Amount{0, gi}, Factor{1, 2}, open, Amount{0, gi}, false},
-		{"the most that is read is not exceeded", Amount{1 << 60, 0}, Factor{5, 4}, open, Amount{1 << 60, 0}, false},
-		{"nor is it by a limit far from its request", Amount{1, 1 << 60}, Factor{5, 4}, Range{64 * mi, 0}, Amount{64 * mi, 1 << 60}, true},
+		{"changes nothing at factor 1, whole Mi or not", Amount{1000, 1001}, Factor{2, 2}, open, Amount{1000, 1001}, false},
+		{"rounds up to a whole Mi", Amount{gi, gi}, Factor{10, 11}, open, Amount{931 * mi, 931 * mi}, false},
+		{"rounds up one byte to a whole Mi", Amount{1331*mi + 209716, 0}, Factor{10, 13}, open, Amount{1025 * mi, 0}, false},
+		{"does not round up an exact result", Amount{1300 * mi, 0}, Factor{10, 13}, open, Amount{1000 * mi, 0}, false},
+		{"keeps at least one Mi, and a limit above its request", Amount{1000, 2000}, Factor{1, 2}, open, Amount{mi, 2 * mi}, false},
+		{"keeps limit:request", Amount{gi, 2 * gi}, Factor{1, 2}, open, Amount{gi / 2, gi}, false},
+		{"applies bounds at factor 1", Amount{32 * mi, 64 * mi}, Factor{1, 1}, Range{64 * mi, 0}, Amount{64 * mi, 65 * mi}, true},
+		{"never raises a limit by a min", Amount{mi, 2 * gi}, Factor{1, 1}, Range{64 * mi, 0}, Amount{64 * mi, 2 * gi}, true},
+		{"keeps a limit above a min that is not a whole Mi", Amount{mi, 2 * mi}, Factor{1, 1}, Range{100_000_000, 0}, Amount{100_000_000, 100_000_000 + mi}, true},
+		{"keeps the author's limit:request at a max", Amount{10 * gi, 20 * gi}, Factor{5, 4}, Range{0, 8 * gi}, Amount{8 * gi, 16 * gi}, true},
+		{"scales a limit less than one Mi above its request to one Mi above", Amount{64 * mi, 64*mi + 1}, Factor{7, 8}, open, Amount{56 * mi, 57 * mi}, false},
+		{"scales nothing without a request", Amount{0, gi}, Factor{1, 2}, open, Amount{0, gi}, false},
+		{"does not exceed the largest amount", Amount{1 << 60, 0}, Factor{5, 4}, open, Amount{1 << 60, 0}, false},
+		{"does not exceed the largest amount with a limit far from its request", Amount{1, 1 << 60}, Factor{5, 4}, Range{64 * mi, 0}, Amount{64 * mi, 1 << 60}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, clamped := scaleMemory(tc.original, tc.f, tc.bounds)
@@ -107,12 +107,12 @@ func oracle(v int64, f Factor, up bool) int64 {
 }
 
 func TestSizing(t *testing.T) {
-	t.Run("factor against exact oracle", factorAgainstExactOracle)
-	t.Run("quantities that no machine has are told", quantitiesThatNoMachineHasAreTold)
-	t.Run("from resources reads millicores and bytes", fromResourcesReadsMillicoresAndBytes)
+	t.Run("multiplies exactly by a factor", multipliesExactlyByAFactor)
+	t.Run("rejects quantities that no machine has", rejectsQuantitiesThatNoMachineHas)
+	t.Run("reads millicores and bytes from resources", readsMillicoresAndBytesFromResources)
 }
 
-func factorAgainstExactOracle(t *testing.T) {
+func multipliesExactlyByAFactor(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	number := func() uint64 { return r.Uint64()>>1>>r.UintN(63) | 1 }
 	for range 200_000 {
@@ -133,12 +133,12 @@ func TestQOSClass(t *testing.T) {
 		pod  []Container
 		want corev1.PodQOSClass
 	}{
-		{"nothing asked for", []Container{{}, {}}, corev1.PodQOSBestEffort},
-		{"everything equal", []Container{full, full}, corev1.PodQOSGuaranteed},
-		{"one container asks for nothing", []Container{full, {}}, corev1.PodQOSBurstable},
-		{"cpu alone", []Container{{CPU: Amount{100, 100}}}, corev1.PodQOSBurstable},
+		{"nothing is set", []Container{{}, {}}, corev1.PodQOSBestEffort},
+		{"all limits equal their requests", []Container{full, full}, corev1.PodQOSGuaranteed},
+		{"one container sets nothing", []Container{full, {}}, corev1.PodQOSBurstable},
+		{"only cpu", []Container{{CPU: Amount{100, 100}}}, corev1.PodQOSBurstable},
 		{"a request below its limit", []Container{{Amount{100, 200}, Amount{mi, mi}}}, corev1.PodQOSBurstable},
-		{"a limit alone", []Container{{CPU: Amount{0, 200}}}, corev1.PodQOSBurstable},
+		{"only a limit", []Container{{CPU: Amount{0, 200}}}, corev1.PodQOSBurstable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := QOSClass(tc.pod); got != tc.want {
@@ -148,8 +148,8 @@ func TestQOSClass(t *testing.T) {
 	}
 }
 
-func quantitiesThatNoMachineHasAreTold(t *testing.T) {
-	// With more digits than fit in 64 bits a quantity is kept as a decimal.
+func rejectsQuantitiesThatNoMachineHas(t *testing.T) {
+	// A quantity with more digits than fit in 64 bits is stored as a decimal.
 	const digits = ".0000000000000000000000"
 	for text, want := range map[string]bool{"0" + digits: true, "1000000000" + digits: true, "1000000000" + digits + "1": false, "0": true, "1m": true, "64": true, "1G": true, "1000000001": false, "10E": false, "1e40": false, "-1": false, "18446744073709552": false} {
 		q := resource.MustParse(text)
@@ -165,7 +165,7 @@ func quantitiesThatNoMachineHasAreTold(t *testing.T) {
 	}
 }
 
-func fromResourcesReadsMillicoresAndBytes(t *testing.T) {
+func readsMillicoresAndBytesFromResources(t *testing.T) {
 	got := FromResources(corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1.5"), corev1.ResourceMemory: resource.MustParse("1Gi"), "nvidia.com/gpu": resource.MustParse("1")},
 		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
@@ -174,6 +174,6 @@ func fromResourcesReadsMillicoresAndBytes(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if cpu, memory := CPUText(800), MemoryText(gi); cpu != "800m" || memory != "1Gi" {
-		t.Errorf("written as %s and %s, want 800m and 1Gi", cpu, memory)
+		t.Errorf("formatted as %s and %s, want 800m and 1Gi", cpu, memory)
 	}
 }

@@ -1,21 +1,21 @@
 package sizing
 
-// unscaleCPU returns the original that scaleCPU scales to current at this factor, or
-// the nearest to it: not every amount can be reached at a factor above 1. What of
-// the original is known already (not 0) stays, and the rest goes with it. It is
-// not more than Millicores reads.
+// unscaleCPU returns the original that scaleCPU scales to current at this factor, or the
+// nearest one: at a factor above 1, some amounts cannot be reached. Parts of the original
+// that are already known (not 0) stay, and the rest is computed to match them. The result
+// is at most what Millicores reads.
 func unscaleCPU(current, known Amount, f Factor) Amount {
 	return unscale(current, known, f, toMillicore, scaleCPU)
 }
 
-// unscaleMemory returns the original that scaleMemory scales to current at this
-// factor. Where an amount is not whole Mi, it comes out less than a Mi away,
-// unless the factor is exactly 1. It is not more than Bytes reads.
+// unscaleMemory returns the original that scaleMemory scales to current at this factor.
+// An amount that is not a whole number of Mi comes out less than 1 Mi away, unless the
+// factor is exactly 1. The result is at most what Bytes reads.
 func unscaleMemory(current, known Amount, f Factor) Amount {
 	return unscale(current, known, f, toByte, scaleMemory)
 }
 
-// unscale divides by the factor what is not known.
+// unscale divides the unknown parts by the factor.
 func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, scale func(Amount, Factor, Range) (Amount, bool)) Amount {
 	if current.Request == 0 {
 		return current
@@ -34,13 +34,13 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 	case current.Limit == current.Request:
 		original.Limit = original.Request
 	default:
-		// As many times its request as it is to be again: limitOf allows no more.
+		// The original needs the same limit:request as current: limitOf allows no more.
 		inProportion := round(Factor{1, 1}, Factor{uint64(original.Request), uint64(request)}.up(current.Limit))
 		original.Limit = max(original.Request, round(inverse, current.Limit), inProportion)
 	}
 	return original
 }
 
-// toByte returns bytes × f rounded down, as scaleMemory rounds up, and not more than
+// toByte returns bytes × f rounded down, because scaleMemory rounds up, and at most what
 // Bytes reads.
 func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), mostBytes) }

@@ -18,55 +18,55 @@ import (
 )
 
 const (
-	// remembered is how long what the API server allows is not asked again.
+	// remembered is how long an answer of the API server that allows something is cached.
 	remembered = 10 * time.Second
-	// refusedFor is how long a bad token is not asked about again: it will not
-	// become good, but what the API server knows may have been old.
+	// refusedFor is how long the rejection of a token is cached. A bad token does not become
+	// good, but the API server may have had outdated information.
 	refusedFor = time.Second
-	// reviewTimeout bounds one question to the API server.
+	// reviewTimeout limits one request to the API server.
 	reviewTimeout = 5 * time.Second
-	// provenFor is how long a token that was good is asked about before others.
+	// provenFor is how long a token that was good is reviewed with priority.
 	provenFor = 10 * time.Minute
-	// cacheSize is how many identities, and how many rights, are remembered.
+	// cacheSize is how many identities, and how many rights, are cached.
 	cacheSize = 4096
 )
 
-// Config is what an Access is made of.
+// Config configures an Access.
 type Config struct {
-	// Tokens, Renewals and Rights are where the API server is asked: Renewals
-	// about tokens that were good a while ago, Tokens about all others. Each
-	// should have a budget of requests of its own, so that a flood of bad tokens
-	// does not keep known callers waiting. A server without a cluster has none of
-	// them; it refuses all credentials. Renewals is as Tokens if it is nil.
+	// Tokens, Renewals and Rights are clients of the API server. Renewals reviews tokens that
+	// were recently good, Tokens all others. Each should have its own request budget, so that
+	// a flood of bad tokens does not delay known callers. A standalone server has none of
+	// them and refuses all credentials. If Renewals is nil, Tokens is used.
 	Tokens, Renewals authenticationclient.TokenReviewInterface
 	Rights           authorizationclient.SubjectAccessReviewInterface
-	// Audiences are what tokens must be meant for, at least one of these.
+	// Audiences are the accepted audiences of tokens. A token must be for at least one of
+	// them.
 	Audiences []string
-	// Local lets callers of this machine that give no credentials do
-	// everything. It is for a server that listens on loopback in plaintext.
+	// Local lets callers on this machine that send no credentials do everything. It is for a
+	// server that listens on loopback in plaintext.
 	Local bool
-	// Clock is the time; the system's if it is nil.
+	// Clock is the clock; nil for the system clock.
 	Clock clock.PassiveClock
 }
 
-// Access answers who calls and what they may do. It is safe for concurrent use.
+// Access identifies callers and decides what they may do. It is safe for concurrent use.
 type Access struct {
 	config Config
-	// identities has them by certificate, or by the hash of a token.
+	// identities caches identities by certificate, or by the hash of a token.
 	identities *cache.LRUExpireCache
-	// proven has the hashes of tokens that were good a while ago.
+	// proven caches the hashes of tokens that were recently good.
 	proven *cache.LRUExpireCache
-	// newcomers limits the questions about other tokens.
+	// newcomers limits the reviews of other tokens.
 	newcomers *newcomers
-	// rights has what is allowed, by attributes.
+	// rights caches what is allowed, by attributes.
 	rights *cache.LRUExpireCache
-	// unseen has the pods that callers may not get, by attributes.
+	// unseen caches the namespaces whose pods a caller cannot get, by attributes.
 	unseen *cache.LRUExpireCache
-	// reviews lets calls with the same question share one answer.
+	// reviews lets concurrent calls with the same question share one answer.
 	reviews singleflight.Group
 }
 
-// New returns an Access that remembers nothing yet.
+// New returns an Access with empty caches.
 func New(config Config) *Access {
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
@@ -84,13 +84,13 @@ func New(config Config) *Access {
 	}
 }
 
-// review asks the API server, once for all calls that ask the same at a time. A
-// call that is given up does not take the answer from the others. If ask panics,
-// each of these calls does.
+// review asks the API server, once for all concurrent calls with the same question. A
+// canceled call does not cancel the request of the others. If ask panics, each of these calls
+// panics.
 func (a *Access) review(ctx context.Context, question string, ask func(context.Context) (any, error)) (any, error) {
 	answer := a.reviews.DoChan(question, func() (_ any, err error) {
 		defer func() {
-			// Nobody would recover here, and the process would end.
+			// Nothing recovers in this goroutine, so a panic would end the process.
 			if cause := recover(); cause != nil {
 				err = &panicked{cause, rundebug.Stack()}
 			}
@@ -110,8 +110,8 @@ func (a *Access) review(ctx context.Context, question string, ask func(context.C
 	}
 }
 
-// panicked carries a panic from where a question was asked to the calls that wait
-// for the answer, which know what to do with it.
+// panicked carries a panic from the goroutine that asks to the calls that wait for the
+// answer, which know how to handle it.
 type panicked struct {
 	cause any
 	stack []byte
@@ -120,8 +120,8 @@ type panicked struct {
 // Error implements error.
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.cause, p.stack) }
 
-// notReady is the error that the API server does not say who calls, or what they
-// may do.
+// notReady returns the error for an API server that does not report who the caller is, or
+// what it may do.
 func notReady(attempt string, err error) error {
 	return rpcerror.New(rpcerror.IdentityNotReady, fmt.Sprintf("%s: %v; try again later", attempt, err))
 }

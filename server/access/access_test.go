@@ -19,18 +19,18 @@ import (
 )
 
 func TestAccess(t *testing.T) {
-	t.Run("a method that is not in the table is denied", aMethodThatIsNotInTheTableIsDenied)
-	t.Run("whoever was never found out may nothing", whoeverWasNeverFoundOutMayNothing)
-	t.Run("only this machine is local", onlyThisMachineIsLocal)
-	t.Run("the author is the caller unless nobody knows them", theAuthorIsTheCallerUnlessNobodyKnowsThem)
-	t.Run("callers that differ share no rights", callersThatDifferShareNoRights)
-	t.Run("calls that ask the same share one answer", callsThatAskTheSameShareOneAnswer)
-	t.Run("a call that is given up does not take the answer from others", aCallThatIsGivenUpDoesNotTakeTheAnswerFromOthers)
-	t.Run("an API server that does not answer is given five seconds", anAPIServerThatDoesNotAnswerIsGivenFiveSeconds)
-	t.Run("a panic is one of every call that asked", aPanicIsOneOfEveryCallThatAsked)
+	t.Run("denies a method that is not in the table", deniesAMethodThatIsNotInTheTable)
+	t.Run("denies everything to a caller that was never identified", deniesEverythingToACallerThatWasNeverIdentified)
+	t.Run("treats only callers on this machine as local", treatsOnlyCallersOnThisMachineAsLocal)
+	t.Run("the author is the caller unless the caller is local", theAuthorIsTheCallerUnlessTheCallerIsLocal)
+	t.Run("different callers share no rights", differentCallersShareNoRights)
+	t.Run("calls with the same question share one answer", callsWithTheSameQuestionShareOneAnswer)
+	t.Run("a canceled call does not cancel the others", aCanceledCallDoesNotCancelTheOthers)
+	t.Run("waits five seconds for the API server", waitsFiveSecondsForTheAPIServer)
+	t.Run("a panic reaches every call that waits", aPanicReachesEveryCallThatWaits)
 }
 
-func aMethodThatIsNotInTheTableIsDenied(t *testing.T) {
+func deniesAMethodThatIsNotInTheTable(t *testing.T) {
 	a := New(Config{Local: true})
 	ctx := NewContext(t.Context(), Caller{Local: true})
 	_, err := a.AuthorizeUnary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"}, func(context.Context, any) (any, error) {
@@ -45,34 +45,34 @@ func aMethodThatIsNotInTheTableIsDenied(t *testing.T) {
 	checkError(t, err, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED")
 }
 
-func whoeverWasNeverFoundOutMayNothing(t *testing.T) {
+func deniesEverythingToACallerThatWasNeverIdentified(t *testing.T) {
 	a, _ := asking(&answers{rights: allow})
 	for method, m := range methods {
 		if m.Exempt {
 			continue
 		}
 		if len(m.Rights) == 0 {
-			t.Errorf("%s needs nothing", method)
+			t.Errorf("%s needs no right", method)
 		}
-		m.only = nil // It is about requests, which there are none of here.
+		m.only = nil // It depends on a request, and there is none here.
 		checkError(t, a.authorize(t.Context(), &m, nil), codes.PermissionDenied, "NOT_AUTHORIZED")
 	}
 }
 
-func onlyThisMachineIsLocal(t *testing.T) {
+func treatsOnlyCallersOnThisMachineAsLocal(t *testing.T) {
 	encrypted := credentials.TLSInfo{}
 	for name, tc := range map[string]struct {
 		from  *peer.Peer
 		local bool
 		want  bool
 	}{
-		"loopback":                       {&peer.Peer{Addr: loopback}, true, true},
-		"loopback of IPv6":               {&peer.Peer{Addr: &net.TCPAddr{IP: net.IPv6loopback}}, true, true},
-		"inside the process":             {&peer.Peer{Addr: &net.UnixAddr{Name: "@"}}, true, true},
-		"another machine":                {&peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}}, true, false},
-		"over TLS":                       {&peer.Peer{Addr: loopback, AuthInfo: encrypted}, true, false},
-		"a server for other machines":    {&peer.Peer{Addr: loopback}, false, false},
-		"a call that comes from nowhere": {nil, true, false},
+		"loopback":                  {&peer.Peer{Addr: loopback}, true, true},
+		"IPv6 loopback":             {&peer.Peer{Addr: &net.TCPAddr{IP: net.IPv6loopback}}, true, true},
+		"inside the process":        {&peer.Peer{Addr: &net.UnixAddr{Name: "@"}}, true, true},
+		"another machine":           {&peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}}, true, false},
+		"over TLS":                  {&peer.Peer{Addr: loopback, AuthInfo: encrypted}, true, false},
+		"a server for all machines": {&peer.Peer{Addr: loopback}, false, false},
+		"a call without an origin":  {nil, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -89,19 +89,19 @@ func onlyThisMachineIsLocal(t *testing.T) {
 	}
 }
 
-func theAuthorIsTheCallerUnlessNobodyKnowsThem(t *testing.T) {
+func theAuthorIsTheCallerUnlessTheCallerIsLocal(t *testing.T) {
 	if got := Author(NewContext(t.Context(), Caller{Name: "ann"}), "bob"); got != "ann" {
-		t.Errorf("a known caller is %s", got)
+		t.Errorf("the author of a known caller is %s", got)
 	}
 	if got := Author(NewContext(t.Context(), Caller{Local: true}), "bob"); got != "bob" {
-		t.Errorf("a caller of this machine is %s", got)
+		t.Errorf("the author of a local caller is %s", got)
 	}
 	if got := Author(t.Context(), "bob"); got != "" {
-		t.Errorf("nobody is %s", got)
+		t.Errorf("the author of an unknown caller is %s", got)
 	}
 }
 
-func callersThatDifferShareNoRights(t *testing.T) {
+func differentCallersShareNoRights(t *testing.T) {
 	seen := map[[32]byte]Caller{}
 	for _, c := range []Caller{
 		{Name: "a"}, {Name: "b"}, {UID: "a"}, {Name: "a", Groups: []string{"b"}}, {Name: "a", Groups: []string{"b", "c"}}, {Name: "a", Groups: []string{`b" "c`}},
@@ -109,13 +109,13 @@ func callersThatDifferShareNoRights(t *testing.T) {
 	} {
 		hash := newIdentity(c).hash
 		if other, ok := seen[hash]; ok {
-			t.Errorf("%+v and %+v are one", other, c)
+			t.Errorf("%+v and %+v have the same hash", other, c)
 		}
 		seen[hash] = c
 	}
 }
 
-func callsThatAskTheSameShareOneAnswer(t *testing.T) {
+func callsWithTheSameQuestionShareOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 50
 		release := make(chan struct{})
@@ -137,7 +137,7 @@ func callsThatAskTheSameShareOneAnswer(t *testing.T) {
 				errs <- err
 			}()
 		}
-		for range 2 { // The question whose the token is, and that for the right.
+		for range 2 { // The token review, then the access review.
 			synctest.Wait()
 			release <- struct{}{}
 		}
@@ -147,12 +147,12 @@ func callsThatAskTheSameShareOneAnswer(t *testing.T) {
 			}
 		}
 		if tokens, rights := asked.tokensAsked.Load(), asked.rightsAsked.Load(); tokens != 1 || rights != 1 {
-			t.Errorf("asked %d times whose the token is, and %d times for the right", tokens, rights)
+			t.Errorf("%d token reviews and %d access reviews, want 1 of each", tokens, rights)
 		}
 	})
 }
 
-func aCallThatIsGivenUpDoesNotTakeTheAnswerFromOthers(t *testing.T) {
+func aCanceledCallDoesNotCancelTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		a, _ := asking(&answers{tokens: func(ctx context.Context, token string) (authenticationv1.TokenReviewStatus, error) {
@@ -174,16 +174,16 @@ func aCallThatIsGivenUpDoesNotTakeTheAnswerFromOthers(t *testing.T) {
 		}
 		giveUp()
 		if err := <-errs; !errors.Is(context.Cause(first), context.Canceled) || err == nil {
-			t.Errorf("the call that was given up got %v", err)
+			t.Errorf("the canceled call returned %v", err)
 		}
 		close(release)
 		if err := <-errs; err != nil {
-			t.Errorf("the other got %v", err)
+			t.Errorf("the other call returned %v", err)
 		}
 	})
 }
 
-func anAPIServerThatDoesNotAnswerIsGivenFiveSeconds(t *testing.T) {
+func waitsFiveSecondsForTheAPIServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := asking(&answers{
 			tokens: func(ctx context.Context, _ string) (authenticationv1.TokenReviewStatus, error) {
@@ -206,7 +206,7 @@ func anAPIServerThatDoesNotAnswerIsGivenFiveSeconds(t *testing.T) {
 	})
 }
 
-func aPanicIsOneOfEveryCallThatAsked(t *testing.T) {
+func aPanicReachesEveryCallThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		a, _ := asking(&answers{tokens: func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
@@ -225,7 +225,7 @@ func aPanicIsOneOfEveryCallThatAsked(t *testing.T) {
 		close(release)
 		for range calls {
 			if got := fmt.Sprint(<-causes); !strings.HasPrefix(got, "a bug") || !strings.Contains(got, "tokenReviews.Create") {
-				t.Errorf("the call panics with %s, want the cause and where it was", got)
+				t.Errorf("the call panicked with %s, want the cause and its stack", got)
 			}
 		}
 	})

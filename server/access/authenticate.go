@@ -14,8 +14,8 @@ import (
 
 var local = newIdentity(Caller{Local: true})
 
-// authenticate finds out who makes a call: by the client certificate, else by
-// the token, else, if there is none, by where the call comes from.
+// authenticate identifies the caller: by the client certificate, by the token if there is no
+// certificate, or by the origin of the call if there are no credentials.
 func (a *Access) authenticate(ctx context.Context) (*identity, error) {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
@@ -34,9 +34,9 @@ func (a *Access) authenticate(ctx context.Context) (*identity, error) {
 	return nil, missing()
 }
 
-// onThisMachine distrusts a listener that other machines reach after all.
-// Addresses other than those of TCP are of connections inside this process, or of
-// Unix sockets.
+// onThisMachine reports whether an address is on this machine, in case other machines can
+// reach the listener after all. Addresses other than TCP belong to connections inside this
+// process, or to Unix sockets.
 func onThisMachine(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
@@ -46,14 +46,14 @@ func (a *Access) fromAuthorization(ctx context.Context, given []string) (*identi
 	scheme, token, _ := strings.Cut(given[0], " ")
 	token = strings.TrimSpace(token)
 	if len(given) > 1 || token == "" || !strings.EqualFold(scheme, "Bearer") {
-		return nil, invalid(`the metadata "authorization" must be given once, as "Bearer TOKEN"`)
+		return nil, invalid(`the metadata "authorization" must be set once, to "Bearer TOKEN"`)
 	}
 	return a.fromToken(ctx, token)
 }
 
 func missing() error {
 	return rpcerror.New(rpcerror.CredentialsMissing,
-		`this server has to know who calls: give a token as the metadata "authorization: Bearer TOKEN", or a client certificate`)
+		`the server requires credentials: send a token in the metadata "authorization: Bearer TOKEN", or a client certificate`)
 }
 
 func invalid(problem string) error {

@@ -6,19 +6,20 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// find returns what a method needs. The error is that nobody may call it.
+// find returns the rights that a method needs. It returns an error if the method is not in
+// the table.
 func find(method string) (Method, error) {
 	m, ok := methods[method]
 	if !ok {
-		return m, rpcerror.New(rpcerror.MethodNotAuthorized, "method "+method+" is not in the authorization table; this is a bug of workload-resizer")
+		return m, rpcerror.New(rpcerror.MethodNotAuthorized, "method "+method+" is not in the authorization table; this is a bug in workload-resizer")
 	}
 	return m, nil
 }
 
-// dependent tells that what a method needs cannot be known before its request.
+// dependent reports whether the rights that a method needs depend on its request.
 func (m *Method) dependent() bool { return m.Namespaced || m.only != nil }
 
-// authorize returns the error that the caller of ctx may not make the request.
+// authorize returns an error if the caller of ctx may not make the request.
 func (a *Access) authorize(ctx context.Context, m *Method, request any) error {
 	if m.Exempt {
 		return nil
@@ -42,8 +43,8 @@ func (a *Access) authorize(ctx context.Context, m *Method, request any) error {
 	return nil
 }
 
-// Require returns the error that the caller of ctx has not a right in a namespace,
-// in all of them if it is empty: for what only a service knows to need it.
+// Require returns an error if the caller of ctx does not have a right in a namespace, or in
+// all namespaces if it is empty. It is for rights that only a service knows to be needed.
 func (a *Access) Require(ctx context.Context, right Right, namespace string) error {
 	return a.require(ctx, identityOf(ctx), right, namespace)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func TestAuthorize(t *testing.T) {
-	t.Run("what only a service knows to need is asked as the rest is", whatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs)
+	t.Run("checks rights for services as for methods", checksRightsForServicesAsForMethods)
 }
 
-func whatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs(t *testing.T) {
+func checksRightsForServicesAsForMethods(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		caller  Caller
@@ -20,10 +20,10 @@ func whatOnlyAServiceKnowsToNeedIsAskedAsTheRestIs(t *testing.T) {
 		code    codes.Code
 		reason  string
 	}{
-		{"a caller who may", Caller{Name: "ann"}, true, codes.OK, ""},
-		{"a caller who may not", Caller{Name: "ann"}, false, codes.PermissionDenied, "NOT_AUTHORIZED"},
-		{"a caller of this machine may", Caller{Local: true}, false, codes.OK, ""},
-		{"nobody may not", Caller{}, true, codes.PermissionDenied, "NOT_AUTHORIZED"},
+		{"a caller with the right", Caller{Name: "ann"}, true, codes.OK, ""},
+		{"a caller without the right", Caller{Name: "ann"}, false, codes.PermissionDenied, "NOT_AUTHORIZED"},
+		{"a local caller", Caller{Local: true}, false, codes.OK, ""},
+		{"an unknown caller", Caller{}, true, codes.PermissionDenied, "NOT_AUTHORIZED"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a, _ := asking(&answers{rights: func(context.Context, *authorizationv1.ResourceAttributes) (bool, error) { return tc.allowed, nil }})

@@ -10,8 +10,8 @@ import (
 	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// BenchmarkRemembered is what a call costs whose caller and right are remembered,
-// with a token as long as those of ServiceAccounts.
+// BenchmarkRemembered measures a call whose caller and right are cached, with a token as long
+// as those of ServiceAccounts.
 func BenchmarkRemembered(b *testing.B) {
 	a, _ := asking(&answers{tokens: good, rights: allow})
 	info := &grpc.UnaryServerInfo{FullMethod: pb.RatioService_GetRatio_FullMethodName}

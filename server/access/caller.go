@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// Caller is who makes a call.
+// Caller is the caller of a method.
 type Caller struct {
-	// Name is the user's name as Kubernetes has it; empty for Local.
+	// Name is the Kubernetes user name; empty for Local.
 	Name string
-	// UID, Groups and Extra are what Kubernetes knows of the user besides.
+	// UID, Groups and Extra are the other attributes of the Kubernetes user.
 	UID    string
 	Groups []string
 	Extra  map[string][]string
-	// Local tells that the caller gave no credentials and may do everything,
-	// because only programs of this machine can reach the server.
+	// Local means that the caller sent no credentials and may do everything, because only
+	// programs on this machine can reach the server.
 	Local bool
 }
 
-// String returns the name, "(local)" for a caller of this machine without one.
+// String returns the name, or "(local)" for a local caller.
 func (c Caller) String() string {
 	if c.Local {
 		return "(local)"
@@ -27,16 +27,16 @@ func (c Caller) String() string {
 	return c.Name
 }
 
-// identity is a caller with what their rights are remembered by.
+// identity is a caller with the key under which its rights are cached.
 type identity struct {
 	Caller
 	hash [sha256.Size]byte
 }
 
-// newIdentity is for a caller that does not change any more. It is not free, so
-// identities are remembered.
+// newIdentity returns the identity of a caller, which must not change afterward. Creating it
+// is not free, so identities are cached.
 func newIdentity(c Caller) *identity {
-	// Quoted, two callers are never the same text.
+	// Quoting ensures that different callers never have the same text.
 	return &identity{c, sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.Name, c.UID, c.Groups, c.Extra))}
 }
 
@@ -51,7 +51,7 @@ func withIdentity(ctx context.Context, id *identity) context.Context {
 	return context.WithValue(ctx, callerKey{}, id)
 }
 
-// nobody may do nothing.
+// nobody is an identity without any rights.
 var nobody = &identity{}
 
 func identityOf(ctx context.Context) *identity {
@@ -61,12 +61,11 @@ func identityOf(ctx context.Context) *identity {
 	return nobody
 }
 
-// FromContext returns who makes the call; nobody, who may nothing, if that was
-// never found out.
+// FromContext returns the caller; if it was never identified, a caller without any rights.
 func FromContext(ctx context.Context) Caller { return identityOf(ctx).Caller }
 
-// Author is who is to be remembered for a change: the caller, or what a caller
-// that is not known says of itself.
+// Author returns the author of a change: the name of the caller or, for a local caller, the
+// author that it named.
 func Author(ctx context.Context, said string) string {
 	if id := identityOf(ctx); !id.Local {
 		return id.Name

@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// authenticated is the group that Kubernetes has every known user in.
+// authenticated is the group of all authenticated users in Kubernetes.
 const authenticated = "system:authenticated"
 
-// fromCertificate reads a client certificate that was verified when the
-// connection began, as the API server does: the common name is the user's name,
-// the organizations are the groups.
+// fromCertificate reads a client certificate that was verified when the connection began. As
+// in the API server, the common name is the user name, and the organizations are the groups.
 func (a *Access) fromCertificate(leaf *x509.Certificate) (*identity, error) {
-	// Connections may live longer than the certificates they began with.
+	// A connection can outlive the certificate it began with.
 	if a.config.Clock.Now().After(leaf.NotAfter) {
-		return nil, invalid(fmt.Sprintf("the client certificate has expired on %s: connect with a new one", leaf.NotAfter.UTC().Format(time.RFC3339)))
+		return nil, invalid(fmt.Sprintf("the client certificate expired on %s: connect with a new one", leaf.NotAfter.UTC().Format(time.RFC3339)))
 	}
-	// The certificate is the same in memory as long as its connection lives.
+	// The certificate is the same object for the lifetime of its connection.
 	if id, ok := a.identities.Get(leaf); ok {
 		return id.(*identity), nil
 	}
 	if leaf.Subject.CommonName == "" {
-		return nil, invalid("the client certificate has no common name, which is to be the user's name")
+		return nil, invalid("the client certificate has no common name, which is used as the user name")
 	}
 	id := newIdentity(Caller{Name: leaf.Subject.CommonName, Groups: append([]string{authenticated}, leaf.Subject.Organization...)})
 	a.identities.Add(leaf, id, remembered)

@@ -1,7 +1,7 @@
-// Package access tells who calls, and what they may do: as Kubernetes knows its
-// users, and as its RBAC says. Identities come from client certificates and from
-// tokens (TokenReview), rights from SubjectAccessReviews of virtual resources,
-// which exist in roles only. One table names what each method of the server needs.
+// Package access identifies callers and decides what they may do, based on the users and the
+// RBAC of Kubernetes. Identities come from client certificates and from tokens (TokenReview).
+// Rights come from SubjectAccessReviews of virtual resources, which exist only in roles. One
+// table lists the rights that each method of the server needs.
 //
-// It must not know what the services answer, nor how the server listens.
+// It must not know how the services answer, nor how the server listens.
 package access

@@ -12,14 +12,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Pprof is what is served over HTTP and needs a right, as the table has it: the
-// paths below it.
+// Pprof is the path prefix of profiles, which are served over HTTP. It is in the table of
+// methods because it requires a right.
 const Pprof = "/debug/pprof"
 
-// Guard lets only those ask a handler who have the rights that the table names for
-// the method. Callers say who they are as on the gRPC API: by a client certificate,
-// or by the header "Authorization: Bearer TOKEN". Others are told what they lack, with
-// status 401, 403, 429 or 503.
+// Guard passes a request to the handler only if the caller has the rights that the table
+// lists for the method. Callers identify themselves as on the gRPC API: by a client
+// certificate, or by the header "Authorization: Bearer TOKEN". Other requests get status 401,
+// 403, 429 or 503, with a message that states what is missing.
 func (a *Access) Guard(method string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, err := a.known(asCall(r), method)
@@ -38,7 +38,7 @@ func (a *Access) Guard(method string, next http.Handler) http.Handler {
 	})
 }
 
-// asCall returns the context that a call of the gRPC API by the same caller has.
+// asCall returns the context that a gRPC call by the same caller would have.
 func asCall(r *http.Request) context.Context {
 	from := &peer.Peer{}
 	if host, err := net.ResolveTCPAddr("tcp", r.RemoteAddr); err == nil {

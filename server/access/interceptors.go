@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// AuthenticateUnary finds out who calls, for FromContext.
+// AuthenticateUnary identifies the caller, for FromContext.
 func (a *Access) AuthenticateUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	ctx, err := a.known(ctx, info.FullMethod)
 	if err != nil {
@@ -15,7 +15,7 @@ func (a *Access) AuthenticateUnary(ctx context.Context, request any, info *grpc.
 	return handler(ctx, request)
 }
 
-// AuthenticateStream finds out who calls, for FromContext.
+// AuthenticateStream identifies the caller, for FromContext.
 func (a *Access) AuthenticateStream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, err := a.known(stream.Context(), info.FullMethod)
 	if err != nil {
@@ -24,8 +24,8 @@ func (a *Access) AuthenticateStream(service any, stream grpc.ServerStream, info 
 	return handler(service, &knownStream{stream, ctx})
 }
 
-// known returns the context of a call by somebody who is known, if the method
-// needs that.
+// known returns the context of the call with the identity of its caller, if the method needs
+// one.
 func (a *Access) known(ctx context.Context, method string) (context.Context, error) {
 	if methods[method].Exempt {
 		return ctx, nil
@@ -46,7 +46,7 @@ type knownStream struct {
 // Context implements grpc.ServerStream.
 func (s *knownStream) Context() context.Context { return s.ctx }
 
-// AuthorizeUnary denies calls to those who have no right to them. It comes after
+// AuthorizeUnary denies calls that the caller has no right to make. It comes after
 // AuthenticateUnary.
 func (a *Access) AuthorizeUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	m, err := find(info.FullMethod)
@@ -59,7 +59,7 @@ func (a *Access) AuthorizeUnary(ctx context.Context, request any, info *grpc.Una
 	return handler(ctx, request)
 }
 
-// AuthorizeStream denies calls to those who have no right to them. It comes after
+// AuthorizeStream denies calls that the caller has no right to make. It comes after
 // AuthenticateStream.
 func (a *Access) AuthorizeStream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	m, err := find(info.FullMethod)

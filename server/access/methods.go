@@ -12,24 +12,23 @@ import (
 	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Method is what a caller needs for a method.
+// Method lists the rights that a caller needs for a method.
 type Method struct {
-	// Exempt tells that anybody may call it, without credentials too.
+	// Exempt means that every caller may call it, even without credentials.
 	Exempt bool
-	// Rights are needed, all of them.
+	// Rights are the rights that are needed, all of them.
 	Rights []Right
-	// Namespaced tells that requests can name a namespace, where the rights
-	// suffice then. Others need the rights in all namespaces.
+	// Namespaced means that requests can name a namespace, and that rights in that namespace
+	// are then sufficient. Other requests need the rights in all namespaces.
 	Namespaced bool
-	// Clusterless tells that a server without a cluster has it, too.
+	// Clusterless means that a standalone server also has it.
 	Clusterless bool
 
-	// only returns those of Rights that a request needs; all of them if it is
-	// nil.
+	// only returns the subset of Rights that a request needs; nil means all of them.
 	only func(request any) []Right
 }
 
-// What ends holds, by their kind.
+// Rights to end holds, by their kind.
 var (
 	EndPauses   = Right{"delete", "pauses"}
 	EndRestores = Right{"delete", "restores"}
@@ -48,14 +47,14 @@ func namespaced(verb, resource string) Method {
 	return Method{Rights: []Right{{verb, resource}}, Namespaced: true}
 }
 
-// clusterless is a method that needs no cluster.
+// clusterless returns m as a method that needs no cluster.
 func clusterless(m Method) Method {
 	m.Clusterless = true
 	return m
 }
 
-// methods names every method of the server, by its full name. A method that is
-// not here is denied. A request to validate only needs what the write does.
+// methods lists every method of the server by its full name. A method that is not listed is
+// denied. A request with validate_only needs the same rights as the write.
 var methods = map[string]Method{
 	pb.RatioService_ListRatios_FullMethodName:        clusterless(cluster("list", "ratios")),
 	pb.RatioService_GetRatio_FullMethodName:          clusterless(cluster("get", "ratios")),
@@ -104,23 +103,23 @@ var methods = map[string]Method{
 	Pprof: debug,
 }
 
-// Exempt tells whether anybody may call the method, without credentials too.
+// Exempt reports whether every caller may call the method, even without credentials.
 func Exempt(method string) bool { return methods[method].Exempt }
 
-// Clusterless reports whether a server without a cluster has the method, too.
+// Clusterless reports whether a standalone server also has the method.
 func Clusterless(method string) bool { return methods[method].Clusterless }
 
-// IsWatch tells whether the method goes on until the caller ends it.
+// IsWatch reports whether a call of the method lasts until the caller ends it.
 func IsWatch(method string) bool {
 	return slices.ContainsFunc(methods[method].Rights, func(r Right) bool { return r.Verb == "watch" })
 }
 
-// Methods returns what each method of the server needs, by its full name, e.g.
+// Methods returns the rights that each method of the server needs, by its full name, e.g.
 // "/workloadresizer.v1.PlanService/PreviewPod".
 func Methods() map[string]Method { return maps.Clone(methods) }
 
-// resumeRights are those that end the kind of holds to resume. Without a kind it is
-// that of pauses: only the service knows whether a restore would end, too.
+// resumeRights returns the rights to end the requested kind of holds. Without a kind, it is
+// the right to end pauses: only the service knows whether a restore would also end.
 func resumeRights(request any) []Right {
 	switch request.(*pb.ResumeRequest).GetKind() {
 	case pb.HoldKind_HOLD_KIND_UNSPECIFIED, pb.HoldKind_HOLD_KIND_PAUSE:
@@ -131,8 +130,8 @@ func resumeRights(request any) []Right {
 	return []Right{EndPauses, EndRestores}
 }
 
-// namespaceOf returns the namespace that a request is limited to, "" if it is to
-// none.
+// namespaceOf returns the namespace that a request is limited to, "" if it is not limited to
+// one.
 func namespaceOf(request any) string {
 	switch r := request.(type) {
 	case interface{ GetNamespace() string }:

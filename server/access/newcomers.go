@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// newPerSecond is how many tokens from one place are asked about per second,
-	// and newBurst in one go, of those that were not good a while ago. A proxy is
-	// one place for all behind it: after a restart of the server, hundreds of
-	// programs come at once, and one token each is enough for ten minutes.
+	// newPerSecond is how many tokens that were not recently good are reviewed per second and
+	// place, and newBurst how many at once. A proxy is one place for all callers behind it:
+	// after a restart of the server, hundreds of programs connect at once, and one review per
+	// token is enough for ten minutes.
 	newPerSecond = 20
 	newBurst     = 300
-	// newPause is how long to wait before a token is tried again.
+	// newPause is how long a caller should wait before it tries a token again.
 	newPause = time.Second
-	// places bounds what is remembered of where tokens come from.
+	// places is the maximum number of places that are remembered.
 	places = 4096
 )
 
-// newcomers bounds the questions about tokens that may be made up.
+// newcomers limits the reviews of tokens that may be made up.
 type newcomers struct {
 	clock clock.PassiveClock
-	// limiters are by netip.Prefix.
+	// limiters has the limiters by netip.Prefix.
 	limiters *lru.Cache
 }
 
@@ -40,13 +40,13 @@ func newNewcomers(clock clock.PassiveClock) *newcomers {
 	return &newcomers{clock, lru.New(places)}
 }
 
-// admit takes a question about a token of the call of ctx into account, or says
-// why it is not asked now.
+// admit counts a review of a token of the call of ctx, or returns why it must not be made
+// now.
 func (n *newcomers) admit(ctx context.Context) error {
 	from := place(ctx)
 	limiter, ok := n.limiters.Get(from)
 	if !ok {
-		// Two first calls at once may each make one: the later counts.
+		// Concurrent first calls may each create a limiter: the last one counts.
 		limiter = rate.NewLimiter(newPerSecond, newBurst)
 		n.limiters.Add(from, limiter)
 	}
@@ -54,12 +54,12 @@ func (n *newcomers) admit(ctx context.Context) error {
 		return nil
 	}
 	return rpcerror.New(rpcerror.RateLimited,
-		"too many tokens that are not known here come from where this one does; try again in "+newPause.String(),
+		"too many unknown tokens come from your network address; try again in "+newPause.String(),
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(newPause)})
 }
 
-// place is where a call comes from: an IPv4 address, or the 64 bits of an IPv6
-// address that its owner cannot choose. All that is not TCP is one place.
+// place returns where a call comes from: an IPv4 address, or the first 64 bits of an IPv6
+// address, which its owner cannot choose. All calls that are not over TCP share one place.
 func place(ctx context.Context) netip.Prefix {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
@@ -70,6 +70,6 @@ func place(ctx context.Context) netip.Prefix {
 		return netip.Prefix{}
 	}
 	address := tcp.AddrPort().Addr().Unmap().WithZone("")
-	prefix, _ := address.Prefix(min(address.BitLen(), 64)) // It fails for no such number.
+	prefix, _ := address.Prefix(min(address.BitLen(), 64)) // Never fails for this number of bits.
 	return prefix
 }

@@ -19,7 +19,7 @@ var (
 	there = &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 1}
 )
 
-// flood makes calls with tokens that are made up, until one is not asked about.
+// flood makes calls with made-up tokens until one is not reviewed.
 func flood(t *testing.T, a *Access, name string, address net.Addr) (asked int, err error) {
 	t.Helper()
 	for asked = range 10 * newBurst {
@@ -29,12 +29,12 @@ func flood(t *testing.T, a *Access, name string, address net.Addr) (asked int, e
 		}
 		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	}
-	t.Fatal("all of a flood is asked about")
+	t.Fatal("all tokens of a flood were reviewed")
 	return 0, nil
 }
 
-// separate returns an Access that asks about renewals elsewhere, where only tokens
-// that begin with "good" are.
+// separate returns an Access that reviews renewals with a separate client. Only tokens that
+// begin with "good" are valid.
 func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time.Duration)) {
 	t.Helper()
 	first = &answers{tokens: func(ctx context.Context, token string) (authenticationv1.TokenReviewStatus, error) {
@@ -50,16 +50,16 @@ func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time
 }
 
 func TestNewcomers(t *testing.T) {
-	t.Run("a flood of bad tokens is bounded by where it comes from", aFloodOfBadTokensIsBoundedByWhereItComesFrom)
+	t.Run("limits bad tokens by the address that they come from", limitsBadTokensByTheAddressThatTheyComeFrom)
 	t.Run("a token that was good does not wait behind a flood", aTokenThatWasGoodDoesNotWaitBehindAFlood)
-	t.Run("a token that is good no longer is as any other", aTokenThatIsGoodNoLongerIsAsAnyOther)
+	t.Run("a token that is no longer good has no priority", aTokenThatIsNoLongerGoodHasNoPriority)
 }
 
-func aFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
+func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	a, first, _, pass := separate(t)
 	asked, err := flood(t, a, "a", here)
 	if asked != newBurst || first.tokensAsked.Load() != newBurst {
-		t.Errorf("%d were asked about, want %d", asked, newBurst)
+		t.Errorf("%d were reviewed, want %d", asked, newBurst)
 	}
 	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 	retry := false
@@ -69,14 +69,14 @@ func aFloodOfBadTokensIsBoundedByWhereItComesFrom(t *testing.T) {
 		}
 	}
 	if !retry {
-		t.Errorf("%v does not say when to try again", err)
+		t.Errorf("%v does not state when to try again", err)
 	}
 	if _, err := a.authenticate(from(t.Context(), there, "good one")); err != nil {
 		t.Errorf("another address: %v", err)
 	}
 	pass(time.Second)
 	if asked, _ := flood(t, a, "b", here); asked != newPerSecond {
-		t.Errorf("%d more are asked about in a second, want %d", asked, newPerSecond)
+		t.Errorf("%d more were reviewed in a second, want %d", asked, newPerSecond)
 	}
 }
 
@@ -88,15 +88,15 @@ func aTokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
 	}
 	_, _ = flood(t, a, "a", here)
 	before := first.tokensAsked.Load()
-	for i := range int64(20) { // It goes on as long as it is used.
+	for i := range int64(20) { // It stays so as long as it is used.
 		pass(time.Minute)
 		_, _ = flood(t, a, fmt.Sprint(i, " "), here)
 		if _, err := a.authenticate(token); err != nil || renewals.tokensAsked.Load() != i+1 {
-			t.Fatalf("%v, asked for %d renewals, want %d", err, renewals.tokensAsked.Load(), i+1)
+			t.Fatalf("%v, %d renewals, want %d", err, renewals.tokensAsked.Load(), i+1)
 		}
 	}
 	if first.tokensAsked.Load() == before {
-		t.Error("the flood was not asked about")
+		t.Error("no token of the flood was reviewed")
 	}
 	pass(provenFor + time.Second)
 	_, _ = flood(t, a, "b", here)
@@ -104,7 +104,7 @@ func aTokenThatWasGoodDoesNotWaitBehindAFlood(t *testing.T) {
 	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 }
 
-func aTokenThatIsGoodNoLongerIsAsAnyOther(t *testing.T) {
+func aTokenThatIsNoLongerGoodHasNoPriority(t *testing.T) {
 	a, first, renewals, pass := separate(t)
 	token := from(t.Context(), here, "good one")
 	if _, err := a.authenticate(token); err != nil {
@@ -118,7 +118,7 @@ func aTokenThatIsGoodNoLongerIsAsAnyOther(t *testing.T) {
 	checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	pass(time.Minute)
 	if _, err := a.authenticate(token); err != nil || first.tokensAsked.Load() != 2 || renewals.tokensAsked.Load() != 1 {
-		t.Errorf("%v, asked %d and %d times", err, first.tokensAsked.Load(), renewals.tokensAsked.Load())
+		t.Errorf("%v, %d reviews and %d renewals", err, first.tokensAsked.Load(), renewals.tokensAsked.Load())
 	}
 }
 
@@ -128,12 +128,12 @@ func TestPlace(t *testing.T) {
 		address net.Addr
 		want    string
 	}{
-		"an IPv4 address is one":             {tcp("10.1.2.3"), "10.1.2.3/32"},
-		"also where it is mapped to IPv6":    {tcp("::ffff:10.1.2.3"), "10.1.2.3/32"},
-		"a network of IPv6 is one":           {tcp("2001:db8::1:2:3:4"), "2001:db8::/64"},
-		"an interface's own is one":          {&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "eth0"}, "fe80::/64"},
-		"a Unix socket is one with the rest": {&net.UnixAddr{Name: "@"}, "invalid Prefix"},
-		"nowhere is one with the rest":       {nil, "invalid Prefix"},
+		"an IPv4 address is one place":                            {tcp("10.1.2.3"), "10.1.2.3/32"},
+		"an IPv4 address mapped to IPv6 is the same place":        {tcp("::ffff:10.1.2.3"), "10.1.2.3/32"},
+		"an IPv6 network is one place":                            {tcp("2001:db8::1:2:3:4"), "2001:db8::/64"},
+		"a link-local network is one place":                       {&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "eth0"}, "fe80::/64"},
+		"a Unix socket shares a place with all others":            {&net.UnixAddr{Name: "@"}, "invalid Prefix"},
+		"a call without an origin shares a place with all others": {nil, "invalid Prefix"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()

@@ -2,13 +2,13 @@ package access
 
 import "context"
 
-// Record is who turned out to make a call, for what surrounds authentication. It
-// is for one goroutine.
+// Record has the caller of a call once it is identified, for interceptors outside of
+// authentication. It is for one goroutine.
 type Record struct{ id *identity }
 
 type recordKey struct{}
 
-// NewRecord returns a context of a call whose caller is going to be recorded.
+// NewRecord returns a context of a call whose caller will be recorded.
 func NewRecord(ctx context.Context) (context.Context, *Record) {
 	r := &Record{nobody}
 	return context.WithValue(ctx, recordKey{}, r), r
@@ -20,5 +20,6 @@ func record(ctx context.Context, id *identity) {
 	}
 }
 
-// String returns the caller's name as Caller.String does, "" if nobody is known.
+// String returns the caller's name as Caller.String does, or "" if the caller is not
+// identified.
 func (r *Record) String() string { return r.id.String() }

@@ -12,35 +12,35 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Group is the API group of the virtual resources that rights are about.
+// Group is the API group of the virtual resources.
 const Group = "workload-resizer.io"
 
-// Right is a verb on a virtual resource of Group, e.g. list on "plans". A
-// subresource follows a slash, e.g. "ratios/history".
+// Right is a verb on a virtual resource of Group, e.g. list on "plans". A subresource follows
+// a slash, e.g. "ratios/history".
 type Right struct{ Verb, Resource string }
 
 // String returns e.g. "list plans".
 func (r Right) String() string { return r.Verb + " " + r.Resource }
 
-// Role is the least of the ClusterRoles of deploy/base that has the right.
+// Role returns the least privileged ClusterRole of deploy/base that has the right.
 func (r Right) Role() string {
 	switch {
 	case r.Resource == "restores" || r.Resource == "debug":
 		return "workload-resizer-admin"
 	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
-		// Plans are made of what is read, whatever the verb.
+		// Plans only use what viewers can read, whatever the verb.
 		return "workload-resizer-viewer"
 	}
 	return "workload-resizer-editor"
 }
 
-// attributes are what a right is asked by. An empty namespace is all of them.
+// attributes identify a right of a caller. An empty namespace stands for all namespaces.
 type attributes struct {
 	who                              [sha256.Size]byte
 	group, verb, resource, namespace string
 }
 
-// require returns the error that the caller has not the right in the namespace.
+// require returns an error if the caller does not have the right in the namespace.
 func (a *Access) require(ctx context.Context, id *identity, right Right, namespace string) error {
 	allowed, err := a.allowed(ctx, id, attributes{id.hash, Group, right.Verb, right.Resource, namespace})
 	if err != nil || allowed {
@@ -48,14 +48,14 @@ func (a *Access) require(ctx context.Context, id *identity, right Right, namespa
 	}
 	where, binding := " in all namespaces", "ClusterRoleBinding"
 	if namespace != "" {
-		where, binding = fmt.Sprintf(" in namespace %q", namespace), "RoleBinding there"
+		where, binding = fmt.Sprintf(" in namespace %q", namespace), "RoleBinding in that namespace"
 	}
-	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q may not %s %s.%s%s; a %s to the ClusterRole %s allows it",
+	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q cannot %s %s.%s%s; a %s to the ClusterRole %s allows it",
 		id.Name, right.Verb, right.Resource, Group, where, binding, right.Role()))
 }
 
-// allowed asks the API server, unless it has said yes a moment ago. What it
-// denies is not remembered, so that a right that was just granted is one at once.
+// allowed asks the API server, unless it recently allowed the same. Denials are not cached,
+// so that a newly granted right takes effect at once.
 func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bool, error) {
 	if id.Local {
 		return true, nil
@@ -67,12 +67,12 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		return true, nil
 	}
 	if a.config.Rights == nil {
-		return false, notReady("ask what callers may do", errNoCluster)
+		return false, notReady("check the rights of the caller", errNoCluster)
 	}
 	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
 		review, err := a.config.Rights.Create(ctx, question(&id.Caller, what), metav1.CreateOptions{})
 		if err != nil {
-			return nil, notReady("ask the API server what the caller may do", err)
+			return nil, notReady("check the rights of the caller with the API server", err)
 		}
 		if review.Status.Allowed && !review.Status.Denied {
 			a.rights.Add(what, nil, remembered)

@@ -6,14 +6,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// authorizedStream hands on only requests that the caller may make, and keeps
-// what it takes to ask again whether it may.
+// authorizedStream passes on only requests that the caller may make, and keeps what is needed
+// to check the caller again.
 type authorizedStream struct {
 	grpc.ServerStream
 	ctx    context.Context
 	access *Access
 	method Method
-	// request is the last one, if the method depends on it.
+	// request is the last request, if the rights depend on it.
 	request any
 }
 
@@ -40,11 +40,11 @@ func (s *authorizedStream) RecvMsg(message any) error {
 	return s.access.authorize(s.ctx, &s.method, message)
 }
 
-// StillAllowed asks again who makes the call of a stream's context, and whether
-// they may make its last request, as if the call began now. It is for calls that
-// go on for long, and for the goroutine that receives their requests. Its errors
-// are gRPC status errors, those that the call could have begun with. A context of
-// no stream that an Access let in has nothing to be asked again.
+// StillAllowed identifies the caller of a stream's context again, and checks whether it may
+// make its last request, as if the call began now. It is for long calls, and for the
+// goroutine that receives their requests. Its errors are the gRPC status errors that the call
+// could have begun with. For a context without an authorized stream, there is nothing to
+// check.
 func StillAllowed(ctx context.Context) error {
 	s, ok := ctx.Value(streamKey{}).(*authorizedStream)
 	if !ok || s.method.Exempt || identityOf(ctx).Local {
@@ -54,10 +54,10 @@ func StillAllowed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The call acts as who made it to its end, so a user whose groups are others
-	// now has to make a new one.
+	// A call keeps the identity that it began with, so a user whose groups have changed must
+	// make a new call.
 	if id.hash != identityOf(ctx).hash {
-		return invalid("what the cluster knows of you has changed since this call began: call again")
+		return invalid("your identity in the cluster has changed since this call began: call again")
 	}
 	return s.access.authorize(ctx, &s.method, s.request)
 }

@@ -21,7 +21,7 @@ import (
 	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// arriving is a stream with one request to be received.
+// arriving is a stream with one incoming request.
 type arriving struct {
 	grpc.ServerStream
 	ctx     context.Context
@@ -35,7 +35,7 @@ func (s *arriving) RecvMsg(message any) error {
 	return nil
 }
 
-// watching lets a stream in as the server does, and hands its context over.
+// watching authorizes a stream as the server does, and calls handler with its context.
 func watching(t *testing.T, a *Access, ctx context.Context, method string, request proto.Message, handler func(context.Context)) {
 	t.Helper()
 	info := &grpc.StreamServerInfo{FullMethod: method}
@@ -54,11 +54,11 @@ func watching(t *testing.T, a *Access, ctx context.Context, method string, reque
 }
 
 func TestStream(t *testing.T) {
-	t.Run("a stream is asked again whether it may go on", aStreamIsAskedAgainWhetherItMayGoOn)
-	t.Run("a call that nobody was let in to is not asked again", aCallThatNobodyWasLetInToIsNotAskedAgain)
+	t.Run("checks again whether a stream may continue", checksAgainWhetherAStreamMayContinue)
+	t.Run("does not check a context without an authorized stream", doesNotCheckAContextWithoutAnAuthorizedStream)
 }
 
-func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
+func checksAgainWhetherAStreamMayContinue(t *testing.T) {
 	in := func(namespace string) func(context.Context, *authorizationv1.ResourceAttributes) (bool, error) {
 		return func(_ context.Context, to *authorizationv1.ResourceAttributes) (bool, error) {
 			return to.Namespace == namespace, nil
@@ -75,15 +75,15 @@ func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 		reason  string
 	}{
 		"nothing has changed": {nil, &pb.WatchRatiosRequest{}, func(*answers, *testingclock.FakePassiveClock) {}, codes.OK, ""},
-		"the right to a method is taken away": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = deny },
+		"the right to a method is revoked": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = deny },
 			codes.PermissionDenied, "NOT_AUTHORIZED"},
-		"the right in the namespace of the request is left": {nil, &pb.WatchResizesRequest{Namespace: "shop"},
+		"the right in the namespace of the request remains": {nil, &pb.WatchResizesRequest{Namespace: "shop"},
 			func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = in("shop") }, codes.OK, ""},
-		"the right in the namespace of the request is taken away": {nil, &pb.WatchResizesRequest{Namespace: "shop"},
+		"the right in the namespace of the request is revoked": {nil, &pb.WatchResizesRequest{Namespace: "shop"},
 			func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = in("bank") }, codes.PermissionDenied, "NOT_AUTHORIZED"},
-		"the right in all namespaces is taken away": {nil, &pb.WatchResizesRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = in("shop") },
+		"the right in all namespaces is revoked": {nil, &pb.WatchResizesRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = in("shop") },
 			codes.PermissionDenied, "NOT_AUTHORIZED"},
-		"the token is good no longer": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) {
+		"the token is no longer good": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) {
 			a.tokens = func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
 				return authenticationv1.TokenReviewStatus{}, nil
 			}
@@ -95,7 +95,7 @@ func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 				return answer, err
 			}
 		}, codes.Unauthenticated, "CREDENTIALS_INVALID"},
-		"the API server is away": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) {
+		"the API server is unavailable": {nil, &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) {
 			a.tokens = func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
 				return authenticationv1.TokenReviewStatus{}, errors.New("connection refused")
 			}
@@ -103,7 +103,7 @@ func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 		"the certificate is good": {certified, &pb.WatchRatiosRequest{}, func(*answers, *testingclock.FakePassiveClock) {}, codes.OK, ""},
 		"the certificate has expired": {certified, &pb.WatchRatiosRequest{}, func(_ *answers, c *testingclock.FakePassiveClock) { c.SetTime(leaf.NotAfter.Add(1)) },
 			codes.Unauthenticated, "CREDENTIALS_INVALID"},
-		"a caller of this machine": {from(t.Context(), loopback, ""), &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = deny },
+		"a local caller": {from(t.Context(), loopback, ""), &pb.WatchRatiosRequest{}, func(a *answers, _ *testingclock.FakePassiveClock) { a.rights = deny },
 			codes.OK, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func aStreamIsAskedAgainWhetherItMayGoOn(t *testing.T) {
 	}
 }
 
-func aCallThatNobodyWasLetInToIsNotAskedAgain(t *testing.T) {
+func doesNotCheckAContextWithoutAnAuthorizedStream(t *testing.T) {
 	if err := StillAllowed(t.Context()); err != nil {
 		t.Error(err)
 	}

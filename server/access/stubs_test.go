@@ -20,12 +20,12 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// answers stands for an API server that is slow, fails, or must not be asked. What
-// a real one decides is tested in package server.
+// answers stands for an API server that is slow, fails, or must not be asked. The decisions
+// of a real API server are tested in package server.
 type answers struct {
 	tokens func(ctx context.Context, token string) (authenticationv1.TokenReviewStatus, error)
 	rights func(ctx context.Context, to *authorizationv1.ResourceAttributes) (bool, error)
-	// How often it was asked.
+	// The number of reviews.
 	tokensAsked, rightsAsked atomic.Int64
 }
 
@@ -45,7 +45,7 @@ func (a rightReviews) Create(ctx context.Context, review *authorizationv1.Subjec
 	return &authorizationv1.SubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: allowed}}, err
 }
 
-// good is the answer about a token of ann.
+// good is the review of a token of ann.
 func good(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
 	return authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"ours"}, User: authenticationv1.UserInfo{Username: "ann", Groups: []string{"a", "b"}}}, nil
 }
@@ -54,13 +54,13 @@ func allow(context.Context, *authorizationv1.ResourceAttributes) (bool, error) {
 
 func deny(context.Context, *authorizationv1.ResourceAttributes) (bool, error) { return false, nil }
 
-// asking returns an Access that asks a, with a clock that stands still.
+// asking returns an Access that sends reviews to a, and a fake clock.
 func asking(a *answers) (*Access, *testingclock.FakePassiveClock) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(1_800_000_000, 0))
 	return New(Config{Tokens: tokenReviews{a}, Rights: rightReviews{a}, Audiences: []string{"ours"}, Clock: clock}), clock
 }
 
-// from is the context of a call from an address, with a token if it is not empty.
+// from returns the context of a call from an address, with a token if it is not empty.
 func from(ctx context.Context, address net.Addr, token string) context.Context {
 	ctx = peer.NewContext(ctx, &peer.Peer{Addr: address})
 	if token == "" {
@@ -73,7 +73,7 @@ var loopback = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 
 func withToken(ctx context.Context, token string) context.Context { return from(ctx, loopback, token) }
 
-// jwt is a token that ends at a time, without a signature.
+// jwt returns a token with an expiry time and without a valid signature.
 func jwt(expiry time.Time) string {
 	return "e30." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, expiry.Unix())) + ".sig"
 }

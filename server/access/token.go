@@ -16,21 +16,21 @@ import (
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
-// errNoCluster is why credentials are refused by a server without a cluster.
-var errNoCluster = errors.New("this server has no cluster to ask about callers")
+// errNoCluster is why a standalone server refuses credentials.
+var errNoCluster = errors.New("this server has no cluster to verify callers with")
 
-// verdict is what is known of a token: whose it is, or why it is refused.
+// verdict is the result of reviewing a token: its owner, or why it is refused.
 type verdict struct {
 	id  *identity
 	err error
 }
 
-// fromToken asks whose a token is. Only its hash is kept.
+// fromToken returns the identity of a token. Only the hash of the token is kept.
 func (a *Access) fromToken(ctx context.Context, token string) (*identity, error) {
 	if a.config.Tokens == nil {
 		return nil, invalid(errNoCluster.Error() + ": call it without credentials")
 	}
-	var buffer [2048]byte // Most tokens fit, and then nothing is allocated.
+	var buffer [2048]byte // Most tokens fit, so that nothing is allocated.
 	hash := sha256.Sum256(append(buffer[:0], token...))
 	if v, ok := a.identities.Get(hash); ok {
 		return v.(verdict).id, v.(verdict).err
@@ -63,19 +63,19 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 	return v.(verdict).id, v.(verdict).err
 }
 
-// reviewToken asks the API server. The error is that it does not say.
+// reviewToken asks the API server about a token. It returns an error if the API server does
+// not answer.
 func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.TokenReviewInterface, token string) (verdict, error) {
 	question := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: a.config.Audiences}}
 	review, err := reviews.Create(ctx, question, metav1.CreateOptions{})
 	if err != nil {
-		return verdict{}, notReady("ask the API server whose the token is", err)
+		return verdict{}, notReady("review the token with the API server", err)
 	}
 	status := review.Status
-	// Without audiences in the answer, the token is one for the API server
-	// alone.
+	// Without audiences in the answer, the token is only for the API server.
 	meant := slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(a.config.Audiences, audience) })
 	if !status.Authenticated || !meant || status.User.Username == "" {
-		problem := "the token is bad, has expired, or is not for this server"
+		problem := "the token is invalid, has expired, or is not for this server"
 		if status.Error != "" {
 			problem += " (" + status.Error + ")"
 		}
@@ -92,8 +92,8 @@ func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.T
 	return verdict{id: newIdentity(caller)}, nil
 }
 
-// lifeOf returns how long a token that the API server has called good stays so,
-// as far as the token tells: a JWT does.
+// lifeOf returns how long a token that the API server has accepted stays valid, if the token
+// states it, as a JWT does.
 func (a *Access) lifeOf(token string) time.Duration {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

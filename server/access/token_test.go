@@ -11,11 +11,11 @@ import (
 )
 
 func TestToken(t *testing.T) {
-	t.Run("how long a token is remembered", howLongATokenIsRemembered)
-	t.Run("only a token for this server is good", onlyATokenForThisServerIsGood)
+	t.Run("caches tokens for a limited time", cachesTokensForALimitedTime)
+	t.Run("accepts only tokens for this server", acceptsOnlyTokensForThisServer)
 }
 
-func howLongATokenIsRemembered(t *testing.T) {
+func cachesTokensForALimitedTime(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	bad := func(context.Context, string) (authenticationv1.TokenReviewStatus, error) {
 		return authenticationv1.TokenReviewStatus{Error: "no"}, nil
@@ -28,15 +28,15 @@ func howLongATokenIsRemembered(t *testing.T) {
 		answer     func(context.Context, string) (authenticationv1.TokenReviewStatus, error)
 		remembered time.Duration
 	}{
-		"a good one for ten seconds":                         {"opaque", good, 10 * time.Second},
-		"a good one with a late expiry for ten seconds":      {jwt(now.Add(time.Hour)), good, 10 * time.Second},
-		"a good one that has no expiry for ten seconds":      {"e30.e30.x", good, 10 * time.Second},
-		"a good one that is no JWT for ten seconds":          {"a.!.b", good, 10 * time.Second},
-		"a good one that is no JSON for ten seconds":         {"a.AAAA.b", good, 10 * time.Second},
-		"a good one until it expires":                        {jwt(now.Add(3 * time.Second)), good, 3 * time.Second},
-		"one that is good for a moment after it has expired": {jwt(now.Add(-3 * time.Second)), good, time.Second},
-		"a bad one for a second":                             {"opaque", bad, time.Second},
-		"an answer that did not come not at all":             {"opaque", away, -time.Nanosecond},
+		"a good token for ten seconds":                    {"opaque", good, 10 * time.Second},
+		"a good token with a late expiry for ten seconds": {jwt(now.Add(time.Hour)), good, 10 * time.Second},
+		"a good token without an expiry for ten seconds":  {"e30.e30.x", good, 10 * time.Second},
+		"a good token that is not a JWT for ten seconds":  {"a.!.b", good, 10 * time.Second},
+		"a good token that is not JSON for ten seconds":   {"a.AAAA.b", good, 10 * time.Second},
+		"a good token until it expires":                   {jwt(now.Add(3 * time.Second)), good, 3 * time.Second},
+		"a good token that has expired for a second":      {jwt(now.Add(-3 * time.Second)), good, time.Second},
+		"a bad token for a second":                        {"opaque", bad, time.Second},
+		"a missing answer is not cached":                  {"opaque", away, -time.Nanosecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := &answers{tokens: tc.answer}
@@ -46,7 +46,7 @@ func howLongATokenIsRemembered(t *testing.T) {
 				clock.SetTime(now.Add(at))
 				_, _ = a.authenticate(withToken(t.Context(), tc.token))
 				if got := asked.tokensAsked.Load(); got != want {
-					t.Errorf("asked %d times after %v, want %d", got, at, want)
+					t.Errorf("%d reviews after %v, want %d", got, at, want)
 				}
 			}
 			check(0, 1)
@@ -58,16 +58,16 @@ func howLongATokenIsRemembered(t *testing.T) {
 	}
 }
 
-func onlyATokenForThisServerIsGood(t *testing.T) {
+func acceptsOnlyTokensForThisServer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answer authenticationv1.TokenReviewStatus
 		good   bool
 	}{
-		"ours among others":          {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"x", "ours"}, User: authenticationv1.UserInfo{Username: "ann"}}, true},
+		"for this server and others": {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"x", "ours"}, User: authenticationv1.UserInfo{Username: "ann"}}, true},
 		"not authenticated":          {authenticationv1.TokenReviewStatus{Audiences: []string{"ours"}, User: authenticationv1.UserInfo{Username: "ann"}}, false},
 		"for others":                 {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"x"}, User: authenticationv1.UserInfo{Username: "ann"}}, false},
 		"for the API server alone":   {authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: "ann"}}, false},
-		"of a user without any name": {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"ours"}}, false},
+		"of a user without a name":   {authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: []string{"ours"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := asking(&answers{tokens: func(context.Context, string) (authenticationv1.TokenReviewStatus, error) { return tc.answer, nil }})

@@ -6,34 +6,34 @@ import (
 )
 
 const (
-	// unseenFor is how long what a caller may not see is not asked again. It
-	// decides about reads alone, and most callers may see few of many namespaces.
+	// unseenFor is how long the result that a caller cannot see a namespace is cached. It
+	// affects only reads, and most callers can see few of many namespaces.
 	unseenFor = 5 * time.Second
-	// unseenSize is how many of these are remembered: some callers in a cluster
-	// with thousands of namespaces.
+	// unseenSize is how many of these results are cached: enough for some callers in a
+	// cluster with thousands of namespaces.
 	unseenSize = 16384
 )
 
-// Viewer tells what callers may see.
+// Viewer determines what callers can see.
 type Viewer interface {
-	// View returns what the caller of ctx may see.
+	// View returns what the caller of ctx can see.
 	View(ctx context.Context) View
 }
 
-// View is what one caller may see. It is for one call and one goroutine: what was
-// asked once is not asked again.
+// View is what one caller can see. It is for one call and one goroutine, and does not ask the
+// same question twice.
 type View interface {
-	// Sees tells whether the caller may get pods of the namespace. The error is
-	// that it cannot be known now, a gRPC status error.
+	// Sees reports whether the caller may get pods in the namespace. If that cannot be
+	// determined now, the error is a gRPC status error.
 	Sees(namespace string) (bool, error)
 }
 
-// seesAll is the view of callers that may see everything.
+// seesAll is the view of callers that can see everything.
 type seesAll struct{}
 
 func (seesAll) Sees(string) (bool, error) { return true, nil }
 
-// View implements Viewer by what RBAC says about pods.
+// View implements Viewer with RBAC rights to get pods.
 func (a *Access) View(ctx context.Context) View {
 	id := identityOf(ctx)
 	if id.Local {
@@ -43,14 +43,15 @@ func (a *Access) View(ctx context.Context) View {
 }
 
 type view struct {
-	ctx    context.Context // That of the one call.
+	ctx    context.Context // The context of the one call.
 	access *Access
 	id     *identity
-	// known has answers by namespace; by "" that for all of them.
+	// known has answers by namespace; the key "" stands for all namespaces.
 	known map[string]bool
 }
 
-// Sees implements View. Most callers may see all or little, so all comes first.
+// Sees implements View. Most callers can see either everything or little, so it first asks
+// about all namespaces.
 func (v *view) Sees(namespace string) (bool, error) {
 	all, err := v.ask("")
 	if err != nil || all {

@@ -10,12 +10,12 @@ import (
 )
 
 func TestView(t *testing.T) {
-	t.Run("what a caller may not see is remembered for five seconds", whatACallerMayNotSeeIsRememberedForFiveSeconds)
-	t.Run("any other denial is not remembered", anyOtherDenialIsNotRemembered)
-	t.Run("what one caller may not see leaves the rights of others", whatOneCallerMayNotSeeLeavesTheRightsOfOthers)
+	t.Run("caches for five seconds what a caller cannot see", cachesForFiveSecondsWhatACallerCannotSee)
+	t.Run("does not cache other denials", doesNotCacheOtherDenials)
+	t.Run("what one caller cannot see does not evict the rights of others", whatOneCallerCannotSeeDoesNotEvictTheRightsOfOthers)
 }
 
-func whatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
+func cachesForFiveSecondsWhatACallerCannotSee(t *testing.T) {
 	asked := &answers{rights: deny}
 	a, clock := asking(asked)
 	ctx := NewContext(t.Context(), Caller{Name: "ann"})
@@ -39,13 +39,13 @@ func whatACallerMayNotSeeIsRememberedForFiveSeconds(t *testing.T) {
 	check(true, 0)
 }
 
-func anyOtherDenialIsNotRemembered(t *testing.T) {
+func doesNotCacheOtherDenials(t *testing.T) {
 	asked := &answers{rights: deny}
 	a, _ := asking(asked)
 	id := newIdentity(Caller{Name: "ann"})
 	right := Right{"create", "pauses"}
 	if err := a.require(t.Context(), id, right, "shop"); err == nil {
-		t.Fatal("allowed")
+		t.Fatal("a denied right was granted")
 	}
 	asked.rights = allow
 	if err := a.require(t.Context(), id, right, "shop"); err != nil {
@@ -53,7 +53,7 @@ func anyOtherDenialIsNotRemembered(t *testing.T) {
 	}
 }
 
-func whatOneCallerMayNotSeeLeavesTheRightsOfOthers(t *testing.T) {
+func whatOneCallerCannotSeeDoesNotEvictTheRightsOfOthers(t *testing.T) {
 	asked := &answers{rights: allow}
 	a, _ := asking(asked)
 	right, ann := Right{"list", "plans"}, newIdentity(Caller{Name: "ann"})

@@ -6,15 +6,15 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// MustSee is the error of a caller that names a namespace it may not see; empty
-// names none.
+// MustSee returns an error if the caller cannot see the namespace that it names. An empty
+// namespace names none.
 func MustSee(view View, namespace string) error {
 	if namespace == "" {
 		return nil
 	}
 	sees, err := view.Sees(namespace)
 	if err == nil && !sees {
-		err = rpcerror.New(rpcerror.NamespaceNotVisible, fmt.Sprintf("you may not get pods in namespace %q", namespace))
+		err = rpcerror.New(rpcerror.NamespaceNotVisible, fmt.Sprintf("you cannot get pods in namespace %q", namespace))
 	}
 	return err
 }

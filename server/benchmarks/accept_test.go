@@ -19,7 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// nothing would change.
+// nothing returns an impact without any change.
 type nothing struct{}
 
 func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
@@ -27,11 +27,11 @@ func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
 }
 
 func TestAccept(t *testing.T) {
-	t.Run("a suggestion is accepted by setting it", aSuggestionIsAcceptedBySettingIt)
+	t.Run("a suggestion is accepted with UpdateRatio", aSuggestionIsAcceptedWithUpdateRatio)
 }
 
-// A suggestion is of a node type that is there, of one that is not, or of one CPU model.
-func aSuggestionIsAcceptedBySettingIt(t *testing.T) {
+// Covers suggestions for an existing node type, a new node type and one CPU model.
+func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	servertest.ConfigMapIn(t, client, namespace.Name, "overrides")
@@ -66,13 +66,13 @@ func aSuggestionIsAcceptedBySettingIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := set.GetRatio(); got.GetCpuPerf() != m.GetCpuPerf() || got.GetMemoryPerf() != m.GetMemoryPerf() {
-			t.Errorf("%s: suggested %v, in force %v", nodeType, m, got)
+			t.Errorf("%s: suggested %v, in effect %v", nodeType, m, got)
 		}
 		request.Ratio.CpuPerf++
 		_, err = r.UpdateRatio(ctx, request)
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
 		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
-			t.Errorf("%s: then suggested %v", nodeType, again)
+			t.Errorf("%s: the next suggestion is %v", nodeType, again)
 		}
 	}
 }

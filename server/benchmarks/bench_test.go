@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// forgetful keeps no samples, and notes how large the heap is while they come.
+// forgetful stores no samples, and records the peak size of the heap while they arrive.
 type forgetful struct {
 	servertest.Measured
 	peak uint64
@@ -31,8 +31,8 @@ func (f *forgetful) Add(_ context.Context, add []sample.Sample) ([]samples.Outco
 	return make([]samples.Outcome, len(add)), nil
 }
 
-// BenchmarkIngestSamples sends eight samples of each of 10,000 nodes over TCP. The
-// heap is that of client and server above what was there before.
+// BenchmarkIngestSamples sends eight samples of each of 10,000 nodes over TCP. The heap is
+// that of client and server together, minus what was there before.
 func BenchmarkIngestSamples(b *testing.B) {
 	const nodes, runs, perMessage = 10_000, 8, 1000
 	servertest.Quiet()

@@ -16,14 +16,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// onNodes is what becomes of samples of callers that are bound to nodes of one type,
-// of which only labelled tells its CPU model.
+// onNodes returns a function that sends samples as callers bound to nodes. All nodes have the
+// same type, and only the node labeled has a label with its CPU model.
 func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse) {
 	t.Helper()
 	var nodes []corev1.Node
-	for _, name := range []string{"labelled", "bare", "bad", strings.Repeat("long.", 40) + "node"} {
+	for _, name := range []string{"labeled", "bare", "bad", strings.Repeat("long.", 40) + "node"} {
 		labels := map[string]string{nodetype.LabelGCPMachineFamily: "n4"}
-		if name == "labelled" {
+		if name == "labeled" {
 			labels[nodetype.LabelOwnCPUModel] = "Intel-6-207"
 		}
 		nodes = append(nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
@@ -40,7 +40,7 @@ func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, sampl
 	}
 }
 
-// byAgent is what the agent of a node sends.
+// byAgent returns a sample as the agent of a node sends it.
 func byAgent(id, node string) *workloadresizerv1.BenchmarkSample {
 	s := servertest.Sampled(id, time.Hour)
 	s.NodeType, s.Node, s.Benchmark, s.CpuModel, s.Runs = "", node, "bench-node:json", "made-up", maxBoundRuns
@@ -48,13 +48,13 @@ func byAgent(id, node string) *workloadresizerv1.BenchmarkSample {
 }
 
 func TestBound(t *testing.T) {
-	t.Run("a node sends what its agent measures", aNodeSendsWhatItsAgentMeasures)
-	t.Run("a node's labels tell its cpu model", aNodesLabelsTellItsCPUModel)
-	t.Run("no node takes the IDs of another", noNodeTakesTheIDsOfAnother)
-	t.Run("to send samples makes no view", toSendSamplesMakesNoView)
+	t.Run("a node can send only what its agent measures", aNodeCanSendOnlyWhatItsAgentMeasures)
+	t.Run("the labels of a node determine its CPU model", theLabelsOfANodeDetermineItsCPUModel)
+	t.Run("nodes do not share IDs", nodesDoNotShareIDs)
+	t.Run("ingesting samples creates no view", ingestingSamplesCreatesNoView)
 }
 
-func aNodeSendsWhatItsAgentMeasures(t *testing.T) {
+func aNodeCanSendOnlyWhatItsAgentMeasures(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	for _, tc := range []struct {
@@ -63,12 +63,12 @@ func aNodeSendsWhatItsAgentMeasures(t *testing.T) {
 		field   string
 		message string
 	}{
-		{"a kernel of the agent", func(*workloadresizerv1.BenchmarkSample) {}, "", ""},
-		{"another benchmark", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "coremark" }, "benchmark", `must begin with "bench-node:", not be "coremark": your token is bound to a node`},
-		{"no kernel", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "bench-node:" }, "benchmark", "must be up to 128 letters"},
-		{"more runs than there is time for", func(s *workloadresizerv1.BenchmarkSample) { s.Runs++ }, "runs", "must be at most 10000, not 10001: your token is bound to a node"},
+		{"a benchmark of the agent", func(*workloadresizerv1.BenchmarkSample) {}, "", ""},
+		{"another benchmark", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "coremark" }, "benchmark", `must begin with "bench-node:", but is "coremark": your token is bound to a node`},
+		{"a prefix without a name", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "bench-node:" }, "benchmark", "must be up to 128 letters"},
+		{"too many runs", func(s *workloadresizerv1.BenchmarkSample) { s.Runs++ }, "runs", "must be at most 10000, not 10001: your token is bound to a node"},
 		{"no id", func(s *workloadresizerv1.BenchmarkSample) { s.Id = "" }, "id", "must be set"},
-		{"an id that is too long", func(s *workloadresizerv1.BenchmarkSample) { s.Id = strings.Repeat("a", 129) }, "id", "must have at most 128 bytes, not 129"},
+		{"a long id", func(s *workloadresizerv1.BenchmarkSample) { s.Id = strings.Repeat("a", 129) }, "id", "must have at most 128 bytes, not 129"},
 		{"another node", func(s *workloadresizerv1.BenchmarkSample) { s.Node = "bad" }, "node", `must be "bare"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -85,27 +85,27 @@ func aNodeSendsWhatItsAgentMeasures(t *testing.T) {
 				t.Fatalf("got %v", response)
 			}
 			if e := response.GetErrors()[0]; e.GetIndex() != 1 || e.GetId() != clip(s.GetId(), maxIDBytes) || e.GetField() != tc.field || !strings.HasPrefix(e.GetMessage(), tc.message) {
-				t.Errorf("got %v, want %q of %s", e, tc.message, tc.field)
+				t.Errorf("got %v, want %q for %s", e, tc.message, tc.field)
 			}
 		})
 	}
 }
 
-func aNodesLabelsTellItsCPUModel(t *testing.T) {
+func theLabelsOfANodeDetermineItsCPUModel(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
-	send("labelled", byAgent("a", "labelled"))
+	send("labeled", byAgent("a", "labeled"))
 	send("bare", byAgent("a", "bare"))
 	got := map[string]string{}
 	for key, s := range m.Kept {
 		got[key] = s.CPUModel
 	}
-	if diff := cmp.Diff(map[string]string{"n4 labelled/a": "Intel-6-207", "n4 bare/a": "made-up"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"n4 labeled/a": "Intel-6-207", "n4 bare/a": "made-up"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func noNodeTakesTheIDsOfAnother(t *testing.T) {
+func nodesDoNotShareIDs(t *testing.T) {
 	m := servertest.NewMeasured()
 	send := onNodes(t, m)
 	long := strings.Repeat("long.", 40) + "node"
@@ -121,7 +121,7 @@ func noNodeTakesTheIDsOfAnother(t *testing.T) {
 	other.Score++
 	response := send(long, other)
 	if e := response.GetErrors(); len(e) != 1 || e[0].GetCode() != workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT || e[0].GetId() != "same" {
-		t.Errorf("another sample of the same id: %v", response)
+		t.Errorf("another sample with the same id: %v", response)
 	}
 	for key, s := range m.Kept {
 		if len(s.ID) > sample.MaxIDBytes {
@@ -129,12 +129,12 @@ func noNodeTakesTheIDsOfAnother(t *testing.T) {
 		}
 	}
 	if m.Size() != 6 {
-		t.Errorf("%d samples are kept", m.Size())
+		t.Errorf("%d samples are stored", m.Size())
 	}
 }
 
-// To make a view takes long, and the nodes of a large cluster all send at once.
-func toSendSamplesMakesNoView(t *testing.T) {
+// Creating a view takes long, and the nodes of a large cluster all send samples at once.
+func ingestingSamplesCreatesNoView(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	for _, id := range []string{"a", "b"} {
@@ -143,6 +143,6 @@ func toSendSamplesMakesNoView(t *testing.T) {
 		}
 	}
 	if n := m.Views.Load(); m.Size() != 2 || n != 0 {
-		t.Errorf("%d samples are kept, %d views were made", m.Size(), n)
+		t.Errorf("%d samples are stored, %d views were created", m.Size(), n)
 	}
 }

@@ -1,5 +1,5 @@
-// Package benchmarks is the BenchmarkService: it takes samples, and tells what was
-// measured and which ratios it suggests.
+// Package benchmarks implements the BenchmarkService: it takes samples, and returns
+// measurements and the ratios that they suggest.
 //
-// It must not know how samples are kept, nor how an estimate is made of them.
+// It must not know how samples are stored, nor how they are estimated.
 package benchmarks

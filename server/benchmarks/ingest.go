@@ -19,24 +19,25 @@ import (
 )
 
 const (
-	// mostSamples is how many samples a stream may have, and maxSampleErrors how
-	// many of those that are wrong are told.
+	// mostSamples is the maximum number of samples in a stream, and maxSampleErrors the
+	// maximum number of errors that are returned.
 	mostSamples     = 200_000
 	maxSampleErrors = 1000
-	// ingestTime is how long a stream of samples may take at most.
+	// ingestTime is the maximum duration of a stream of samples.
 	ingestTime = 10 * time.Minute
 )
 
 // IngestSamples implements the BenchmarkService.
 func (s *Service) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
-	// Not a view: a stream of each node at once would have as many made.
+	// Not view: with a stream per node, it would create as many views at once.
 	if err := s.ready(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), ingestTime)
 	defer cancel()
 	in := &ingest{service: s, caller: access.FromContext(ctx)}
-	// Nothing is sent but the response, so that only the time is bounded.
+	// The response is the only message that is sent, so SendWithin limits only the total
+	// time.
 	return (&streams.Call{SendWithin: ingestTime}).Run(ctx, func(ctx context.Context) error {
 		for {
 			request, err := stream.Recv()
@@ -53,8 +54,7 @@ func (s *Service) IngestSamples(stream grpc.ClientStreamingServer[workloadresize
 	})
 }
 
-// ingest is one stream of samples. It keeps no more of them than the message at
-// hand has.
+// ingest is one stream of samples. It holds only the samples of the current message.
 type ingest struct {
 	service  *Service
 	caller   access.Caller
@@ -62,16 +62,16 @@ type ingest struct {
 	response workloadresizerv1.IngestSamplesResponse
 }
 
-// take keeps the samples of a message, or checks them.
+// take stores or validates the samples of a message.
 func (in *ingest) take(ctx context.Context, request *workloadresizerv1.IngestSamplesRequest) error {
 	first := in.received
 	if in.received += len(request.GetSamples()); in.received > mostSamples {
-		return rpcerror.BadField("samples", fmt.Sprintf("must be at most %d in one stream: send the rest in another one; those of the messages before are stored", mostSamples))
+		return rpcerror.BadField("samples", fmt.Sprintf("must be at most %d in one stream: send the rest in another stream; the samples of earlier messages are stored", mostSamples))
 	}
 	if in.service.config.Reconciler.DryRun && !request.GetValidateOnly() {
-		return rpcerror.New(rpcerror.ReadOnly, "samples cannot be stored: the server runs with --dry-run and writes nothing; set validate_only to have them checked")
+		return rpcerror.New(rpcerror.ReadOnly, "samples cannot be stored: the server runs with --dry-run and writes nothing; set validate_only to validate them")
 	}
-	// Whoever keeps them may do so for longer than this call.
+	// New slices for each message: Add may keep them longer than this call.
 	good, at := make([]sample.Sample, 0, len(request.GetSamples())), make([]int, 0, len(request.GetSamples()))
 	now := in.service.now()
 	for i, m := range request.GetSamples() {
@@ -111,8 +111,8 @@ func (in *ingest) take(ctx context.Context, request *workloadresizerv1.IngestSam
 	return nil
 }
 
-// conflict is what is wrong with a sample that has the id of another one.
-var conflict = &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT, "id", "is that of another sample of the node type: give each its own"}
+// conflict is the fault of a sample that has the id of another sample.
+var conflict = &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT, "id", "is already used by another sample of the node type: give each sample its own id"}
 
 func (in *ingest) reject(index int, m *workloadresizerv1.BenchmarkSample, wrong *sampleFault) {
 	in.response.Rejected++
@@ -124,7 +124,7 @@ func (in *ingest) reject(index int, m *workloadresizerv1.BenchmarkSample, wrong 
 	})
 }
 
-// samplesError translates what keeping samples answers.
+// samplesError translates the errors of storing samples.
 func samplesError(err error) error {
 	return translate.DocumentError(err, translate.DocumentReasons{
 		Missing: rpcerror.SamplesNotWritable, Invalid: rpcerror.SamplesNotWritable, Refused: rpcerror.SamplesNotWritable, NotReady: rpcerror.SamplesNotStored,

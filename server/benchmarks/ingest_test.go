@@ -22,7 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// fleet are nodes as clouds label them.
+// fleet has nodes with the labels of cloud providers.
 var fleet = map[string]map[string]string{
 	"google":   {nodetype.LabelGCPMachineFamily: "n4", nodetype.LabelInstanceType: "n4-standard-8", nodetype.LabelOwnCPUModel: "Intel-6-207"},
 	"amazon":   {nodetype.LabelInstanceType: "m7i.large"},
@@ -30,14 +30,14 @@ var fleet = map[string]map[string]string{
 }
 
 func TestIngest(t *testing.T) {
-	t.Run("each sample is judged by itself", eachSampleIsJudgedByItself)
-	t.Run("what a sample is kept as", whatASampleIsKeptAs)
-	t.Run("everything can be sent once more", everythingCanBeSentOnceMore)
-	t.Run("what is told of bad samples is bounded", whatIsToldOfBadSamplesIsBounded)
-	t.Run("why samples are not kept", whySamplesAreNotKept)
+	t.Run("validates each sample separately", validatesEachSampleSeparately)
+	t.Run("stores all fields of a sample", storesAllFieldsOfASample)
+	t.Run("samples can be sent again", samplesCanBeSentAgain)
+	t.Run("limits the errors of bad samples", limitsTheErrorsOfBadSamples)
+	t.Run("returns why samples are not stored", returnsWhySamplesAreNotStored)
 }
 
-func eachSampleIsJudgedByItself(t *testing.T) {
+func validatesEachSampleSeparately(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	const invalid, unknown = workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID, workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN
@@ -51,28 +51,28 @@ func eachSampleIsJudgedByItself(t *testing.T) {
 		{"of a node", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.Machine, s.Node = "", "", "google" }, 0, "", ""},
 		{"of an instance type", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.InstanceType = "", "n4-standard-8" }, 0, "", ""},
 		{"of a node type and an instance type", func(s *workloadresizerv1.BenchmarkSample) { s.InstanceType = "c3-standard-8" }, 0, "", ""},
-		{"of a node that is not there", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.Node = "", "gone" }, unknown, "node", `"gone" is not known here`},
-		{"of a node without a type", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.Node = "", "nameless" }, invalid, "node", "no label that tells its type"},
-		{"of a node that says its type", func(s *workloadresizerv1.BenchmarkSample) { s.Node = "google" }, invalid, "node", "must not be set with node_type"},
-		{"of a node that says its instance type", func(s *workloadresizerv1.BenchmarkSample) {
+		{"of an unknown node", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.Node = "", "gone" }, unknown, "node", `"gone" is not known`},
+		{"of a node without a type", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.Node = "", "nameless" }, invalid, "node", "no label that determines its type"},
+		{"of a node and a node type", func(s *workloadresizerv1.BenchmarkSample) { s.Node = "google" }, invalid, "node", "must not be set together with node_type"},
+		{"of a node and an instance type", func(s *workloadresizerv1.BenchmarkSample) {
 			s.NodeType, s.InstanceType, s.Node = "", "n4-standard-8", "google"
-		}, invalid, "node", "must not be set with"},
-		{"of nothing", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType = "" }, invalid, "node_type", "must be set, or node or instance_type"},
-		{"of an instance type without a family", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.InstanceType = "", "custom" }, invalid, "instance_type", `"custom" tells no node type`},
+		}, invalid, "node", "must not be set together with"},
+		{"of nothing", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType = "" }, invalid, "node_type", "must be set, unless node or instance_type is set"},
+		{"of an instance type without a family", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType, s.InstanceType = "", "custom" }, invalid, "instance_type", `"custom" does not determine a node type`},
 		{"of a node type with its CPU model", func(s *workloadresizerv1.BenchmarkSample) { s.NodeType = "e2@Intel-6-79" }, invalid, "node_type", "must be up to 63 letters"},
 		{"without an id", func(s *workloadresizerv1.BenchmarkSample) { s.Id = "" }, invalid, "id", "must be set"},
 		{"without a machine", func(s *workloadresizerv1.BenchmarkSample) { s.Machine = "" }, invalid, "machine", "must be set"},
 		{"without a time", func(s *workloadresizerv1.BenchmarkSample) { s.MeasureTime = nil }, invalid, "measure_time", "must be set"},
-		{"of a time that is none", func(s *workloadresizerv1.BenchmarkSample) { s.MeasureTime = &timestamppb.Timestamp{Nanos: -1} }, invalid, "measure_time", "is none"},
+		{"of an invalid time", func(s *workloadresizerv1.BenchmarkSample) { s.MeasureTime = &timestamppb.Timestamp{Nanos: -1} }, invalid, "measure_time", "is not a valid time"},
 		{"of the future", func(s *workloadresizerv1.BenchmarkSample) { s.MeasureTime = timestamppb.New(time.Now().Add(time.Hour)) }, invalid, "measure_time", "must not be in the future"},
 		{"without a score", func(s *workloadresizerv1.BenchmarkSample) { s.Score = 0 }, invalid, "score", "must be a number above 0"},
-		{"with a score that is no number", func(s *workloadresizerv1.BenchmarkSample) { s.Score = math.NaN() }, invalid, "score", "must be a number above 0"},
+		{"with a score that is not a number", func(s *workloadresizerv1.BenchmarkSample) { s.Score = math.NaN() }, invalid, "score", "must be a number above 0"},
 		{"with a bad score of one thread", func(s *workloadresizerv1.BenchmarkSample) { s.SingleThreadScore = math.Inf(1) }, invalid, "single_thread_score", "must be a number above 0"},
-		{"with a CPU model that no label can have", func(s *workloadresizerv1.BenchmarkSample) { s.CpuModel = "Intel Xeon" }, invalid, "cpu_model", "must be up to 63 letters"},
-		{"on some of the vCPUs", func(s *workloadresizerv1.BenchmarkSample) { s.Threads = 4 }, invalid, "threads", "only runs on all vCPUs are compared"},
+		{"with a CPU model that is not a valid label value", func(s *workloadresizerv1.BenchmarkSample) { s.CpuModel = "Intel Xeon" }, invalid, "cpu_model", "must be up to 63 letters"},
+		{"on only some of the vCPUs", func(s *workloadresizerv1.BenchmarkSample) { s.Threads = 4 }, invalid, "threads", "only runs on all vCPUs are compared"},
 		{"with several faults", func(s *workloadresizerv1.BenchmarkSample) { s.Score, s.Vcpus, s.Threads = -1, 0, 0 }, invalid, "", "score must be a number above 0, not -1; vcpus must be 1 to 4096, not 0"},
 	}
-	// Messages of different sizes: the index counts on over them.
+	// Several messages: the index continues across them.
 	var parts [][]*workloadresizerv1.BenchmarkSample
 	var all []*workloadresizerv1.BenchmarkSample
 	for _, tc := range cases {
@@ -98,15 +98,15 @@ func eachSampleIsJudgedByItself(t *testing.T) {
 			good++
 		}
 		if got.GetCode() != tc.code || got.GetField() != tc.field || !strings.Contains(got.GetMessage(), tc.message) || got != nil && got.GetId() != all[i].GetId() {
-			t.Errorf("%s: %v, want %v of %q: %s", tc.name, got, tc.code, tc.field, tc.message)
+			t.Errorf("%s: %v, want %v for %q: %s", tc.name, got, tc.code, tc.field, tc.message)
 		}
 	}
 	if response.GetStored() != good || response.GetRejected() != int64(len(cases))-good || int64(m.Size()) != good {
-		t.Errorf("%d are good, kept %d, told %v", good, m.Size(), response)
+		t.Errorf("%d are good, stored %d, response %v", good, m.Size(), response)
 	}
 }
 
-func whatASampleIsKeptAs(t *testing.T) {
+func storesAllFieldsOfASample(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, fleet)
 	full := &workloadresizerv1.BenchmarkSample{
@@ -138,7 +138,7 @@ func whatASampleIsKeptAs(t *testing.T) {
 	}
 }
 
-func everythingCanBeSentOnceMore(t *testing.T) {
+func samplesCanBeSentAgain(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)
 	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour), servertest.Sampled("b", time.Hour), servertest.Sampled("old", 0)}
@@ -150,12 +150,12 @@ func everythingCanBeSentOnceMore(t *testing.T) {
 		part         []*workloadresizerv1.BenchmarkSample
 		want         *workloadresizerv1.IngestSamplesResponse
 	}{
-		{"what is only checked is told, and not kept", true, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
-		{"what is new is kept", false, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
-		{"what is known is not counted again", false, part, &workloadresizerv1.IngestSamplesResponse{Known: 2, Old: 1}},
-		{"another sample of the same id is not taken for it", false, []*workloadresizerv1.BenchmarkSample{servertest.Sampled("b", time.Hour), other}, &workloadresizerv1.IngestSamplesResponse{Known: 1, Rejected: 1,
-			Errors: []*workloadresizerv1.SampleError{{Index: 1, Id: "a", Code: workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT, Field: "id", Message: "is that of another sample of the node type: give each its own"}}}},
-		{"nothing is fine", false, nil, &workloadresizerv1.IngestSamplesResponse{}},
+		{"samples that are only validated are not stored", true, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
+		{"new samples are stored", false, part, &workloadresizerv1.IngestSamplesResponse{Stored: 2, Old: 1}},
+		{"known samples are not counted again", false, part, &workloadresizerv1.IngestSamplesResponse{Known: 2, Old: 1}},
+		{"another sample with the same id is rejected", false, []*workloadresizerv1.BenchmarkSample{servertest.Sampled("b", time.Hour), other}, &workloadresizerv1.IngestSamplesResponse{Known: 1, Rejected: 1,
+			Errors: []*workloadresizerv1.SampleError{{Index: 1, Id: "a", Code: workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT, Field: "id", Message: "is already used by another sample of the node type: give each sample its own id"}}}},
+		{"an empty stream is valid", false, nil, &workloadresizerv1.IngestSamplesResponse{}},
 	} {
 		before := m.Size()
 		got, err := servertest.Ingest(t.Context(), client, tc.validateOnly, tc.part)
@@ -163,12 +163,12 @@ func everythingCanBeSentOnceMore(t *testing.T) {
 			t.Errorf("%s: %v, %s", tc.name, err, diff)
 		}
 		if after := m.Size(); int64(after-before) != got.GetStored() && !tc.validateOnly || tc.validateOnly && after != before {
-			t.Errorf("%s: kept %d, then %d", tc.name, before, after)
+			t.Errorf("%s: stored %d, then %d", tc.name, before, after)
 		}
 	}
 }
 
-func whatIsToldOfBadSamplesIsBounded(t *testing.T) {
+func limitsTheErrorsOfBadSamples(t *testing.T) {
 	client := measuring(t, servertest.NewMeasured(), nil)
 	huge := servertest.Sampled(strings.Repeat("é", 1<<20), time.Hour)
 	huge.NodeType = strings.Repeat("é", 1<<19)
@@ -206,7 +206,7 @@ func TestAStreamHasAnEnd(t *testing.T) {
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "samples must contain no more than 1000 item")
 }
 
-func whySamplesAreNotKept(t *testing.T) {
+func returnsWhySamplesAreNotStored(t *testing.T) {
 	part := []*workloadresizerv1.BenchmarkSample{servertest.Sampled("a", time.Hour)}
 	onNode := servertest.Sampled("b", time.Hour)
 	onNode.NodeType, onNode.Node = "", "google"
@@ -221,21 +221,21 @@ func whySamplesAreNotKept(t *testing.T) {
 		reason, message string
 	}{
 		{"the source is not used", servertest.Setup{}, nil, false, part, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "--ratio-sources=override,configmap,benchmark"},
-		{"it is not read yet", servertest.Setup{}, &servertest.Measured{Unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
+		{"the source has not been read yet", servertest.Setup{}, &servertest.Measured{Unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
 		{"a ConfigMap is missing", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "deploy/base"},
-		{"a ConfigMap is bad", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},
-		{"a ConfigMap may not be changed", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.RefusedError{Err: errors.New("forbidden")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "forbidden"},
-		{"the API server is away", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: errors.New("connection refused")}, false, part, codes.Unavailable, "SAMPLES_NOT_STORED", "connection refused"},
-		{"nodes are not known yet", servertest.Setup{}, servertest.NewMeasured(), true, []*workloadresizerv1.BenchmarkSample{onNode}, codes.Unavailable, "CACHE_NOT_READY", "not read yet"},
-		{"the server writes nothing", servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: servertest.DryRun}, servertest.NewMeasured(), false, part, codes.FailedPrecondition, "READ_ONLY", "set validate_only"},
-		{"but it checks them", servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: servertest.DryRun}, servertest.NewMeasured(), true, part, codes.OK, "", ""},
+		{"a ConfigMap is invalid", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},
+		{"the API server refuses to change a ConfigMap", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.RefusedError{Err: errors.New("forbidden")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "forbidden"},
+		{"the API server is unavailable", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: errors.New("connection refused")}, false, part, codes.Unavailable, "SAMPLES_NOT_STORED", "connection refused"},
+		{"nodes have not been read yet", servertest.Setup{}, servertest.NewMeasured(), true, []*workloadresizerv1.BenchmarkSample{onNode}, codes.Unavailable, "CACHE_NOT_READY", "not read yet"},
+		{"a dry run stores nothing", servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: servertest.DryRun}, servertest.NewMeasured(), false, part, codes.FailedPrecondition, "READ_ONLY", "set validate_only"},
+		{"a dry run validates samples", servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: servertest.DryRun}, servertest.NewMeasured(), true, part, codes.OK, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			client := serve(t, servertest.Start(t, tc.of), used(tc.measured), serving{})
 			_, err := servertest.Ingest(t.Context(), client, tc.validateOnly, tc.part)
 			if tc.code == codes.OK {
 				if err != nil || tc.measured.Size() > 0 {
-					t.Errorf("%v, kept %d", err, tc.measured.Size())
+					t.Errorf("%v, stored %d", err, tc.measured.Size())
 				}
 				return
 			}

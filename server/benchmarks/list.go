@@ -13,8 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/paging"
 )
 
-// defaultBenchmarks is how many aggregates a page has at most where the request
-// does not say.
+// defaultBenchmarks is the page size if the request does not set one.
 const defaultBenchmarks = 500
 
 // ListBenchmarks implements the BenchmarkService.
@@ -27,7 +26,7 @@ func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.L
 	var after *estimate.Key
 	if token := request.GetPageToken(); token != "" {
 		if after, err = parseBenchmarksToken(token); err != nil {
-			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
+			return nil, rpcerror.BadField("page_token", "is invalid: "+err.Error())
 		}
 	}
 	var page []*estimate.Aggregate
@@ -37,7 +36,7 @@ func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.L
 			page = append(page, a)
 		}
 	}
-	// Tokens need this order, whatever the one of the view is.
+	// Tokens rely on this order, whatever the order of the view.
 	slices.SortFunc(page, func(a, b *estimate.Aggregate) int { return compareKeys(&a.Key, &b.Key) })
 	response := &workloadresizerv1.ListBenchmarksResponse{}
 	if len(page) > size {
@@ -50,7 +49,7 @@ func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.L
 	return response, nil
 }
 
-// isOf tells whether a key is asked for. A node type may be that of a CPU model.
+// isOf reports whether the request selects a key. Its node type may be one with a CPU model.
 func isOf(k *estimate.Key, request *workloadresizerv1.ListBenchmarksRequest) bool {
 	nodeType, name := request.GetNodeType(), request.GetBenchmark()
 	return (nodeType == "" || nodeType == k.NodeType || nodeType == nodetype.WithModel(k.NodeType, k.CPUModel)) && (name == "" || name == k.Benchmark)
@@ -60,10 +59,10 @@ func compareKeys(a, b *estimate.Key) int {
 	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version))
 }
 
-// keySeparator is in no field of a key: they are printable.
+// keySeparator occurs in no field of a key, because fields are printable.
 const keySeparator = "\x00"
 
-// benchmarksToken goes on after a key.
+// benchmarksToken returns the page token that continues after a key.
 func benchmarksToken(last *estimate.Key) string {
 	fields := []string{last.NodeType, last.CPUModel, last.Benchmark, last.Version}
 	return paging.Token(strings.Join(fields, keySeparator))

@@ -32,7 +32,7 @@ func TestListBenchmarks(t *testing.T) {
 				for _, version := range []string{"1.0", "1.0 b"} {
 					key := estimate.Key{NodeType: nodeType, CPUModel: model, Benchmark: run, Version: version}
 					everything = append(everything, fmt.Sprint(key))
-					// Not in the order of the pages.
+					// In another order than the pages.
 					all = append([]estimate.Aggregate{{Key: key}}, all...)
 				}
 			}
@@ -62,12 +62,12 @@ func TestListBenchmarks(t *testing.T) {
 		keys    []string
 	}{
 		{"all", &workloadresizerv1.ListBenchmarksRequest{}, []int{16}, everything},
-		{"by pages", &workloadresizerv1.ListBenchmarksRequest{PageSize: 5}, []int{5, 5, 5, 1}, everything},
+		{"in pages", &workloadresizerv1.ListBenchmarksRequest{PageSize: 5}, []int{5, 5, 5, 1}, everything},
 		{"the last page may be full", &workloadresizerv1.ListBenchmarksRequest{PageSize: 8}, []int{8, 8}, everything},
-		{"of a node type, by pages", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4", PageSize: 6}, []int{6, 2}, everything[8:]},
+		{"of a node type, in pages", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4", PageSize: 6}, []int{6, 2}, everything[8:]},
 		{"of a CPU model", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4@Intel-6-143"}, []int{4}, everything[12:]},
 		{"of a benchmark", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4@Intel-6-143", Benchmark: "coremark"}, []int{2}, everything[12:14]},
-		{"of nothing that there is", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n"}, []int{0}, nil},
+		{"of an unknown node type", &workloadresizerv1.ListBenchmarksRequest{NodeType: "n"}, []int{0}, nil},
 	} {
 		pages, keys := list(tc.request)
 		if diff := cmp.Diff(tc.pages, pages) + cmp.Diff(tc.keys, keys); diff != "" {
@@ -76,16 +76,16 @@ func TestListBenchmarks(t *testing.T) {
 	}
 	for _, token := range []string{"x", "!", base64.RawURLEncoding.EncodeToString([]byte("1 a\x00b")), base64.RawURLEncoding.EncodeToString([]byte("2 a\x00b\x00c\x00d"))} {
 		_, err := client.ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{PageToken: token})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid: not a page token of this server")
 	}
 }
 
 func TestList(t *testing.T) {
-	t.Run("a page token of the longest key is accepted", aPageTokenOfTheLongestKeyIsAccepted)
-	t.Run("a benchmark is told with all that is known", aBenchmarkIsToldWithAllThatIsKnown)
+	t.Run("accepts a page token of the longest key", acceptsAPageTokenOfTheLongestKey)
+	t.Run("returns all fields of a benchmark", returnsAllFieldsOfABenchmark)
 }
 
-func aPageTokenOfTheLongestKeyIsAccepted(t *testing.T) {
+func acceptsAPageTokenOfTheLongestKey(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("<", n) }
 	key := estimate.Key{NodeType: long(63), CPUModel: long(63), Benchmark: long(128), Version: long(64)}
 	token := benchmarksToken(&key)
@@ -108,7 +108,7 @@ func FuzzParseBenchmarksToken(f *testing.F) {
 	})
 }
 
-func aBenchmarkIsToldWithAllThatIsKnown(t *testing.T) {
+func returnsAllFieldsOfABenchmark(t *testing.T) {
 	got := benchmarkMessage(&estimate.Aggregate{
 		Key: estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}, Unit: "iterations/s",
 		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThread: 39000, SpotChecks: 3, SpotMedian: 38000,

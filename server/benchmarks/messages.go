@@ -34,7 +34,7 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 	return m
 }
 
-// estimateMessage is the part of a suggestion that the benchmarks say.
+// estimateMessage returns the fields of a suggestion that come from benchmarks.
 func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := &workloadresizerv1.Suggestion{
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,

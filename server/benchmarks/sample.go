@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// sourceAgent is the source of samples of callers that are bound to a node,
-	// and sourceImport of those of others that name none.
+	// sourceAgent is the source of samples from callers that are bound to a node, and
+	// sourceImport of other samples that name none.
 	sourceAgent, sourceImport = sample.SourceAgent, "import"
-	// maxIDBytes and maxFaultBytes bound what is told of a sample that is wrong,
-	// which may be as large as a message.
+	// maxIDBytes and maxFaultBytes limit what is returned about a wrong sample, which may be
+	// as large as a message.
 	maxIDBytes, maxFaultBytes = sample.MaxIDBytes, 512
 )
 
@@ -32,8 +32,8 @@ func invalidSample(field, format string, args ...any) *sampleFault {
 	return &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_INVALID, field, fmt.Sprintf(format, args...)}
 }
 
-// sample reads one, or says what is wrong with it. The error is one of the call:
-// that types of nodes are not known yet.
+// sample reads a sample, or returns its fault. The error is one of the call: the types of
+// nodes are not known yet.
 func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller, now time.Time) (sample.Sample, *sampleFault, error) {
 	made := sample.Sample{
 		ID: m.GetId(), NodeType: m.GetNodeType(), InstanceType: m.GetInstanceType(), CPUModel: m.GetCpuModel(),
@@ -43,7 +43,7 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 	}
 	if t := m.GetMeasureTime(); t != nil {
 		if err := t.CheckValid(); err != nil {
-			return made, invalidSample("measure_time", "is none: %v", err), nil
+			return made, invalidSample("measure_time", "is not a valid time: %v", err), nil
 		}
 		made.Time = t.AsTime()
 	}
@@ -64,27 +64,27 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 	return made, wrong, err
 }
 
-// identify says what the machine is called by in ratios. Of a caller that is bound to
-// the node, the node's labels are believed first.
+// identify sets the node type of a sample. If the caller is bound to the node, the labels of
+// the node take precedence.
 func (s *Service) identify(made *sample.Sample, node string, bound bool) (*sampleFault, error) {
 	switch {
 	case node != "":
 		if made.NodeType != "" || made.InstanceType != "" {
-			return invalidSample("node", "must not be set with node_type or instance_type: its labels tell the type"), nil
+			return invalidSample("node", "must not be set together with node_type or instance_type: the labels of the node determine the type"), nil
 		}
 		return s.identifyNode(made, node, bound)
 	case made.NodeType != "":
 	case made.InstanceType != "":
 		if made.NodeType = s.config.Benchmarks.NodeType(made.InstanceType); made.NodeType == "" {
-			return invalidSample("instance_type", "%q tells no node type: set node_type, too", made.InstanceType), nil
+			return invalidSample("instance_type", "%q does not determine a node type: also set node_type", made.InstanceType), nil
 		}
 	default:
-		return invalidSample("node_type", "must be set, or node or instance_type"), nil
+		return invalidSample("node_type", "must be set, unless node or instance_type is set"), nil
 	}
 	return nil, nil
 }
 
-// identifyNode takes what the node's labels tell.
+// identifyNode sets what the labels of the node determine.
 func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*sampleFault, error) {
 	machine, found, err := s.config.Reconciler.Machine(node)
 	switch {
@@ -92,7 +92,7 @@ func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*s
 		return nil, translate.Error(err)
 	case !found:
 		return &sampleFault{workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN, "node",
-			fmt.Sprintf("%q is not known here; if it is new, send the sample again in a while", node)}, nil
+			fmt.Sprintf("%q is not known; if the node is new, send the sample again later", node)}, nil
 	}
 	made.Machine, made.NodeType = node, machine.NodeType
 	if bound {
@@ -101,22 +101,21 @@ func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*s
 		made.CPUModel = cmp.Or(made.CPUModel, machine.CPUModel)
 	}
 	if machine.Label == nodetype.LabelInstanceType && !machine.Known {
-		// As if it were published: what is measured on both is of one type.
+		// As for published results, so that both are measurements of the same type.
 		made.InstanceType, made.NodeType = machine.NodeType, s.config.Benchmarks.NodeType(machine.NodeType)
 	}
 	if made.NodeType == "" {
-		return invalidSample("node", "%q has no label that tells its type", node), nil
+		return invalidSample("node", "%q has no label that determines its type", node), nil
 	}
 	return nil, nil
 }
 
-// sampleFields are the fields of a message that those of a sample come from, where
-// they are called otherwise.
+// sampleFields maps fields of a sample to fields of a message, where their names differ.
 var sampleFields = map[string]string{
 	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "time": "measure_time",
 }
 
-// faultOf makes one of all faults, nil if there are none.
+// faultOf combines all faults into one, nil if there are none.
 func faultOf(faults []sample.Fault) *sampleFault {
 	var messages []string
 	for i, f := range faults {
@@ -134,7 +133,7 @@ func faultOf(faults []sample.Fault) *sampleFault {
 	return invalidSample("", "%s", strings.Join(messages, "; "))
 }
 
-// clip cuts a text off that has more bytes.
+// clip truncates a text to a number of bytes.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -13,14 +13,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// serving is who asks and how much; each field has a default.
+// serving configures the viewer and the slots of a test server; each field has a default.
 type serving struct {
-	// viewer tells what callers see; by default everything.
+	// viewer determines what callers can see; by default everything.
 	viewer access.Viewer
 	slots  *limits.Slots
 }
 
-// serve serves what was measured, nothing if that is nil.
+// serve starts a BenchmarkService on m, which may be nil.
 func serve(t testing.TB, p *servertest.Parts, m Measured, of serving) workloadresizerv1.BenchmarkServiceClient {
 	t.Helper()
 	if of.viewer == nil {
@@ -33,7 +33,7 @@ func serve(t testing.TB, p *servertest.Parts, m Measured, of serving) workloadre
 	return workloadresizerv1.NewBenchmarkServiceClient(servertest.Connect(t, s))
 }
 
-// used is what a server uses; no pointer is no interface.
+// used converts m to the interface; a nil pointer becomes a nil interface.
 func used(m *servertest.Measured) Measured {
 	if m == nil {
 		return nil
@@ -41,7 +41,7 @@ func used(m *servertest.Measured) Measured {
 	return m
 }
 
-// measuring serves what keeps samples of nodes with these labels.
+// measuring starts a BenchmarkService in a cluster of nodes with these labels.
 func measuring(t testing.TB, m *servertest.Measured, nodes map[string]map[string]string) workloadresizerv1.BenchmarkServiceClient {
 	t.Helper()
 	var all []corev1.Node

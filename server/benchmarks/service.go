@@ -17,53 +17,53 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
-// Measured is what was measured. An intake.Intake takes it in, a benchmark.Provider
-// keeps it, and a judge.Judge tells what it comes to.
+// Measured gives access to measurements. An intake.Intake accepts samples, a
+// benchmark.Provider stores them, and a judge.Judge estimates ratios from them.
 type Measured interface {
-	// Add keeps valid samples with node types, and returns what became of each,
-	// also where there is an error.
+	// Add stores valid samples with node types. It returns the outcome of each sample, even
+	// with an error.
 	Add(context.Context, []sample.Sample) ([]samples.Outcome, error)
-	// Preview returns what would become of samples, and keeps none.
+	// Preview returns the outcome that Add would have for each sample, and stores none.
 	Preview([]sample.Sample) ([]samples.Outcome, error)
-	// Missing says which samples and ratios cannot be stored, for there is no
-	// ConfigMap, where nothing else tells that; nil if none.
+	// Missing returns which samples and ratios cannot be stored because a ConfigMap does not
+	// exist, unless another error states that; nil if there are none.
 	Missing() error
-	// NodeType returns what the machines of an instance type are called by in
-	// ratios; empty if that cannot be told.
+	// NodeType returns the node type of an instance type, as in ratios; empty if it cannot be
+	// determined.
 	NodeType(instanceType string) string
-	// Feeds are those that are read, by name.
+	// Feeds returns the feeds that are read, by name.
 	Feeds() []fetch.Status
-	// Ready says what is not known yet, nil if there is a View; it is cheap.
+	// Ready returns what is not known yet, nil if there is a View. It is cheap.
 	Ready() error
-	// View returns what is known now; the error is that of Ready.
+	// View returns what is known now, or the error of Ready.
 	View() (*judge.View, error)
 }
 
-// Ratios are what suggestions are about; a RatioService tells of them.
+// Ratios gives access to the ratios that suggestions are about; a RatioService implements it.
 type Ratios interface {
-	// Table returns the one in force, or the error that there is none.
+	// Table returns the table in effect, or an error if there is none.
 	Table() (*ratios.Table, error)
-	// Ratio returns that of a node type in a table, nil if there is none, and what has
-	// to be given to change that just as it is; empty where nothing can be set.
+	// Ratio returns the ratio of a node type in a table, nil if there is none, and the etag
+	// to send to change exactly that ratio; empty if ratios cannot be changed.
 	Ratio(table *ratios.Table, nodeType string) (r *workloadresizerv1.Ratio, etag string)
-	// Impact is what another table would mean, as far as the caller sees it.
+	// Impact returns the impact of another table, limited to what the caller can see.
 	Impact(ctx context.Context, table *ratios.Table, slots *limits.Slots) (*workloadresizerv1.Impact, error)
 }
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
-	// Benchmarks are nil if the server does not use that source.
+	// Benchmarks is nil if the server does not use that source.
 	Benchmarks Measured
 	Ratios     Ratios
-	// Store makes the table that there would be.
+	// Store computes the table that a suggestion would result in.
 	Store *ratios.Store
 	// Reconciler knows the nodes.
 	Reconciler *reconciler.Reconciler
-	// Slots are those of previews: to look at a suggestion changes nothing.
+	// Slots are shared with previews: looking at a suggestion changes nothing.
 	Slots *limits.Slots
 }
 
-// Service tells what was measured, and what it comes to.
+// Service returns measurements and suggestions.
 type Service struct {
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	config Config
@@ -78,7 +78,7 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 	workloadresizerv1.RegisterBenchmarkServiceServer(r, s)
 }
 
-// view is what is known now, or the error that nothing is.
+// view returns what is known now, or an error if nothing is.
 func (s *Service) view() (*judge.View, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Service) view() (*judge.View, error) {
 	return view, nil
 }
 
-// ready is the error that nothing is known.
+// ready returns an error if nothing is known.
 func (s *Service) ready() error {
 	if s.config.Benchmarks == nil {
 		return rpcerror.New(rpcerror.BenchmarksDisabled,

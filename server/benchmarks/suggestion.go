@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// suggestion tells an estimate with what is in force.
+// suggestion returns the suggestion for an estimate, with the ratio in effect.
 func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := estimateMessage(e)
 	m.Mode = benchmarkMode(s.view.Settings.Mode(e.NodeType))
@@ -16,7 +16,7 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	if e.Ratio > 0 {
 		m.Confidence = s.view.Settings.Estimate.Confidence
 	}
-	// The table may have changed since the view was made.
+	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
 		m.CpuPerf, m.MemoryPerf = benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf), s.memoryPerf(e)
 	}
@@ -24,8 +24,8 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	return m
 }
 
-// memoryPerf is what holds for the machines now: as of the node type, or of the one
-// whose CPU model it is, else as of the baseline.
+// memoryPerf returns the memory performance in effect for the machines: that of the node
+// type, else of the node type without its CPU model, else of the baseline.
 func (s *suggester) memoryPerf(e *estimate.Estimate) float64 {
 	family, _ := nodetype.SplitModel(e.NodeType)
 	for _, nodeType := range [...]string{e.NodeType, family, e.Baseline} {
@@ -36,7 +36,7 @@ func (s *suggester) memoryPerf(e *estimate.Estimate) float64 {
 	return 0
 }
 
-// progress is nil if the benchmark source does not follow the node type.
+// progress returns how the benchmark source follows the node type, nil if it does not.
 func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.SuggestionProgress {
 	p, ok := s.view.Progress[e.NodeType]
 	if !ok {

@@ -36,9 +36,9 @@ func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.
 	all := from.estimates()
 	at := slices.IndexFunc(all, func(e estimate.Estimate) bool { return e.NodeType == nodeType })
 	if at < 0 {
-		message := fmt.Sprintf("no benchmark tells anything of node type %q", nodeType)
+		message := fmt.Sprintf("no benchmark covers node type %q", nodeType)
 		if nodeType == from.view.Baseline {
-			message = fmt.Sprintf("node type %q is the baseline, which all others are compared to", nodeType)
+			message = fmt.Sprintf("node type %q is the baseline, to which all others are compared", nodeType)
 		}
 		return nil, rpcerror.NotFound(rpcerror.NoSuggestion, "suggestion", nodeType, message)
 	}
@@ -54,7 +54,7 @@ func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.
 	return response, err
 }
 
-// accepted is the table that there would be if a suggestion were set.
+// accepted returns the table that accepting a suggestion would result in.
 func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, error) {
 	ratio := ratios.Ratio{CPUPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Provenance: ratios.Provenance{Source: "suggestion"}}
 	table, err := s.config.Store.WhatIf("", &ratios.Layer{Ratios: map[string]ratios.Ratio{m.GetNodeType(): ratio}})
@@ -64,14 +64,14 @@ func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, erro
 	return table, nil
 }
 
-// suggester makes suggestions of what is known at one moment.
+// suggester creates suggestions from the state at one moment.
 type suggester struct {
 	view   *judge.View
 	table  *ratios.Table
 	ratios Ratios
 }
 
-// suggester returns the one of now, or the error that too little is known.
+// suggester returns a suggester for the current state, or an error if too little is known.
 func (s *Service) suggester() (*suggester, error) {
 	view, err := s.view()
 	if err != nil {
@@ -82,20 +82,20 @@ func (s *Service) suggester() (*suggester, error) {
 		return nil, err
 	}
 	if view.Baseline == "" {
-		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: no baseline is known that benchmarks could be compared to")
+		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: no baseline is known to compare benchmarks with")
 	}
 	return &suggester{view, table, s.config.Ratios}, nil
 }
 
-// estimates are by node type, also those whose samples are gone while the ratio is
-// still on its way back.
+// estimates returns the estimates by node type. They include node types whose samples are
+// gone while their ratio still moves back.
 func (s *suggester) estimates() []estimate.Estimate {
 	all := slices.Clone(s.view.Estimates)
 	for nodeType := range s.view.Progress {
 		if !slices.ContainsFunc(s.view.Estimates, func(e estimate.Estimate) bool { return e.NodeType == nodeType }) {
 			all = append(all, estimate.Estimate{
 				NodeType: nodeType, Baseline: s.view.Baseline,
-				Doubts: []estimate.Doubt{{Code: estimate.TooFewSamples, Message: "no samples count any more"}},
+				Doubts: []estimate.Doubt{{Code: estimate.TooFewSamples, Message: "no samples are left"}},
 			})
 		}
 	}

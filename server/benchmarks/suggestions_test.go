@@ -19,7 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// published is what benchmarks of three node types come to against n2d.
+// published returns estimates for c3, n4, one CPU model of n4, and t2d against n2d.
 func published() *judge.View {
 	v := &judge.View{Settings: servertest.DefaultSettings(), Baseline: "n2d", Time: servertest.Written}
 	v.Estimates = []estimate.Estimate{
@@ -37,8 +37,8 @@ func published() *judge.View {
 	return v
 }
 
-// halved is layer in a unit of twice the size, with a memory performance of n4's
-// own.
+// halved returns a layer in a unit of twice the size, in which n4 has its own memory
+// performance.
 func halved() *ratios.Layer {
 	return &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 0.5, MemoryPerf: 1}, "n4": {CPUPerf: 0.625, MemoryPerf: 2}}}
 }
@@ -58,7 +58,7 @@ func TestListSuggestions(t *testing.T) {
 		{NodeType: "c3", BaselineNodeType: "n2d", Samples: 1, Machines: 1, Mode: observe, Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "0 benchmarks, 2 are needed"}}},
 		{
 			NodeType: "n4", BaselineNodeType: "n2d", Ratio: 22207.0 / 20482, RatioLow: 1.07, RatioHigh: 1.1, Confidence: 0.95,
-			CpuPerf: 0.5421, MemoryPerf: 2, // As many times as fast as 0.5 as the ratio says, to four digits.
+			CpuPerf: 0.5421, MemoryPerf: 2, // 0.5 times the ratio, to four digits.
 			Current: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 0.625, MemoryPerf: 2, CpuFactor: 0.8, MemoryFactor: 0.5, Provenance: &workloadresizerv1.Provenance{},
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
 			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
@@ -69,7 +69,7 @@ func TestListSuggestions(t *testing.T) {
 				ChangeTime: timestamppb.New(servertest.Written.Add(-time.Hour)), NextTime: timestamppb.New(servertest.Written.Add(time.Hour)),
 			},
 		},
-		// The machines have the memory performance of n4 until then.
+		// Until then, the machines have the memory performance of n4.
 		{NodeType: "n4@Intel-6-207", BaselineNodeType: "n2d", Ratio: 1.08, RatioLow: 1.07, RatioHigh: 1.09, Confidence: 0.95, CpuPerf: 0.54, MemoryPerf: 2, Samples: 5, Machines: 4, Mode: observe},
 		{NodeType: "t2d", BaselineNodeType: "n2d", Ratio: 1.456, Confidence: 0.95, CpuPerf: 0.728, MemoryPerf: 1, Mode: observe},
 	}}
@@ -79,12 +79,12 @@ func TestListSuggestions(t *testing.T) {
 }
 
 func TestSuggestions(t *testing.T) {
-	t.Run("what it would mean to accept a suggestion", whatItWouldMeanToAcceptASuggestion)
-	t.Run("why there is no suggestion", whyThereIsNoSuggestion)
-	t.Run("a suggestion takes a slot of previews", aSuggestionTakesASlotOfPreviews)
+	t.Run("returns the impact of accepting a suggestion", returnsTheImpactOfAcceptingASuggestion)
+	t.Run("returns why there is no suggestion", returnsWhyThereIsNoSuggestion)
+	t.Run("a suggestion takes a preview slot", aSuggestionTakesAPreviewSlot)
 }
 
-func whatItWouldMeanToAcceptASuggestion(t *testing.T) {
+func returnsTheImpactOfAcceptingASuggestion(t *testing.T) {
 	get := func(client workloadresizerv1.BenchmarkServiceClient, nodeType string) *workloadresizerv1.GetSuggestionResponse {
 		t.Helper()
 		got, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
@@ -93,7 +93,7 @@ func whatItWouldMeanToAcceptASuggestion(t *testing.T) {
 		}
 		return got
 	}
-	// Two pods on n4 have requests of 800m now, and of 923m, 1 / 1.084, then.
+	// Two pods on n4 have requests of 800m now, and would have 923m: 1 / 1.084.
 	group := func(name string, pods int64, cpu string) *workloadresizerv1.ImpactGroup {
 		return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: map[string]string{"cpu": cpu}}
 	}
@@ -106,14 +106,14 @@ func whatItWouldMeanToAcceptASuggestion(t *testing.T) {
 		t.Error(diff)
 	}
 	if impact := get(client, "t2d").GetImpact(); impact == nil || impact.GetTotal().GetPods() != 0 {
-		t.Errorf("of a node type without pods: %v", impact)
+		t.Errorf("impact for a node type without pods: %v", impact)
 	}
 	if got := get(client, "c3"); got.Impact != nil || got.GetSuggestion().GetCpuPerf() != 0 {
-		t.Errorf("without a ratio nothing can be accepted: %v", got)
+		t.Errorf("impact without a ratio to accept: %v", got)
 	}
 }
 
-func whyThereIsNoSuggestion(t *testing.T) {
+func returnsWhyThereIsNoSuggestion(t *testing.T) {
 	unread, unbased := &servertest.Measured{Unread: errors.New("samples-3 is not read")}, &servertest.Measured{Known: &judge.View{}}
 	for _, tc := range []struct {
 		name            string
@@ -124,10 +124,10 @@ func whyThereIsNoSuggestion(t *testing.T) {
 		listed          bool
 	}{
 		{"the source is not used", servertest.Setup{}, nil, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "benchmark", false},
-		{"it is not read yet", servertest.Setup{}, unread, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3", false},
+		{"the source has not been read yet", servertest.Setup{}, unread, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3", false},
 		{"there is no table", servertest.Setup{Ratios: ratios.Update{Err: errors.New("bad text")}}, &servertest.Measured{Known: published()}, codes.Unavailable, "RATIOS_NOT_READY", "bad text", false},
 		{"there is no baseline", servertest.Setup{}, unbased, codes.Unavailable, "RATIOS_NOT_READY", "no baseline", false},
-		{"pods are not read yet", servertest.Setup{}, &servertest.Measured{Known: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
+		{"pods have not been read yet", servertest.Setup{}, &servertest.Measured{Known: published()}, codes.Unavailable, "CACHE_NOT_READY", "not read yet", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			client := serve(t, servertest.Start(t, tc.of), used(tc.measured), serving{})
@@ -143,13 +143,13 @@ func whyThereIsNoSuggestion(t *testing.T) {
 		})
 	}
 	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{})
-	for nodeType, message := range map[string]string{"x9": `no benchmark tells anything of node type "x9"`, "n2d": "is the baseline"} {
+	for nodeType, message := range map[string]string{"x9": `no benchmark covers node type "x9"`, "n2d": "is the baseline"} {
 		_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
 		servertest.CheckError(t, err, codes.NotFound, "NO_SUGGESTION", message)
 	}
 }
 
-func aSuggestionTakesASlotOfPreviews(t *testing.T) {
+func aSuggestionTakesAPreviewSlot(t *testing.T) {
 	v := published()
 	slots := limits.NewSlots(1)
 	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: v}, serving{slots: slots})

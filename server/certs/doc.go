@@ -1,4 +1,4 @@
-// Package certs keeps the TLS configuration of a server at what its files say.
+// Package certs keeps the TLS configuration of a server in sync with its files.
 //
 // It must not know who the callers are.
 package certs

@@ -11,23 +11,22 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Files names files of PEM.
+// Files names PEM files.
 type Files struct {
-	// Certificate and PrivateKey are the server's.
+	// Certificate and PrivateKey belong to the server.
 	Certificate, PrivateKey string
-	// GetCertificate gives the server's certificate in place of these two.
+	// GetCertificate returns the server's certificate instead of these two files.
 	GetCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-	// ClientCA has the authorities of client certificates; without it none are
-	// asked for.
+	// ClientCA has the authorities of client certificates. If it is empty, client
+	// certificates are not requested.
 	ClientCA string
 }
 
-// Source reads the files again when connections begin, but not more often than
-// once a period. It is safe for concurrent use.
+// Source reads the files again when a connection begins, but at most once per period. It is
+// safe for concurrent use.
 //
-// It is not grpc-go's pemfile, which does not say that a new file is broken, puts
-// the private key into the log where it would, and wants both files in one
-// directory.
+// It does not use pemfile of grpc-go, which does not report that a new file is broken, logs
+// the private key in that case, and requires both files in one directory.
 type Source struct {
 	files  Files
 	period time.Duration
@@ -38,7 +37,7 @@ type Source struct {
 	problem error
 }
 
-// New reads the files. The error is that they cannot be used.
+// New reads the files. It returns an error if they cannot be used.
 func New(files Files, period time.Duration) (*Source, error) {
 	s := &Source{files: files, period: period, read: time.Now()}
 	var err error
@@ -46,7 +45,7 @@ func New(files Files, period time.Duration) (*Source, error) {
 	return s, err
 }
 
-// Config returns a configuration that stays as the files are.
+// Config returns a configuration that follows the files.
 func (s *Source) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -54,7 +53,8 @@ func (s *Source) Config() *tls.Config {
 	}
 }
 
-// current returns what the files say, or said when they last were good.
+// current returns the configuration from the files or, if they cannot be used, the last good
+// one.
 func (s *Source) current() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,9 +64,9 @@ func (s *Source) current() *tls.Config {
 	s.read = time.Now()
 	fresh, err := s.files.load()
 	if err != nil {
-		// Not for every connection.
+		// Log each problem once, not for every connection.
 		if s.problem == nil || s.problem.Error() != err.Error() {
-			klog.Background().Error(err, "New TLS files cannot be used, the last good ones stay in force")
+			klog.Background().Error(err, "New TLS files rejected; the last good ones stay in effect")
 		}
 		s.problem = err
 		return s.good
@@ -75,11 +75,11 @@ func (s *Source) current() *tls.Config {
 	return s.good
 }
 
-// Ready is nil: New has read the files.
+// Ready returns nil: New has read the files.
 func (s *Source) Ready() error { return nil }
 
-// Problem returns why the files cannot be used and the last good ones are in force,
-// nil if they can.
+// Problem returns why the files cannot be used and the last good ones are in effect, nil if
+// they can.
 func (s *Source) Problem() error {
 	s.current()
 	s.mu.Lock()
@@ -87,7 +87,7 @@ func (s *Source) Problem() error {
 	return s.problem
 }
 
-// Expiry is when the certificate of the files expires; zero if they have none.
+// Expiry returns when the certificate from the files expires; zero if there is none.
 func (s *Source) Expiry() time.Time {
 	config := s.current()
 	if len(config.Certificates) == 0 {
@@ -100,8 +100,8 @@ func (f *Files) load() (*tls.Config, error) {
 	config := &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		GetCertificate: f.GetCertificate,
-		// Each connection is verified by the authorities of its time, and they
-		// live too long for tickets to matter.
+		// Verify each connection against the current authorities. Connections are long-lived,
+		// so session tickets would gain little.
 		SessionTicketsDisabled: true,
 	}
 	if f.GetCertificate == nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// pair is a certificate that signs itself, and its key.
+// pair is a self-signed certificate and its key.
 type pair struct {
 	certificate, key []byte
 	tls              tls.Certificate
@@ -64,7 +64,7 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-// files writes those of a server and of an authority of clients.
+// files writes the files of a server and of a client authority.
 func files(t *testing.T, server, authority pair) Files {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,8 +75,8 @@ func files(t *testing.T, server, authority pair) Files {
 	return f
 }
 
-// serve accepts connections with the files' configuration, and says on each what
-// it is called by the client certificate.
+// serve accepts connections with the configuration from the files. On each connection, it
+// writes the name in the client certificate.
 func serve(t *testing.T, f Files) (address string) {
 	t.Helper()
 	source, err := New(f, time.Millisecond)
@@ -112,7 +112,8 @@ func serve(t *testing.T, f Files) (address string) {
 	return listener.Addr().String()
 }
 
-// call returns who the server is, and who it takes the caller for.
+// call connects, and returns the name of the server and the caller's name according to the
+// server.
 func call(ctx context.Context, address string, client *pair, version uint16) (server, caller string, err error) {
 	config := &tls.Config{InsecureSkipVerify: true, MaxVersion: version, MinVersion: tls.VersionTLS10}
 	if client != nil {
@@ -128,15 +129,15 @@ func call(ctx context.Context, address string, client *pair, version uint16) (se
 }
 
 func TestSource(t *testing.T) {
-	t.Run("connections have what the files say now", connectionsHaveWhatTheFilesSayNow)
-	t.Run("TLS is at least 1.2", tlsisAtLeast12)
-	t.Run("files that cannot be used are an error at start", filesThatCannotBeUsedAreAnErrorAtStart)
-	t.Run("a broken file is logged once and without the key", aBrokenFileIsLoggedOnceAndWithoutTheKey)
-	t.Run("what the files say is told", whatTheFilesSayIsTold)
-	t.Run("a certificate from elsewhere is served beside the files", aCertificateFromElsewhereIsServedBesideTheFiles)
+	t.Run("connections use the current files", connectionsUseTheCurrentFiles)
+	t.Run("requires TLS 1.2", requiresTLS12)
+	t.Run("fails at startup if the files cannot be used", failsAtStartupIfTheFilesCannotBeUsed)
+	t.Run("logs a broken file once and without the key", logsABrokenFileOnceAndWithoutTheKey)
+	t.Run("reports the expiry and problems of the files", reportsTheExpiryAndProblemsOfTheFiles)
+	t.Run("combines GetCertificate with a client authority", combinesGetCertificateWithAClientAuthority)
 }
 
-func connectionsHaveWhatTheFilesSayNow(t *testing.T) {
+func connectionsUseTheCurrentFiles(t *testing.T) {
 	first, second, ann, bob := newPair(t, "first"), newPair(t, "second"), newPair(t, "ann"), newPair(t, "bob")
 	f := files(t, first, ann)
 	address := serve(t, f)
@@ -156,7 +157,7 @@ func connectionsHaveWhatTheFilesSayNow(t *testing.T) {
 		t.Error("a certificate of another authority is accepted")
 	}
 
-	// The key comes last, so that a pair that does not fit is seen in between.
+	// Write the key last, so that the pair does not match in between.
 	write(t, f.Certificate, second.certificate)
 	check(&ann, "first", "ann")
 	write(t, f.PrivateKey, second.key)
@@ -169,11 +170,11 @@ func connectionsHaveWhatTheFilesSayNow(t *testing.T) {
 	write(t, f.Certificate, second.certificate)
 	check(&bob, "second", "bob")
 	if _, _, err := call(t.Context(), address, &ann, 0); err == nil {
-		t.Error("a certificate of an authority that is gone is accepted")
+		t.Error("a certificate of a removed authority is accepted")
 	}
 }
 
-func tlsisAtLeast12(t *testing.T) {
+func requiresTLS12(t *testing.T) {
 	server := newPair(t, "server")
 	address := serve(t, files(t, server, server))
 	if _, _, err := call(t.Context(), address, nil, tls.VersionTLS11); err == nil {
@@ -184,7 +185,7 @@ func tlsisAtLeast12(t *testing.T) {
 	}
 }
 
-func filesThatCannotBeUsedAreAnErrorAtStart(t *testing.T) {
+func failsAtStartupIfTheFilesCannotBeUsed(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	for name, tc := range map[string]struct {
 		spoil func(*Files)
@@ -205,7 +206,7 @@ func filesThatCannotBeUsedAreAnErrorAtStart(t *testing.T) {
 	}
 }
 
-func aBrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
+func logsABrokenFileOnceAndWithoutTheKey(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	f := files(t, server, server)
 	source, err := New(f, 0)
@@ -219,18 +220,18 @@ func aBrokenFileIsLoggedOnceAndWithoutTheKey(t *testing.T) {
 	write(t, f.PrivateKey, other.key)
 	for range 2 {
 		if source.current() != good {
-			t.Error("the last good files are not in force")
+			t.Error("the last good files are not in effect")
 		}
 	}
-	if strings.Count(log.String(), "New TLS files cannot be used") != 1 || !strings.Contains(log.String(), f.PrivateKey) {
+	if strings.Count(log.String(), "New TLS files rejected") != 1 || !strings.Contains(log.String(), f.PrivateKey) {
 		t.Errorf("the log is %s", log.String())
 	}
 	if strings.Contains(log.String(), strings.Split(string(other.key), "\n")[1]) {
-		t.Error("the log has the key")
+		t.Error("the log contains the key")
 	}
 }
 
-func whatTheFilesSayIsTold(t *testing.T) {
+func reportsTheExpiryAndProblemsOfTheFiles(t *testing.T) {
 	server, other := newPair(t, "server"), newPair(t, "other")
 	f := files(t, server, server)
 	source, err := New(f, 0)
@@ -257,7 +258,7 @@ func whatTheFilesSayIsTold(t *testing.T) {
 	}
 }
 
-func aCertificateFromElsewhereIsServedBesideTheFiles(t *testing.T) {
+func combinesGetCertificateWithAClientAuthority(t *testing.T) {
 	server, ann, bob := newPair(t, "server"), newPair(t, "ann"), newPair(t, "bob")
 	f := files(t, server, ann)
 	address := serve(t, Files{ClientCA: f.ClientCA, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &server.tls, nil }})

@@ -8,49 +8,49 @@ import (
 	"weak"
 )
 
-// Capacity is how many changes the logs of a server keep to resume from.
+// Capacity is how many changes each log of the server keeps, so that readers can resume.
 const Capacity = 16384
 
-// Kind is what has become of an item.
+// Kind is the kind of a change.
 type Kind int
 
 const (
-	// Added is an item that was not there before.
+	// Added is an item that did not exist before.
 	Added Kind = iota
-	// Modified is an item that was there, and is another now.
+	// Modified is an item that existed before and has changed.
 	Modified
-	// Deleted is an item that is gone.
+	// Deleted is an item that no longer exists.
 	Deleted
 )
 
-// Event is one change. Nobody changes its item.
+// Event is one change. Its item must not be modified.
 type Event[T any] struct {
 	Kind Kind
 	Key  string
 	Item *T
 }
 
-// Change says what the item of a key is now.
+// Change sets or deletes the item of a key.
 type Change[T any] struct {
 	Key  string
 	Item *T
-	// Gone tells that there is none any more; the event has Item then, or what it
-	// was before if that is nil.
+	// Gone means that the item is deleted. The event then has Item or, if that is nil, the
+	// last item.
 	Gone bool
 }
 
-// Log is the state of items of a kind, and its last changes. All methods may be
-// called at any time from any goroutine.
+// Log has the current state of items of one kind, and their recent changes. All methods are
+// safe for concurrent use.
 type Log[T any] struct {
-	// epoch tells this log from all others, those of other processes too.
+	// epoch distinguishes this log from all others, including those of other processes.
 	epoch uint64
 
-	// ring has the entry of number n at n modulo its length. It is read without
-	// a lock, so that who writes never waits for those who read.
+	// ring has the entry with number n at n modulo its length. It is read without a lock, so
+	// that writers never wait for readers.
 	ring []atomic.Pointer[entry[T]]
 	// head is the number of the next event.
 	head atomic.Uint64
-	// changed is closed after the next event, if anybody awaits that.
+	// changed is closed after the next event, if a reader awaits it.
 	changed atomic.Pointer[chan struct{}]
 	awaited atomic.Bool
 
@@ -66,17 +66,17 @@ type entry[T any] struct {
 	Event[T]
 }
 
-// New returns an empty log that keeps so many of its last events, at least 2.
+// New returns an empty log that keeps the given number of recent events, at least 2.
 func New[T any](capacity int) *Log[T] {
 	var epoch [8]byte
-	_, _ = rand.Read(epoch[:]) // It never fails.
+	_, _ = rand.Read(epoch[:]) // Never fails.
 	l := &Log[T]{epoch: binary.BigEndian.Uint64(epoch[:]), ring: make([]atomic.Pointer[entry[T]], capacity), items: map[string]*T{}}
 	l.changed.Store(new(make(chan struct{})))
 	return l
 }
 
-// Update changes items, all at once for those who read. Whether an item is new is
-// found out here; that nothing goes is no event.
+// Update applies changes. Readers see all of them at once. Update determines whether an item
+// is new; deleting an item that does not exist causes no event.
 func (l *Log[T]) Update(changes ...Change[T]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,14 +108,14 @@ func (l *Log[T]) Update(changes ...Change[T]) {
 	}
 	l.head.Store(next)
 	if l.awaited.Swap(false) {
-		// Not here: it takes longer the more there are that wait.
+		// In a goroutine, because closing takes longer the more readers wait.
 		go close(*l.changed.Swap(new(make(chan struct{}))))
 	}
 }
 
-// wait returns a channel that is closed after the event of this number; nil if it
-// is there. The order matters: who writes asks for awaited after head is set, and
-// takes the channel away after that.
+// wait returns a channel that is closed after the event with this number, nil if the event
+// exists. The order matters: writers read awaited after they set head, and replace the
+// channel after that.
 func (l *Log[T]) wait(number uint64) <-chan struct{} {
 	changed := *l.changed.Load()
 	l.awaited.Store(true)

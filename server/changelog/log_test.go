@@ -15,7 +15,7 @@ import (
 func set(key string, value int) Change[int] { return Change[int]{Key: key, Item: &value} }
 func drop(key string) Change[int]           { return Change[int]{Key: key, Gone: true} }
 
-// drain reads what there is.
+// drain reads all available events.
 func drain(t *testing.T, r *Reader[int]) []string {
 	t.Helper()
 	var got []string
@@ -36,15 +36,15 @@ func describe(e Event[int]) string {
 }
 
 func TestLog(t *testing.T) {
-	t.Run("a reader gets the present state and then every change", aReaderGetsThePresentStateAndThenEveryChange)
-	t.Run("an update that changes nothing wakes nobody", anUpdateThatChangesNothingWakesNobody)
-	t.Run("those who begin together share a large state", thoseWhoBeginTogetherShareALargeState)
-	t.Run("a token goes on where it was given", aTokenGoesOnWhereItWasGiven)
-	t.Run("who is behind by more than half is cut off and may resume", whoIsBehindByMoreThanHalfIsCutOffAndMayResume)
-	t.Run("every reader sees exactly the sequence", everyReaderSeesExactlyTheSequence)
+	t.Run("a reader gets the current state and then every change", aReaderGetsTheCurrentStateAndThenEveryChange)
+	t.Run("an update without changes wakes no reader", anUpdateWithoutChangesWakesNoReader)
+	t.Run("readers that begin together share a large snapshot", readersThatBeginTogetherShareALargeSnapshot)
+	t.Run("a token resumes where it was issued", aTokenResumesWhereItWasIssued)
+	t.Run("a reader that is too far behind is cut off and can resume", aReaderThatIsTooFarBehindIsCutOffAndCanResume)
+	t.Run("every reader sees all events in order", everyReaderSeesAllEventsInOrder)
 }
 
-func aReaderGetsThePresentStateAndThenEveryChange(t *testing.T) {
+func aReaderGetsTheCurrentStateAndThenEveryChange(t *testing.T) {
 	f := New[int](16)
 	f.Update(set("b", 1), set("a", 1), set("c", 1), drop("c"))
 	state, r := f.Begin("")
@@ -69,7 +69,7 @@ func aReaderGetsThePresentStateAndThenEveryChange(t *testing.T) {
 	}
 }
 
-func anUpdateThatChangesNothingWakesNobody(t *testing.T) {
+func anUpdateWithoutChangesWakesNoReader(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("")
 	_, more, _ := r.Next()
@@ -83,7 +83,7 @@ func anUpdateThatChangesNothingWakesNobody(t *testing.T) {
 	<-more
 }
 
-func thoseWhoBeginTogetherShareALargeState(t *testing.T) {
+func readersThatBeginTogetherShareALargeSnapshot(t *testing.T) {
 	f := New[int](64)
 	for i := range sharedFrom {
 		f.Update(set(fmt.Sprint(i), i))
@@ -92,24 +92,24 @@ func thoseWhoBeginTogetherShareALargeState(t *testing.T) {
 	f.Update(set("b", 1))
 	second, r := f.Begin("")
 	if first != second {
-		t.Error("the state was taken twice")
+		t.Error("there are two snapshots")
 	}
 	if r.Current() {
-		t.Error("current, although an event is missing")
+		t.Error("current although an event is missing")
 	}
 	if got := drain(t, r); !cmp.Equal(got, []string{"added b 1"}) || !r.Current() {
-		t.Errorf("then came %q, current %v", got, r.Current())
+		t.Errorf("the next events are %q, current %v", got, r.Current())
 	}
 	for i := range 8 {
 		f.Update(set("c", i))
 	}
 	if third, r := f.Begin(""); third == first || len(third.Items) != sharedFrom+2 || !r.Current() {
-		t.Errorf("after many events still the old state, %d items", len(third.Items))
+		t.Errorf("after many events still the old snapshot, %d items", len(third.Items))
 	}
 	runtime.KeepAlive(first)
 }
 
-func aTokenGoesOnWhereItWasGiven(t *testing.T) {
+func aTokenResumesWhereItWasIssued(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("shop")
 	for i := range 10 {
@@ -128,7 +128,7 @@ func aTokenGoesOnWhereItWasGiven(t *testing.T) {
 		t.Errorf("the rest is %q", want)
 	}
 	if r.Token() != resumed.Token() {
-		t.Error("two tokens for the same place")
+		t.Error("two tokens for the same position")
 	}
 }
 
@@ -144,14 +144,14 @@ func TestTokens(t *testing.T) {
 		name, scope, token string
 		want               error
 	}{
-		{"where the log is now", "shop", good, nil},
-		{"as far back as events are kept", "shop", f.token("shop", 4), nil},
-		{"further back", "shop", f.token("shop", 3), ErrExpired},
+		{"the current position", "shop", good, nil},
+		{"the oldest event that is kept", "shop", f.token("shop", 4), nil},
+		{"an older event", "shop", f.token("shop", 3), ErrExpired},
 		{"of another process", "shop", New[int](16).token("shop", 0), ErrExpired},
 		{"of another scope", "", good, ErrMalformed},
 		{"of the future", "shop", f.token("shop", 21), ErrMalformed},
 		{"damaged", "shop", string(damaged), ErrMalformed},
-		{"cut", "shop", good[:len(good)-1], ErrMalformed},
+		{"truncated", "shop", good[:len(good)-1], ErrMalformed},
 		{"no token", "shop", "no token", ErrMalformed},
 		{"empty", "shop", "", ErrMalformed},
 	} {
@@ -163,7 +163,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func whoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
+func aReaderThatIsTooFarBehindIsCutOffAndCanResume(t *testing.T) {
 	f := New[int](16)
 	_, r := f.Begin("")
 	drain(t, r)
@@ -184,25 +184,25 @@ func whoIsBehindByMoreThanHalfIsCutOffAndMayResume(t *testing.T) {
 		f.Update(set("a", i))
 	}
 	if _, _, err := resumed.Next(); !errors.Is(err, ErrTooSlow) {
-		t.Errorf("who has caught up and falls behind again: %v", err)
+		t.Errorf("a reader that catches up and falls behind again: %v", err)
 	}
 	_, late := f.Begin("")
 	for i := range 17 {
 		f.Update(set("a", i))
 	}
 	if _, _, err := late.Next(); !errors.Is(err, ErrTooSlow) {
-		t.Errorf("what it would read is dropped: %v", err)
+		t.Errorf("a reader whose next event was dropped: %v", err)
 	}
 	if _, err := f.Resume("", late.Token()); !errors.Is(err, ErrExpired) {
 		t.Errorf("its token: %v", err)
 	}
 }
 
-// TestEveryReaderSeesExactlyTheSequence has readers begin at any time, resume at
-// any time, and end with what the log has.
-func everyReaderSeesExactlyTheSequence(t *testing.T) {
+// everyReaderSeesAllEventsInOrder starts readers at random times, resumes them at random
+// times, and compares their result with the log.
+func everyReaderSeesAllEventsInOrder(t *testing.T) {
 	const events = 20_000
-	f := New[int](4 * events) // Nobody is too slow here.
+	f := New[int](4 * events) // No reader is too slow here.
 	read := func(seed uint64) error {
 		random := rand.New(rand.NewPCG(seed, 0))
 		state, r := f.Begin("")
@@ -266,7 +266,7 @@ func everyReaderSeesExactlyTheSequence(t *testing.T) {
 	readers.Wait()
 }
 
-// BenchmarkUpdate is what a change costs whoever reads.
+// BenchmarkUpdate measures the cost of a change, by the number of readers.
 func BenchmarkUpdate(b *testing.B) {
 	for _, watchers := range []int{0, 1, 1000} {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {

@@ -2,33 +2,32 @@ package changelog
 
 import "errors"
 
-// ErrTooSlow tells a reader that it has fallen so far behind that events it has
-// not read may be dropped.
-var ErrTooSlow = errors.New("changes are read more slowly than they come")
+// ErrTooSlow means that the reader has fallen so far behind that events it has not read may
+// be dropped.
+var ErrTooSlow = errors.New("changes are read more slowly than they occur")
 
-// Reader reads the events of a log in their order. It is for one goroutine.
+// Reader reads the events of a log in order. It is for one goroutine.
 type Reader[T any] struct {
 	log   *Log[T]
 	scope string
-	// next is the number of the event to be read.
+	// next is the number of the next event to read.
 	next uint64
-	// first is the number of the first event that came after the beginning.
+	// first is the number of the first event after the reader was created.
 	first uint64
-	// most is how far behind the reader may be. Who begins far behind may first
+	// most is how far behind the reader may be. A reader that begins far behind may first
 	// catch up.
 	most uint64
 }
 
-// Begin returns the present state and a reader of what follows. The scope is what
-// of the log is of interest, e.g. a namespace; it only has to be the same when the
-// reader's tokens are used.
+// Begin returns the current state, and a reader of what follows. The scope is the part of the
+// log that is of interest, e.g. a namespace. It must be the same when the reader's tokens are
+// used.
 func (l *Log[T]) Begin(scope string) (*Snapshot[T], *Reader[T]) {
 	s := l.snap()
 	return s, l.reader(scope, s.at)
 }
 
-// Resume returns a reader of what follows a token. The error is ErrMalformed or
-// ErrExpired.
+// Resume returns a reader of what follows a token. The error is ErrMalformed or ErrExpired.
 func (l *Log[T]) Resume(scope, token string) (*Reader[T], error) {
 	next, err := l.parse(scope, token)
 	if err != nil {
@@ -48,10 +47,9 @@ func (l *Log[T]) reader(scope string, next uint64) *Reader[T] {
 	return &Reader[T]{log: l, scope: scope, next: next, first: l.head.Load(), most: uint64(len(l.ring))}
 }
 
-// Next returns the next event. If there is none yet, it returns a channel that is
-// closed when there is. The error is ErrTooSlow: the reader is behind by more than
-// half of what is kept, so that there is time to resume from its token, or what it
-// would read is dropped already.
+// Next returns the next event or, if it does not exist yet, a channel that is closed when it
+// does. The error is ErrTooSlow: either the reader is behind by more than half of what is
+// kept and still has time to resume from its token, or its next event was already dropped.
 func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 	l := r.log
 	behind, half := l.head.Load()-r.next, uint64(len(l.ring)/2)
@@ -68,14 +66,14 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 	}
 	e := l.ring[r.next%uint64(len(l.ring))].Load()
 	if e.number != r.next {
-		return Event[T]{}, nil, ErrTooSlow // It was dropped just now.
+		return Event[T]{}, nil, ErrTooSlow // Dropped just now.
 	}
 	r.next++
 	return e.Event, nil, nil
 }
 
-// Current tells whether everything was read that had come when the reader began.
+// Current reports whether the reader has read all events that existed when it was created.
 func (r *Reader[T]) Current() bool { return r.next >= r.first }
 
-// Token is what to resume from after the events that were read.
+// Token returns the token to resume from after the events that were read.
 func (r *Reader[T]) Token() string { return r.log.token(r.scope, r.next) }

@@ -6,25 +6,24 @@ import (
 	"weak"
 )
 
-// Snapshot is the state of a log at some time.
+// Snapshot is the state of a log at one time.
 type Snapshot[T any] struct {
-	// Items are in the order of their keys, each as an event that adds it.
+	// Items are ordered by key, each as an event that adds the item.
 	Items []Event[T]
-	// at is the number of the first event that is not in it.
+	// at is the number of the first event that is not included.
 	at uint64
 }
 
 const (
-	// sharedFrom is from how many items on a snapshot is used again for those who
-	// begin at about the same time: a thousand of them would fill the memory.
+	// sharedFrom is the number of items from which readers that begin at about the same time
+	// share a snapshot: a thousand separate snapshots would fill the memory.
 	sharedFrom = 1024
-	// sharedFor is how many events of the ring, as one part of so many, it may
-	// lack then. They follow.
+	// sharedFor limits the age of a shared snapshot: it may lack up to 1/sharedFor of the
+	// events in the ring, which follow it.
 	sharedFor = 16
 )
 
-// snap returns the present state, or that of a little while ago which somebody
-// else uses still.
+// snap returns the current state, or a recent one that another reader still uses.
 func (l *Log[T]) snap() *Snapshot[T] {
 	l.snapshotting.Lock()
 	defer l.snapshotting.Unlock()

@@ -7,17 +7,17 @@ import (
 	"hash/crc32"
 )
 
-// Errors of tokens.
+// Errors for tokens.
 var (
-	// ErrMalformed is that of a text that is no token, or not one of this scope.
-	ErrMalformed = errors.New("this is no token of such a watch")
-	// ErrExpired is that of a token whose next event is not kept any more, or of
-	// another log.
-	ErrExpired = errors.New("the changes since this token are not known here any more")
+	// ErrMalformed is the error for a text that is not a token, or not a token of this scope.
+	ErrMalformed = errors.New("not a token for this watch")
+	// ErrExpired is the error for a token of another log, or whose next event is no longer
+	// kept.
+	ErrExpired = errors.New("the changes since this token are no longer available on this replica")
 )
 
-// tokenVersion begins every token. A token goes on with the epoch, the number of
-// the next event, and a checksum of all that and the scope.
+// tokenVersion is the first byte of every token. The epoch, the number of the next event, and
+// a checksum of these and the scope follow.
 const (
 	tokenVersion = 1
 	tokenBody    = 1 + 8 + 8

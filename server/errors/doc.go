@@ -1,6 +1,6 @@
-// Package errors makes the errors that callers of the API see: a gRPC status with an
-// ErrorInfo. It has the one list of the reasons that there are. Others import it as
-// rpcerror, for what they get from the standard library's package is something else.
+// Package errors creates the errors that callers of the API see: a gRPC status with an
+// ErrorInfo. It has the only list of reasons. Other packages import it as rpcerror, because
+// the standard library also has a package errors.
 //
-// It must not know what leads to them.
+// It must not know what causes the errors.
 package errors

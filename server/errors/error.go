@@ -10,26 +10,26 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// domain is that of every ErrorInfo.
+// domain is the domain of every ErrorInfo.
 const domain = "workload-resizer.io"
 
-// retryDelay is when to try again what is not there yet: it comes, or comes back,
-// within a moment.
+// retryDelay is when to try again if something is not available yet: it becomes available, or
+// available again, within a moment.
 const retryDelay = time.Second
 
-// New returns a status error of the reason's code with an ErrorInfo of the reason
-// and, where they fit, more details. What is UNAVAILABLE has a RetryInfo, and a
-// FAILED_PRECONDITION its PreconditionFailure, without being given one.
+// New returns a status error with the reason's code, an ErrorInfo with the reason and, where
+// they fit, more details. An UNAVAILABLE error always has a RetryInfo, and a
+// FAILED_PRECONDITION error its PreconditionFailure.
 func New(reason *Reason, message string, details ...protoadapt.MessageV1) error {
 	return build(reason, message, nil, details)
 }
 
-// WithMetadata is New with what programs need to go on, in the ErrorInfo.
+// WithMetadata is New with metadata for programs in the ErrorInfo.
 func WithMetadata(reason *Reason, message string, metadata map[string]string) error {
 	return build(reason, message, metadata, nil)
 }
 
-// NotFound is the answer to who asks for something that there is not.
+// NotFound returns the error for an object that does not exist.
 func NotFound(reason *Reason, kind, name, message string) error {
 	return New(reason, message, &errdetails.ResourceInfo{ResourceType: kind, ResourceName: name, Description: message})
 }
@@ -47,12 +47,11 @@ func build(reason *Reason, message string, metadata map[string]string, details [
 	}
 	detailed, err := status.New(reason.code, message).WithDetails(all...)
 	if err != nil {
-		// Only details of an OK status, or ones that cannot be
-		// marshalled, give an error.
+		// WithDetails fails only for an OK status, or for details that cannot be marshaled.
 		panic("server/errors: details: " + err.Error())
 	}
 	return detailed.Err()
 }
 
-// NotReady is the error of what is not known yet, for this reason.
+// NotReady returns the error for something that is not known yet.
 func NotReady(reason *Reason, err error) error { return New(reason, "not ready: "+err.Error()) }

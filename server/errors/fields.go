@@ -6,16 +6,16 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 )
 
-// Violation is what is wrong with a field of a request.
+// Violation is a problem with a field of a request.
 type Violation struct{ Field, Problem string }
 
-// MissingField is the answer to a request that lacks a required field.
+// MissingField returns the error for a request that lacks a required field.
 func MissingField(field, what string) error { return BadField(field, "must be set: "+what) }
 
-// BadField is the answer to a request with a field that is not as it must be.
+// BadField returns the error for a request with an invalid field.
 func BadField(field, problem string) error { return BadFields([]Violation{{field, problem}}) }
 
-// BadFields is BadField for several fields, at least one.
+// BadFields is BadField for one or more fields.
 func BadFields(violations []Violation) error {
 	request := &errdetails.BadRequest{}
 	messages := make([]string, len(violations))

@@ -7,14 +7,13 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Reason is what an ErrorInfo names. There are no others than those of this
-// package.
+// Reason is a reason in an ErrorInfo. This package defines all reasons.
 type Reason struct {
 	name    string
 	code    codes.Code
 	general bool
 	meaning string
-	// subject is what fails a precondition; empty of other codes.
+	// subject is what fails a precondition; empty for other codes.
 	subject string
 }
 
@@ -24,36 +23,36 @@ func (r *Reason) String() string { return r.name }
 // Code returns the code of every error with the reason.
 func (r *Reason) Code() codes.Code { return r.code }
 
-// CodeName returns the code as the API's documents have it, e.g. "NOT_FOUND".
+// CodeName returns the code as the documentation of the API has it, e.g. "NOT_FOUND".
 func (r *Reason) CodeName() string { return code.Code(r.code).String() }
 
-// General tells that methods answer it whatever they do, so that their
-// descriptions do not name it.
+// General reports whether any method can return the reason, so that the descriptions of
+// methods do not name it.
 func (r *Reason) General() bool { return r.general }
 
-// Meaning returns what it means and what to do, half a sentence in Markdown.
+// Meaning returns what the reason means and what to do, as half a sentence in Markdown.
 func (r *Reason) Meaning() string { return r.meaning }
 
 var reasons []*Reason
 
-// Reasons returns all reasons, in the order in which people read them.
+// Reasons returns all reasons, in the order of the documentation.
 func Reasons() []*Reason { return slices.Clone(reasons) }
 
-// of is a reason that methods name which answer it.
+// of returns a reason that is documented by the methods that return it.
 func of(c codes.Code, name, meaning string) *Reason {
 	r := &Reason{name: name, code: c, meaning: meaning}
 	reasons = append(reasons, r)
 	return r
 }
 
-// general is a reason that any method answers.
+// general returns a reason that any method can return.
 func general(c codes.Code, name, meaning string) *Reason {
 	r := of(c, name, meaning)
 	r.general = true
 	return r
 }
 
-// about says what fails a precondition.
+// about sets what fails a precondition.
 func (r *Reason) about(subject string) *Reason {
 	r.subject = subject
 	return r

@@ -19,14 +19,14 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// named finds e.g. "NOT_FOUND (reason A, B or C)", and what more than one such
-// reason of the same code is named by: "A, B or C".
-var named = regexp.MustCompile(`(?:([A-Z_]+) \(|\(|\b)reason ([A-Z][A-Z_]+(?:(?:, or | or |, )(?:by a bug of the server )?[A-Z][A-Z_]+)*)`)
+// named matches, for example, "NOT_FOUND (reason A, B or C)", and a further reason of the
+// same code in "(reason A, B or C)".
+var named = regexp.MustCompile(`(?:([A-Z_]+) \(|\(|\b)reason ([A-Z][A-Z_]+(?:(?:, or | or |, )[A-Z][A-Z_]+)*)`)
 
 var word = regexp.MustCompile(`[A-Z][A-Z_]+`)
 
-// documented returns the reasons that comments name, with the codes beside them:
-// those of the description of the package, and those of all else.
+// documented returns the reasons that comments name, with the codes next to them: those in
+// the description of the package, and all others.
 func documented(t *testing.T) (general, own map[string][]string) {
 	t.Helper()
 	files, err := filepath.Glob("../../proto/workloadresizer/v1/*.proto")
@@ -66,24 +66,24 @@ func find(into map[string][]string, text string) {
 }
 
 func TestReasons(t *testing.T) {
-	t.Run("the API names every reason that there is", theAPINamesEveryReasonThatThereIs)
+	t.Run("the API documents every reason", theAPIDocumentsEveryReason)
 	t.Run("an error has the code of its reason", anErrorHasTheCodeOfItsReason)
-	t.Run("the code says what else an error tells", theCodeSaysWhatElseAnErrorTells)
+	t.Run("the code determines the other details of an error", theCodeDeterminesTheOtherDetailsOfAnError)
 }
 
-func theAPINamesEveryReasonThatThereIs(t *testing.T) {
+func theAPIDocumentsEveryReason(t *testing.T) {
 	general, own := documented(t)
 	var wantGeneral, wantOwn []string
 	byName := map[string]*Reason{}
 	for _, r := range Reasons() {
 		if byName[r.String()] != nil {
-			t.Errorf("%s is there twice", r)
+			t.Errorf("%s exists twice", r)
 		}
 		if (r.Code() == codes.FailedPrecondition) != (r.subject != "") {
-			t.Errorf("%s with %s is about %q", r, r.Code(), r.subject)
+			t.Errorf("%s with %s has the subject %q", r, r.Code(), r.subject)
 		}
 		if r.Code() == codes.OK || r.Meaning() == "" || strings.Contains(r.Meaning(), "|") {
-			t.Errorf("%s with %s means %q", r, r.Code(), r.Meaning())
+			t.Errorf("%s with %s has the meaning %q", r, r.Code(), r.Meaning())
 		}
 		if byName[r.String()] = r; r.General() {
 			wantGeneral = append(wantGeneral, r.String())
@@ -104,7 +104,7 @@ func theAPINamesEveryReasonThatThereIs(t *testing.T) {
 			r := byName[name]
 			for _, code := range beside {
 				if r != nil && code != "" && code != r.CodeName() {
-					t.Errorf("%s is named beside %s, but comes with %s", name, code, r.CodeName())
+					t.Errorf("%s is documented with %s, but has the code %s", name, code, r.CodeName())
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func anErrorHasTheCodeOfItsReason(t *testing.T) {
 	}
 }
 
-func theCodeSaysWhatElseAnErrorTells(t *testing.T) {
+func theCodeDeterminesTheOtherDetailsOfAnError(t *testing.T) {
 	for _, r := range Reasons() {
 		var want []any
 		switch r.Code() {

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Certificate is what is known of the serving certificate.
+// Certificate reports the state of the serving certificate.
 type Certificate interface {
-	// Ready returns why nobody can connect yet, nil once they can.
+	// Ready returns why callers cannot connect yet, nil once they can.
 	Ready() error
-	// Problem returns why the last good certificate is in force, or why it cannot be
-	// renewed; nil if all is well.
+	// Problem returns why the last good certificate is in effect, or why the certificate
+	// cannot be renewed; nil if there is no problem.
 	Problem() error
-	// Expiry is when the one in force expires; zero if there is none.
+	// Expiry returns when the certificate in effect expires; zero if there is none.
 	Expiry() time.Time
 }
 
-// CertificateProblem says what is wrong with a certificate that is in force; nil if nothing.
+// CertificateProblem returns what is wrong with the certificate in effect; nil if nothing is.
 func (h *Health) CertificateProblem() error {
 	if h.config.Certificate == nil {
 		return nil
 	}
 	if err := h.config.Certificate.Problem(); err != nil {
-		return fmt.Errorf("the serving certificate is the last good one: %w", err)
+		return fmt.Errorf("the last good serving certificate is in effect: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package health tells whether the server is well: by the health service of gRPC, to
-// probes over HTTP, and to whoever asks what is missing.
+// Package health reports whether the server is healthy: through the gRPC health service, to
+// HTTP probes, and to the services that list problems.
 //
-// It must not know what is done about it.
+// It must not know how problems are fixed.
 package health

@@ -14,28 +14,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
-// period is how old what the health service says may be.
+// period is how often the health service is updated.
 const period = 250 * time.Millisecond
 
-// Config is what a Health is made of.
+// Config configures a Health.
 type Config struct {
 	Ratios *ratios.Store
-	// Reconciler and Holds are nil where there is no cluster.
+	// Reconciler and Holds are nil for a standalone server.
 	Reconciler *reconciler.Reconciler
 	Holds      *hold.Store
-	// Stores are what is kept in ConfigMaps, in the order in which it is told.
+	// Stores are the stores that keep documents in ConfigMaps, in the order in which their
+	// problems are listed.
 	Stores []Store
 	// Certificate is nil in plaintext.
 	Certificate Certificate
-	// Services are all that the health service tells of.
+	// Services returns the services whose health is reported.
 	Services func() map[string]grpc.ServiceInfo
 }
 
-// Health is how the server is.
+// Health reports the health of the server.
 type Health struct {
 	config Config
 	server *health.Server
-	// ending tells that the server was asked to end.
+	// ending is set when the server is asked to shut down.
 	ending atomic.Bool
 }
 
@@ -47,8 +48,8 @@ func New(config Config) *Health {
 // Register serves the health service.
 func (h *Health) Register(r grpc.ServiceRegistrar) { healthv1.RegisterHealthServer(r, h.server) }
 
-// Run keeps what the health service says, of the server as a whole and of each
-// service, at whether plans can be made.
+// Run keeps the health service up to date until ctx is done. The server as a whole and each
+// service are healthy while plans can be made.
 func (h *Health) Run(ctx context.Context) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -69,7 +70,7 @@ func (h *Health) Run(ctx context.Context) {
 	}
 }
 
-// End has everybody told that the server is not ready any more.
+// End reports to all clients that the server is no longer ready.
 func (h *Health) End() {
 	h.ending.Store(true)
 	h.server.Shutdown()

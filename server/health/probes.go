@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ServeLive answers a probe whether the process is to be restarted.
+// ServeLive answers the liveness probe.
 func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
 	if err := h.live(); err != nil {
 		http.Error(w, "not live: "+err.Error(), http.StatusInternalServerError)
@@ -15,8 +15,8 @@ func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// ServeReady answers a probe whether the server is to be asked, with what is wrong all
-// the same.
+// ServeReady answers the readiness probe. A server that is ready still lists its problems as
+// warnings.
 func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 	if h.ending.Load() {
 		http.Error(w, "not ready: shutting down", http.StatusServiceUnavailable)
@@ -27,10 +27,10 @@ func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	_, _ = fmt.Fprintf(w, "ok\nratios: revision %s\n", h.config.Ratios.Table().Revision)
-	// Ready on the last good ratios is still ready, but nobody should
-	// have to guess that they are old.
+	// The server is ready with the last good ratios, but users must be able to see that they
+	// are old.
 	if err := h.config.Ratios.Problem(); err != nil {
-		_, _ = fmt.Fprintf(w, "warning: the last good ratios are in force: %v\n", err)
+		_, _ = fmt.Fprintf(w, "warning: the last good ratios are in effect: %v\n", err)
 	}
 	for _, err := range []error{h.Unstorable(), h.CertificateProblem(), h.unknownOwners()} {
 		if err != nil {
@@ -41,6 +41,6 @@ func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	if err := h.config.Holds.Err(); err != nil {
-		_, _ = fmt.Fprintf(w, "warning: restored and paused pods are not known as they are stored: %v\n", err)
+		_, _ = fmt.Fprintf(w, "warning: the stored holds are not in effect: %v\n", err)
 	}
 }

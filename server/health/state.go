@@ -6,13 +6,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 )
 
-// Store keeps something in a ConfigMap.
+// Store keeps a document in a ConfigMap.
 type Store interface {
-	// Missing says what cannot be stored for want of the ConfigMap; nil if nothing.
+	// Missing returns what cannot be stored because the ConfigMap does not exist; nil if
+	// nothing.
 	Missing() error
 }
 
-// Ready returns an error that says what is missing while plans cannot be made.
+// Ready returns what is missing while plans cannot be made; nil once they can.
 func (h *Health) Ready() error {
 	if h.config.Certificate != nil {
 		if err := h.config.Certificate.Ready(); err != nil {
@@ -28,7 +29,7 @@ func (h *Health) Ready() error {
 	return nil
 }
 
-// live returns an error if the server does nothing any more.
+// live returns an error if the server no longer makes progress.
 func (h *Health) live() error {
 	if h.config.Reconciler == nil {
 		return nil
@@ -36,7 +37,8 @@ func (h *Health) live() error {
 	return h.config.Reconciler.Live()
 }
 
-// Unstorable says what cannot be stored for want of a ConfigMap; nil if nothing.
+// Unstorable returns what cannot be stored because a ConfigMap does not exist; nil if
+// nothing.
 func (h *Health) Unstorable() error {
 	var missing []error
 	for _, store := range h.config.Stores {
@@ -45,7 +47,7 @@ func (h *Health) Unstorable() error {
 	return errors.Join(missing...)
 }
 
-// unknownOwners says which kinds of workloads cannot be read, nil if all can.
+// unknownOwners returns which kinds of workloads cannot be read; nil if all can.
 func (h *Health) unknownOwners() error {
 	if h.config.Reconciler == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package holds is the PauseService, and the Restore of the ResizeService: what people
-// want to be left as it is, or given back.
+// Package holds implements the PauseService, and the method Restore of the ResizeService: it
+// creates, lists and ends holds.
 //
-// It must not know what becomes of pods that are held.
+// It must not know how holds affect pods.
 package holds

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// storeError translates what the store of holds answers; nil stays nil.
+// storeError translates an error of the store of holds; nil stays nil.
 func storeError(err error) error {
 	var covered *hold.CoveredError
 	var full *hold.FullError
@@ -27,12 +27,11 @@ func storeError(err error) error {
 	})
 }
 
-// requestFields are the fields of a request that those of a hold come from, where
-// they have other names.
+// requestFields maps fields of a hold to fields of a request, where their names differ.
 var requestFields = map[string]string{"namespace": "scope.namespace", "pod": "scope.pod", "workload.kind": "scope.workload.kind", "workload.name": "scope.workload.name", "expires": "ttl"}
 
-// faultsError is the answer to a request for a hold that cannot be; nil if there
-// is nothing wrong.
+// faultsError returns the error for a request for an invalid hold; nil if there are no
+// faults.
 func faultsError(wrong []*hold.FieldError) error {
 	violations := make([]rpcerror.Violation, len(wrong))
 	for i, fault := range wrong {

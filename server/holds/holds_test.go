@@ -30,7 +30,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// podList are the uids of the pods that exist.
+// podList has the UIDs of the pods that exist.
 type podList map[types.NamespacedName]types.UID
 
 func (p podList) Count(namespace string) (int, error) {
@@ -43,7 +43,7 @@ func (p podList) Count(namespace string) (int, error) {
 	return n, nil
 }
 
-// Workloads are those of the one pod.
+// Workloads returns the workloads of the only pod.
 func (p podList) Workloads(name types.NamespacedName) []safety.Workload {
 	if _, ok := p[name]; !ok {
 		return nil
@@ -75,12 +75,12 @@ var (
 	web        = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}
 )
 
-// may is what every caller may do: everything, or nothing.
+// may is whether callers have every right or none.
 type may bool
 
 func (m may) Require(_ context.Context, right access.Right, _ string) error {
 	if !m {
-		return rpcerror.New(rpcerror.NotAuthorized, "you may not "+right.String())
+		return rpcerror.New(rpcerror.NotAuthorized, "you cannot "+right.String())
 	}
 	return nil
 }
@@ -105,10 +105,10 @@ func TestHoldService(t *testing.T) {
 		return response.GetHolds()
 	}
 
-	// The server does not know who calls, as far as these tests are concerned.
+	// In these tests, all callers are local.
 	anybody := func(t *testing.T) context.Context { return access.NewContext(t.Context(), access.Caller{Local: true}) }
 
-	t.Run("what is held is listed until it is resumed", func(t *testing.T) {
+	t.Run("lists a hold until it is resumed", func(t *testing.T) {
 		s := service(t, "all")
 		begin := time.Now().Truncate(time.Second)
 		restored, err := s.Restore(anybody(t), &workloadresizerv1.RestoreRequest{Scope: web, Reason: "why", Author: "ann"})
@@ -146,11 +146,11 @@ func TestHoldService(t *testing.T) {
 				t.Error(diff)
 			}
 			if left := list(t, s); (len(left) == 0) == validate {
-				t.Errorf("validate only %v leaves %v", validate, left)
+				t.Errorf("with validate_only %v, the holds are %v", validate, left)
 			}
 		}
 	})
-	t.Run("resume ends what it names, and says what goes on", func(t *testing.T) {
+	t.Run("resume ends the holds that it names, and returns those that remain", func(t *testing.T) {
 		s := service(t, "named")
 		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web} {
 			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
@@ -173,10 +173,10 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
-			servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" ends that one hold`)
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume -A --kind pause" to end that hold`)
 		}
 	})
-	t.Run("how many pods are concerned, and that a restore decides", func(t *testing.T) {
+	t.Run("returns the number of pods, and a restore that takes precedence", func(t *testing.T) {
 		s := service(t, "counts")
 		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
 		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop})
@@ -197,7 +197,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("resumed %v, %v", resumed, err)
 		}
 	})
-	t.Run("a workload is held with all its pods", func(t *testing.T) {
+	t.Run("a hold on a workload covers all its pods", func(t *testing.T) {
 		s := service(t, "workloads")
 		webs := &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}
 		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: webs})
@@ -208,7 +208,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("held %v", held)
 		}
 		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web})
-		servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" ends that one hold`)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", `"resizectl resume Deployment/web -n shop --kind restore" to end that hold`)
 		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web})
 		if err != nil || !cmp.Equal(paused.GetOverruledBy(), restored.GetHold(), protocmp.Transform()) {
 			t.Errorf("paused %v, %v", paused, err)
@@ -217,7 +217,7 @@ func TestHoldService(t *testing.T) {
 		if err != nil || len(resumed.GetReleased()) != 1 || !cmp.Equal(resumed.GetStillHeldBy(), restored.GetHold(), protocmp.Transform()) {
 			t.Errorf("resumed the pod %v, %v", resumed, err)
 		}
-		// One that nothing is known of may still come.
+		// A workload that does not exist yet can be held.
 		later, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Job", Name: "later"}}})
 		if err != nil || later.Pods == nil || later.GetPods() != 0 {
 			t.Errorf("paused %v, %v", later, err)
@@ -227,7 +227,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("resumed %v, %v", resumed, err)
 		}
 	})
-	t.Run("the author is the caller, where it is known", func(t *testing.T) {
+	t.Run("the author is the caller, if it is known", func(t *testing.T) {
 		s := service(t, "authors")
 		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob"})
 		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Author: "ann"})
@@ -235,7 +235,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("paused %v, %v", paused, err)
 		}
 	})
-	t.Run("holds of a namespace are for those who see its pods", func(t *testing.T) {
+	t.Run("lists holds only of namespaces that the caller can see", func(t *testing.T) {
 		s := service(t, "views")
 		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
 		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, bank} {
@@ -254,10 +254,10 @@ func TestHoldService(t *testing.T) {
 		s.config.Viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
 		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
 		if status.Code(err) != codes.Unavailable {
-			t.Errorf("while it is not known who sees what: %v", err)
+			t.Errorf("while the view is not known: %v", err)
 		}
 	})
-	t.Run("a namespace's holds are listed with that of the cluster", func(t *testing.T) {
+	t.Run("lists the holds of a namespace together with those of the cluster", func(t *testing.T) {
 		s := service(t, "listed")
 		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, {Namespace: "bank"}} {
 			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
@@ -277,7 +277,7 @@ func TestHoldService(t *testing.T) {
 		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
 		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 	})
-	t.Run("whoever does not see a namespace learns nothing of its pods and holds", func(t *testing.T) {
+	t.Run("reveals no pods or holds of a namespace that the caller cannot see", func(t *testing.T) {
 		s := service(t, "hidden")
 		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
 		for _, scope := range []*workloadresizerv1.HoldScope{shop, bank} {
@@ -307,10 +307,10 @@ func TestHoldService(t *testing.T) {
 		}
 		s.config.Viewer = servertest.All
 		if left := list(t, s); len(left) > 0 {
-			t.Errorf("what is not seen goes on: %v", left)
+			t.Errorf("holds that the caller cannot see remain: %v", left)
 		}
 	})
-	t.Run("nothing ends while it is not known who sees what", func(t *testing.T) {
+	t.Run("ends no hold while the view is not known", func(t *testing.T) {
 		s := service(t, "unseen")
 		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop}); err != nil {
 			t.Fatal(err)
@@ -322,7 +322,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("%v, %v", left, err)
 		}
 	})
-	t.Run("without a kind, the right to what would end is enough", func(t *testing.T) {
+	t.Run("without a kind, resume needs only the rights to the holds that would end", func(t *testing.T) {
 		s := service(t, "kinds")
 		s.config.Rights = may(false)
 		pause := func(scope *workloadresizerv1.HoldScope) {
@@ -333,7 +333,7 @@ func TestHoldService(t *testing.T) {
 		}
 		pause(shop)
 		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop}); err != nil || len(response.GetReleased()) != 1 {
-			t.Errorf("what was paused: %v, %v", response, err)
+			t.Errorf("pauses only: %v, %v", response, err)
 		}
 		pause(shop)
 		if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: web}); err != nil {
@@ -341,21 +341,21 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, ValidateOnly: validate})
-			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you may not delete restores; kind PAUSE (--kind pause) ends pauses only")
+			servertest.CheckError(t, err, codes.PermissionDenied, "NOT_AUTHORIZED", "you cannot delete restores; to end only pauses, set kind PAUSE (--kind pause)")
 		}
 		if left := list(t, s); len(left) != 2 {
-			t.Errorf("all the same, what is left is %v", left)
+			t.Errorf("after the refusal, the holds are %v", left)
 		}
 		kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
 		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true, Kind: kind}); err != nil || len(response.GetReleased()) != 1 {
-			t.Errorf("only pauses: %v, %v", response, err)
+			t.Errorf("kind PAUSE: %v, %v", response, err)
 		}
 		s.config.Rights = may(true)
 		if response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, IncludeNested: true}); err != nil || len(response.GetReleased()) != 1 {
 			t.Errorf("with the right: %v, %v", response, err)
 		}
 	})
-	t.Run("the log has who stored and ended holds, and why", func(t *testing.T) {
+	t.Run("logs who created and ended holds, and why", func(t *testing.T) {
 		s := service(t, "logged")
 		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
 		anHour, err := s.Pause(klog.NewContext(anybody(t), logger), &workloadresizerv1.PauseRequest{Scope: web, Ttl: durationpb.New(time.Hour)})
@@ -379,7 +379,7 @@ func TestHoldService(t *testing.T) {
 			`Holds ended caller="(local)" author="ann" kind="" holds=1 released=["Pause of namespace shop"] reason="done"`,
 		} {
 			if strings.Count(log, want) != 1 {
-				t.Errorf("the log has not once %s:\n%s", want, log)
+				t.Errorf("want %s exactly once in the log:\n%s", want, log)
 			}
 		}
 		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
@@ -388,7 +388,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("names the fields %v", named)
 		}
 	})
-	t.Run("a pod that is gone can be resumed by its name", func(t *testing.T) {
+	t.Run("resumes a deleted pod by its name", func(t *testing.T) {
 		s := service(t, "gone")
 		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web}); err != nil {
 			t.Fatal(err)
@@ -399,7 +399,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("released %v, %v", response, err)
 		}
 	})
-	t.Run("a request must name exactly one scope, that exists", func(t *testing.T) {
+	t.Run("requires exactly one existing scope", func(t *testing.T) {
 		s := service(t, "bad")
 		for _, tc := range []struct {
 			name    string
@@ -408,18 +408,18 @@ func TestHoldService(t *testing.T) {
 			reason  string
 			message string
 		}{
-			{"nothing is not everything", &workloadresizerv1.PauseRequest{}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
-			{"an empty scope is not everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
-			{"everything and a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "shop"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
-			{"a pod of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Pod: "web"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
-			{"a workload of no namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
-			{"a workload and a pod", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
-			{"a workload and everything", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name one scope"},
-			{"a kind in another case", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is no kind`},
-			{"a pod that is not there", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart"}}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
-			{"a name that is none", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "Shop", Pod: "web\n"}}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod "web\n" is no name of a pod`},
-			{"a reason of two lines", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\nb"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line"},
-			{"a reason that YAML cannot hold", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\ufffe"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character"},
+			{"no scope is not the cluster", &workloadresizerv1.PauseRequest{}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
+			{"an empty scope is not the cluster", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
+			{"the cluster and a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "shop"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
+			{"a pod without a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Pod: "web"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload without a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
+			{"a workload and a pod", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
+			{"a workload and the cluster", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
+			{"a kind in lower case", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is not a kind`},
+			{"a pod that does not exist", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart"}}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
+			{"invalid names", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "Shop", Pod: "web\n"}}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod "web\n" is not a valid name of a pod`},
+			{"a reason with two lines", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\nb"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line"},
+			{"a reason that YAML cannot represent", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\ufffe"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason contains U+FFFE, which is not a character"},
 			{"a long reason", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason is 513 bytes long"},
 		} {
 			for _, validate := range []bool{true, false} {
@@ -434,7 +434,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, scope := range []*workloadresizerv1.HoldScope{{Namespace: "Shop"}, {Namespace: "Shop", Pod: "web"}} {
 			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
-			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is no name of a namespace")
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is not a valid name of a namespace")
 			if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{"scope.namespace"}) {
 				t.Errorf("names the fields %v", named)
 			}
@@ -442,20 +442,20 @@ func TestHoldService(t *testing.T) {
 		_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{})
 		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set")
 		if left := list(t, s); len(left) > 0 {
-			t.Errorf("held all the same: %v", left)
+			t.Errorf("holds after refused requests: %v", left)
 		}
 	})
-	t.Run("validate only stores nothing", func(t *testing.T) {
+	t.Run("validate_only stores nothing", func(t *testing.T) {
 		s := service(t, "validate")
 		response, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true})
 		if err != nil || !response.GetHold().GetScope().GetAllNamespaces() || response.GetHold().GetCreateTime() == nil {
 			t.Errorf("%v, %v", response, err)
 		}
 		if left := list(t, s); len(left) > 0 {
-			t.Errorf("held: %v", left)
+			t.Errorf("the holds are %v", left)
 		}
 	})
-	t.Run("a server that writes nothing holds nothing", func(t *testing.T) {
+	t.Run("a dry run stores no holds", func(t *testing.T) {
 		s := service(t, "dry", hold.ReadOnly())
 		for name, try := range map[string]func(validate bool) error{
 			"pause": func(validate bool) error {
@@ -473,11 +473,11 @@ func TestHoldService(t *testing.T) {
 		} {
 			servertest.CheckError(t, try(false), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
 			if err := try(true); err != nil {
-				t.Errorf("to validate only, %s: %v", name, err)
+				t.Errorf("%s with validate_only: %v", name, err)
 			}
 		}
 	})
-	t.Run("what cannot be written to says what to do", func(t *testing.T) {
+	t.Run("a ConfigMap that cannot be written is reported with advice", func(t *testing.T) {
 		s := service(t, "lost")
 		api := client.CoreV1().ConfigMaps(namespace.Name)
 		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"holds.yaml": "holds: [{}]"}}, metav1.UpdateOptions{}); err != nil {
@@ -485,7 +485,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
-			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: holds[0].namespace: want either a namespace or allNamespaces: true; holds[0].kind: must be")
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: holds[0].namespace: must set either a namespace or allNamespaces: true; holds[0].kind: must be")
 		}
 		localcluster.Eventually(t, "the problem to be listed", func() error {
 			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
@@ -510,7 +510,7 @@ func scopesOf(holds []*workloadresizerv1.Hold) (scopes []*workloadresizerv1.Hold
 }
 
 func TestHoldErrors(t *testing.T) {
-	servertest.CheckError(t, storeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "rights of deploy/base")
+	servertest.CheckError(t, storeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "permissions of deploy/base")
 	servertest.CheckError(t, storeError(&hold.FullError{Holds: 5001}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "5001 holds")
 	servertest.CheckError(t, storeError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
 }

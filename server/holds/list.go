@@ -10,7 +10,7 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// table returns the table in force, or the error that there is none.
+// table returns the table in effect, or an error if there is none.
 func (s *Service) table() (*hold.Table, error) {
 	table, err := s.config.Store.Ready()
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	return response, nil
 }
 
-// seen returns the holds that the caller may see: that of the cluster, and those
-// of namespaces whose pods it may see.
+// seen returns the holds that the caller can see: those of the cluster, and those of
+// namespaces whose pods it can see.
 func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
 	var kept []hold.Hold
 	for _, h := range all {

@@ -11,16 +11,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// mostLogged is how many of the holds that have ended one line names.
+// mostLogged is the maximum number of ended holds that one log line names.
 const mostLogged = 100
 
-// logStored tells the log who wanted a hold.
+// logStored logs who created a hold.
 func logStored(ctx context.Context, h hold.Hold) {
 	klog.FromContext(ctx).Info("Hold stored", "caller", access.FromContext(ctx).String(), "author", h.Author,
 		"kind", h.Kind, "scope", h.Scope.String(), "expires", expiryText(h), "reason", h.Reason)
 }
 
-// expiryText is when a hold ends by itself, for people.
+// expiryText returns when a hold expires, in human-readable form.
 func expiryText(h hold.Hold) string {
 	if h.Expires.IsZero() {
 		return "never"
@@ -28,7 +28,7 @@ func expiryText(h hold.Hold) string {
 	return h.Expires.Format(time.RFC3339)
 }
 
-// logEnded tells the log who has ended holds, which nothing else remembers.
+// logEnded logs who ended holds, which is recorded nowhere else.
 func logEnded(ctx context.Context, request *workloadresizerv1.ResumeRequest, ended []hold.Hold) {
 	var released []string
 	for _, h := range ended[:min(len(ended), mostLogged)] {

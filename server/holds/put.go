@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Restore answers the method of the ResizeService.
+// Restore implements a method of the ResizeService.
 func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	h, err := s.put(ctx, hold.Restore, request)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseReq
 	return response, nil
 }
 
-// putRequest is what requests for holds of any kind have.
+// putRequest has the fields that requests for holds of all kinds share.
 type putRequest interface {
 	GetScope() *workloadresizerv1.HoldScope
 	GetReason() string
@@ -52,7 +52,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	if err != nil {
 		return hold.Hold{}, err
 	}
-	// Whether there is such a pod is not told either.
+	// Checked first, so that the response does not reveal whether the pod exists.
 	if err := access.MustSee(s.config.Viewer.View(ctx), scope.Namespace); err != nil {
 		return hold.Hold{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	return h, nil
 }
 
-// count counts the pods that the scope has now, nil while that is not known.
+// count returns the number of pods that are in the scope now, nil while it is not known.
 func (s *Service) count(scope hold.Scope) *int64 {
 	n, err := s.config.Pods.Count(scope.Namespace)
 	if scope.Workload != (safety.Workload{}) {
@@ -91,7 +91,7 @@ func (s *Service) count(scope hold.Scope) *int64 {
 		return nil
 	}
 	if scope.Pod != "" {
-		// Only one pod has the name.
+		// Only one pod can have the name.
 		n = 1
 		if _, err := s.config.Pods.UID(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod}); err != nil {
 			n = 0
@@ -101,7 +101,7 @@ func (s *Service) count(scope hold.Scope) *int64 {
 	return &pods
 }
 
-// workloads are those of the pod that a scope is; none for other scopes.
+// workloads returns the workloads of the pod if the scope is a pod; nil for other scopes.
 func (s *Service) workloads(scope hold.Scope) []safety.Workload {
 	if scope.Pod == "" {
 		return nil

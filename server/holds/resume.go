@@ -34,7 +34,7 @@ func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeR
 	var refused error
 	ended, err := release(ctx, hold.Ending{
 		Scope: scope, Workloads: s.workloads(scope), Kind: kinds[request.GetKind()], Nested: request.GetIncludeNested(),
-		// Both are asked before the write: what is done can be told.
+		// Both are checked before the write, so that what is done can be reported.
 		Check: func(e hold.Ended) error {
 			if refused = s.mayEnd(ctx, request.GetKind(), scope.Namespace, e.Holds); refused == nil {
 				released, refused = seen(view, e.Holds)
@@ -58,9 +58,9 @@ func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeR
 	return response, nil
 }
 
-// mayEnd returns the error that the caller must not end the holds. Whoever names a
-// kind has been asked for its right before; without one, that of pauses suffices
-// as long as no restore ends.
+// mayEnd returns an error if the caller does not have the right to end the holds. If the
+// request names a kind, the right was checked before. If not, the right to end pauses is
+// sufficient as long as no restore ends.
 func (s *Service) mayEnd(ctx context.Context, kind workloadresizerv1.HoldKind, namespace string, holds []hold.Hold) error {
 	isRestore := func(h hold.Hold) bool { return h.Kind == hold.Restore }
 	if kind != workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED || !slices.ContainsFunc(holds, isRestore) {
@@ -68,7 +68,7 @@ func (s *Service) mayEnd(ctx context.Context, kind workloadresizerv1.HoldKind, n
 	}
 	err := s.config.Rights.Require(ctx, access.EndRestores, namespace)
 	if status.Code(err) == codes.PermissionDenied {
-		return rpcerror.New(rpcerror.NotAuthorized, status.Convert(err).Message()+"; kind PAUSE (--kind pause) ends pauses only")
+		return rpcerror.New(rpcerror.NotAuthorized, status.Convert(err).Message()+"; to end only pauses, set kind PAUSE (--kind pause)")
 	}
 	return err
 }

@@ -12,36 +12,36 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	// Store keeps the holds.
 	Store *hold.Store
-	// Pods are those that there are; a reconciler.Reconciler knows them.
+	// Pods gives access to the existing pods; a reconciler.Reconciler implements it.
 	Pods Pods
-	// Viewer tells what callers see, Rights what they may do; an access.Access both.
+	// Viewer determines what callers can see, and Rights what they may do; an access.Access
+	// implements both.
 	Viewer access.Viewer
 	Rights Rights
 }
 
-// Pods knows the pods that there are now. Its errors are those of a preview.
+// Pods gives access to the pods that exist now. Its errors are those of a preview.
 type Pods interface {
 	UID(types.NamespacedName) (types.UID, error)
-	// Workloads are those of a pod, the narrowest first, as far as they are
-	// known.
+	// Workloads returns the known workloads of a pod, the narrowest first.
 	Workloads(types.NamespacedName) []safety.Workload
-	// Count counts those of a namespace, of all if it is empty.
+	// Count counts the pods of a namespace, or all pods if it is empty.
 	Count(namespace string) (int, error)
-	// CountOf counts those of a workload.
+	// CountOf counts the pods of a workload.
 	CountOf(namespace string, workload safety.Workload) (int, error)
 }
 
-// Rights tells what callers may do. The error is that they may not, or that it is not
-// known.
+// Rights checks what callers may do. It returns an error if the caller does not have the
+// right, or if this is not known.
 type Rights interface {
 	Require(ctx context.Context, right access.Right, namespace string) error
 }
 
-// Service keeps holds.
+// Service creates, lists and ends holds.
 type Service struct {
 	workloadresizerv1.UnimplementedPauseServiceServer
 	config Config

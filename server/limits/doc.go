@@ -1,5 +1,5 @@
-// Package limits bounds what callers can ask for: how often, for how long, and how
-// much at a time.
+// Package limits bounds the calls of callers: their rate, their duration, and the work that
+// they cause at the same time.
 //
 // It must not know what the services do.
 package limits

@@ -17,34 +17,33 @@ import (
 )
 
 const (
-	// unaryTime is how long a unary call may take at most.
+	// unaryTime is the maximum duration of a unary call.
 	unaryTime = 30 * time.Second
-	// rememberedCallers bounds what is remembered of callers: those of a cluster
-	// with 10,000 node agents.
+	// rememberedCallers is the maximum number of callers whose rates are remembered: enough
+	// for a cluster with 10,000 node agents.
 	rememberedCallers = 16384
 )
 
-// callerKey is whose calls count together; the node is empty unless the caller is
-// bound to one.
+// callerKey identifies callers that share a rate limit. The node is empty unless the caller
+// is bound to one.
 type callerKey struct{ name, node string }
 
-// Limiter enforces Limits, but for previews: those count where they begin.
+// Limiter enforces Limits, except for previews, which take a slot where they begin.
 type Limiter struct {
 	limits Limits
 
 	mu sync.Mutex
-	// callers are the limits of callers' rates, by callerKey.
+	// callers has the rate limiters of callers, by callerKey.
 	callers *lru.Cache
 	watches map[string]int
 }
 
-// New returns a Limiter that remembers nobody yet.
+// New returns a Limiter that remembers no callers yet.
 func New(limits Limits) *Limiter {
 	return &Limiter{limits: limits, callers: lru.New(rememberedCallers), watches: map[string]int{}}
 }
 
-// PaceUnary counts calls. It comes before what a caller may do is asked: that costs more than to
-// make a call.
+// PaceUnary counts calls. It comes before authorization, which costs more than making a call.
 func (l *Limiter) PaceUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := l.pace(ctx, info.FullMethod); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.S
 	return handler(service, stream)
 }
 
-// pace takes a call into account. Methods that anybody may call have no caller.
+// pace counts a call. Methods that need no credentials have no caller.
 func (l *Limiter) pace(ctx context.Context, method string) error {
 	caller := access.FromContext(ctx)
 	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
@@ -83,7 +82,7 @@ func (l *Limiter) rateOf(caller access.Caller) *rate.Limiter {
 	return limit
 }
 
-// Unary gives a call the deadline of the server, unless it has an earlier one.
+// Unary sets the server's deadline on a call, unless the call has an earlier one.
 func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > unaryTime {
 		var cancel context.CancelFunc
@@ -109,7 +108,7 @@ func (l *Limiter) enterWatch(caller string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if most := l.limits.WatchesPerCaller; most > 0 && l.watches[caller] >= most {
-		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("%d watches of the same caller run already (--max-watches-per-caller)", most), 0)
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("the caller already has %d watches (--max-watches-per-caller)", most), 0)
 	}
 	l.watches[caller]++
 	return func() {
@@ -121,8 +120,8 @@ func (l *Limiter) enterWatch(caller string) (leave func(), err error) {
 	}, nil
 }
 
-// tooMany is the answer to who asks for too much; wait is when to try again, 0 if
-// nobody knows.
+// tooMany returns the error for a caller that exceeds a limit. wait is when to try again, 0
+// if that is not known.
 func tooMany(reason *rpcerror.Reason, message string, wait time.Duration) error {
 	if wait == 0 {
 		return rpcerror.New(reason, message)

@@ -2,28 +2,27 @@ package limits
 
 import "math"
 
-// Limits are what callers can ask for. 0 is no limit.
+// Limits are the limits for callers. 0 means no limit.
 type Limits struct {
-	// CallsPerSecond is how many calls one caller may begin per second on
-	// average, and CallBurst in one go. Callers that are Local have no such
-	// limit, and of those that are bound to a node each node is one: node agents
-	// all have the same account.
+	// CallsPerSecond is how many calls one caller may begin per second on average, and
+	// CallBurst how many at once. Local callers have no such limit. Callers that are bound to
+	// a node are limited per node, because all node agents have the same account.
 	CallsPerSecond float64
 	CallBurst      int
-	// Previews is how many streams of plans and manifests are worked on at once, of
-	// all callers; of one caller half as many. As many changes of ratios are worked
-	// on that are only checked.
+	// Previews is how many streams of plans and manifests may be processed at once for all
+	// callers, and for one caller half as many. The same limit applies separately to ratio
+	// changes that are only validated.
 	Previews int
-	// WatchesPerCaller is how many watches one caller may have.
+	// WatchesPerCaller is the maximum number of watches of one caller.
 	WatchesPerCaller int
-	// StreamsPerConnection is how many calls may be open on one connection.
+	// StreamsPerConnection is the maximum number of open calls on one connection.
 	StreamsPerConnection uint32
 }
 
-// Default are generous for people and programs that behave.
+// Default is generous for well-behaved users and programs.
 var Default = Limits{CallsPerSecond: 50, CallBurst: 200, Previews: 4, WatchesPerCaller: 100, StreamsPerConnection: 250}
 
-// Streams is StreamsPerConnection as gRPC has it.
+// Streams returns StreamsPerConnection in the form that gRPC expects.
 func (l Limits) Streams() uint32 {
 	if l.StreamsPerConnection == 0 {
 		return math.MaxUint32
@@ -32,9 +31,9 @@ func (l Limits) Streams() uint32 {
 }
 
 const (
-	// MessageBytes is how large a request may be.
+	// MessageBytes is the maximum size of a request.
 	MessageBytes = 4 << 20
-	// AnswerBytes is how large an answer that may have much in it gets at most, so
-	// that callers, who have the same limit, can receive it.
+	// AnswerBytes is the maximum size of a response that can be large. It leaves room for
+	// callers to receive the response, since their limit is the same.
 	AnswerBytes = MessageBytes * 3 / 4
 )

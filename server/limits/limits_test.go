@@ -20,16 +20,16 @@ import (
 const getRatio = workloadresizerv1.RatioService_GetRatio_FullMethodName
 
 func TestLimits(t *testing.T) {
-	t.Run("one caller does not cost others their calls", oneCallerDoesNotCostOthersTheirCalls)
-	t.Run("one node does not cost others their calls", oneNodeDoesNotCostOthersTheirCalls)
-	t.Run("first calls at once share a limit", firstCallsAtOnceShareALimit)
-	t.Run("previews have their number", previewsHaveTheirNumber)
-	t.Run("watches of a caller have their number", watchesOfACallerHaveTheirNumber)
-	t.Run("nothing of a caller is kept when its work ends", nothingOfACallerIsKeptWhenItsWorkEnds)
-	t.Run("unary calls have a deadline of the server", unaryCallsHaveADeadlineOfTheServer)
+	t.Run("a caller does not use up the calls of others", aCallerDoesNotUseUpTheCallsOfOthers)
+	t.Run("a node does not use up the calls of others", aNodeDoesNotUseUpTheCallsOfOthers)
+	t.Run("concurrent first calls share a limit", concurrentFirstCallsShareALimit)
+	t.Run("limits the number of previews", limitsTheNumberOfPreviews)
+	t.Run("limits the number of watches per caller", limitsTheNumberOfWatchesPerCaller)
+	t.Run("forgets a caller when its work ends", forgetsACallerWhenItsWorkEnds)
+	t.Run("sets a deadline on unary calls", setsADeadlineOnUnaryCalls)
 }
 
-func oneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
+func aCallerDoesNotUseUpTheCallsOfOthers(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 3})
 	for range 3 {
 		if err := l.pace(servertest.As(t, "ann"), getRatio); err != nil {
@@ -44,15 +44,15 @@ func oneCallerDoesNotCostOthersTheirCalls(t *testing.T) {
 		if err := l.pace(access.NewContext(t.Context(), access.Caller{Local: true}), getRatio); err != nil {
 			t.Error(err)
 		}
-		// Probes have no name: all of them would be one caller.
+		// Probes have no name, so all of them would count as one caller.
 		if err := l.pace(t.Context(), healthv1.Health_Check_FullMethodName); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Node agents share an account.
-func oneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
+// All node agents have the same account.
+func aNodeDoesNotUseUpTheCallsOfOthers(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 1})
 	on := func(nodes ...string) error {
 		extra := map[string][]string{"authentication.kubernetes.io/pod-name": {"x"}, "authentication.kubernetes.io/node-name": nodes}
@@ -68,7 +68,7 @@ func oneNodeDoesNotCostOthersTheirCalls(t *testing.T) {
 	servertest.CheckError(t, on("a", "b"), codes.ResourceExhausted, "RATE_LIMITED", "try again in")
 }
 
-func firstCallsAtOnceShareALimit(t *testing.T) {
+func concurrentFirstCallsShareALimit(t *testing.T) {
 	l := New(Limits{CallsPerSecond: 1e-3, CallBurst: 3})
 	var allowed atomic.Int32
 	var calling sync.WaitGroup
@@ -81,11 +81,11 @@ func firstCallsAtOnceShareALimit(t *testing.T) {
 	}
 	calling.Wait()
 	if allowed.Load() != 3 {
-		t.Errorf("%d calls were let in", allowed.Load())
+		t.Errorf("%d calls were allowed, want 3", allowed.Load())
 	}
 }
 
-func previewsHaveTheirNumber(t *testing.T) {
+func limitsTheNumberOfPreviews(t *testing.T) {
 	s := NewSlots(4)
 	take := func(ctx context.Context) func() {
 		t.Helper()
@@ -98,12 +98,12 @@ func previewsHaveTheirNumber(t *testing.T) {
 	release := take(servertest.As(t, "ann"))
 	take(servertest.As(t, "ann"))
 	_, err := s.Take(servertest.As(t, "ann"))
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "for you")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "you already have 2")
 	take(servertest.As(t, "ben"))
 	local := access.NewContext(t.Context(), access.Caller{Local: true})
 	releaseLocal := take(local)
 	_, err = s.Take(servertest.As(t, "cid"))
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews of many pods run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews of many pods are already running")
 	release()
 	take(servertest.As(t, "ann"))
 	releaseLocal()
@@ -116,7 +116,7 @@ func previewsHaveTheirNumber(t *testing.T) {
 	}
 }
 
-func watchesOfACallerHaveTheirNumber(t *testing.T) {
+func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 	l := New(Limits{WatchesPerCaller: 2})
 	var leave func()
 	for range 2 {
@@ -126,17 +126,17 @@ func watchesOfACallerHaveTheirNumber(t *testing.T) {
 		}
 	}
 	_, err := l.enterWatch("ann")
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 2 watches")
 	if _, err = l.enterWatch("ben"); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	leave()
 	if _, err := l.enterWatch("ann"); err != nil {
-		t.Errorf("after one has ended: %v", err)
+		t.Errorf("after one ended: %v", err)
 	}
 }
 
-func nothingOfACallerIsKeptWhenItsWorkEnds(t *testing.T) {
+func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
 		leave, err := l.enterWatch(fmt.Sprint(i))
@@ -151,19 +151,19 @@ func nothingOfACallerIsKeptWhenItsWorkEnds(t *testing.T) {
 		release()
 	}
 	if len(l.watches) != 0 || len(s.taken) != 0 || s.inAll != 0 {
-		t.Errorf("%v, %v and %d are left", l.watches, s.taken, s.inAll)
+		t.Errorf("left: %v, %v and %d", l.watches, s.taken, s.inAll)
 	}
 }
 
-func unaryCallsHaveADeadlineOfTheServer(t *testing.T) {
+func setsADeadlineOnUnaryCalls(t *testing.T) {
 	l := New(Default)
 	for _, tc := range []struct {
 		name       string
 		give, want time.Duration
 	}{
-		{"one without a deadline", 0, unaryTime},
-		{"one with a later deadline", time.Hour, unaryTime},
-		{"one with an earlier deadline", time.Second, time.Second},
+		{"no deadline", 0, unaryTime},
+		{"a later deadline", time.Hour, unaryTime},
+		{"an earlier deadline", time.Second, time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx := servertest.As(t, "ann")
@@ -176,7 +176,7 @@ func unaryCallsHaveADeadlineOfTheServer(t *testing.T) {
 			_, err := l.Unary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: getRatio}, func(ctx context.Context, _ any) (any, error) {
 				deadline, ok := ctx.Deadline()
 				if left := deadline.Sub(began); !ok || left < tc.want-time.Second || left > tc.want+time.Second {
-					t.Errorf("it has %v", left)
+					t.Errorf("%v are left, want %v", left, tc.want)
 				}
 				return nil, nil
 			})

@@ -10,14 +10,14 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// previewPause is how long to wait before a preview is tried again.
+// previewPause is how long a caller should wait before it tries a preview again.
 const previewPause = 2 * time.Second
 
-// Slots bound what is planned for callers at once: streams of plans and
-// manifests, or what changes of ratios would mean. A nil one has no limit.
+// Slots limits how much is planned for callers at once: streams of plans, manifests, or the
+// impact of ratio changes. A nil Slots has no limit.
 type Slots struct {
-	// most is how many there are, perCaller how many one caller may have of
-	// them, so that nobody keeps all others out.
+	// most is the number of slots, and perCaller how many of them one caller may have, so
+	// that no caller can block all others.
 	most, perCaller int
 
 	mu    sync.Mutex
@@ -25,7 +25,7 @@ type Slots struct {
 	inAll int
 }
 
-// NewSlots returns so many slots; 0 is no limit.
+// NewSlots returns Slots with the given number of slots; 0 means no limit.
 func NewSlots(most int) *Slots {
 	if most == 0 {
 		return nil
@@ -33,8 +33,8 @@ func NewSlots(most int) *Slots {
 	return &Slots{most: most, perCaller: (most + 1) / 2, taken: map[string]int{}}
 }
 
-// Take takes a slot, or says that there is none. It is to be called once the
-// caller is known to be allowed what it asks for.
+// Take takes a slot, or returns an error if none is free. Call it only after the caller has
+// been authorized.
 func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 	if s == nil {
 		return func() {}, nil
@@ -44,9 +44,9 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.inAll >= s.most:
-		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods run already (--max-previews)", s.most), previewPause)
+		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods are already running (--max-previews)", s.most), previewPause)
 	case !caller.Local && s.taken[caller.Name] >= s.perCaller:
-		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods run already for you, half of what --max-previews allows for all", s.perCaller), previewPause)
+		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("you already have %d previews of many pods running, half of what --max-previews allows for all callers", s.perCaller), previewPause)
 	}
 	s.inAll++
 	s.taken[caller.Name]++

@@ -1,5 +1,5 @@
-// Package paging makes the tokens that lists go on from: after what they had last, so
-// that they are good at every replica and after a restart.
+// Package paging makes the page tokens of lists. A token names the last item of the previous
+// page, so that it is valid on every replica and after a restart.
 //
 // It must not know what is listed.
 package paging

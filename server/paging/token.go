@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// version begins every token. It goes on with what the page had last.
+// version is the start of every token. The last item of the page follows.
 const version = "1 "
 
-// ErrToken is the error of what is no token.
-var ErrToken = errors.New("it is none that this server has given")
+// ErrToken is the error for a text that is not a page token.
+var ErrToken = errors.New("not a page token of this server")
 
-// Token returns the one of a page that ends with this.
+// Token returns the token of a page that ends with last.
 func Token(last string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(version + last))
 }
 
-// Last returns what the page of a token ends with, or ErrToken.
+// Last returns the last item of a token's page, or ErrToken.
 func Last(token string) (string, error) {
 	text, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	last, isToken := strings.CutPrefix(string(text), version)

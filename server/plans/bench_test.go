@@ -19,8 +19,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// manyPods is a cluster: of each node 20 pods, of three kinds in turn: one that
-// is to be resized, one that is right, and one with two containers and limits.
+// manyPods returns a cluster with 20 pods per node, of three kinds in turn: pods to resize,
+// pods that are aligned, and pods with two containers and limits.
 func manyPods(nodes int) ([]corev1.Pod, []corev1.Node) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
@@ -54,15 +54,15 @@ func manyPods(nodes int) ([]corev1.Pod, []corev1.Node) {
 	return allPods, allNodes
 }
 
-// BenchmarkPreviewPlans streams a plan of each of 100,000 pods over TCP to a client
-// that reads them all, both on one core.
+// BenchmarkPreviewPlans streams a plan of each of 100,000 pods over TCP to a client that
+// reads them all, both on one core.
 func BenchmarkPreviewPlans(b *testing.B) {
 	const nodes, pods = 5000, 100_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	servertest.Quiet()
 	r := servertest.Start(b, servertest.Setup{Cluster: frozenMany(b, nodes), Loop: servertest.DryRun}).Known(b)
 	client := serve(b, r, servertest.All)
-	localcluster.Eventually(b, "the loop to have looked at every pod", func() error {
+	localcluster.Eventually(b, "the loop to process every pod", func() error {
 		if left := unread(b, r, pods); left > 0 {
 			return fmt.Errorf("%d pods are left", left)
 		}
@@ -96,8 +96,8 @@ func BenchmarkPreviewPlans(b *testing.B) {
 	b.ReportMetric((cpuTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 }
 
-// cpuTime is how long the process has been on a core, which others on the machine
-// lengthen less than they do the time that passes.
+// cpuTime returns how long the process has run on a core. Other work on the machine affects
+// it less than the elapsed time.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -107,13 +107,13 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// frozenMany keeps nothing of the pods but what is served.
+// frozenMany serves many pods and keeps no references to them.
 func frozenMany(b *testing.B, nodes int) *rest.Config {
 	pods, all := manyPods(nodes)
 	return servertest.Frozen(b, pods, all)
 }
 
-// unread counts the pods, of so many, that the loop has not looked at.
+// unread returns how many of the given number of pods the loop has not processed.
 func unread(b *testing.B, r *servertest.Parts, pods int) int {
 	b.Helper()
 	families, err := r.Metrics.Gather()

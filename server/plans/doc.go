@@ -1,5 +1,5 @@
-// Package plans is the PlanService: what would happen to pods of the cluster and of
-// manifests, as things are and as they might be.
+// Package plans implements the PlanService: what would happen to pods of the cluster and of
+// manifests, with the current configuration or with assumptions.
 //
-// It must not know how plans come about, nor write anything.
+// It must not know how plans are made, nor write anything.
 package plans

@@ -18,8 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// mostManifestContainers is how many containers are planned for one answer, on each
-// node type anew.
+// mostManifestContainers is the maximum number of containers that are planned for one
+// response. A container counts once per node type.
 const mostManifestContainers = 20_000
 
 // PreviewManifest implements the PlanService.
@@ -59,7 +59,7 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 		containers += len(nodeTypes[i]) * max(1, len(found.Objects[i].Pod.Containers))
 	}
 	if containers > mostManifestContainers {
-		return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to %d containers to plan, on each node type anew, more than %d; name fewer node types, or send it in parts", containers, mostManifestContainers))
+		return nil, rpcerror.BadField("manifest", fmt.Sprintf("has %d containers to plan, counted once per node type, more than %d; name fewer node types, or split the manifest", containers, mostManifestContainers))
 	}
 	response := &workloadresizerv1.PreviewManifestResponse{PassedOver: found.PassedOver}
 	bytes := 0
@@ -72,7 +72,7 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 			}
 			p := messageOf(planner.Imagine(object.Pod, nodeType, table))
 			if bytes += proto.Size(p); bytes > limits.AnswerBytes {
-				return nil, rpcerror.BadField("manifest", fmt.Sprintf("comes to an answer of more than %d MiB; name fewer node types, or send it in parts", limits.AnswerBytes>>20))
+				return nil, rpcerror.BadField("manifest", fmt.Sprintf("needs a response of more than %d MiB; name fewer node types, or split the manifest", limits.AnswerBytes>>20))
 			}
 			out.Plans = append(out.Plans, p)
 		}
@@ -81,11 +81,12 @@ func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv
 	return response, nil
 }
 
-// nothingIn says what a manifest has none of, and what it has instead.
+// nothingIn returns the error for a manifest without objects that create pods: which kinds
+// are supported, and which objects it has instead.
 func nothingIn(found *manifest.Manifest) string {
-	text := "has no object that makes pods, of these kinds: " + strings.Join(manifest.Kinds(), ", ")
+	text := "has no object that creates pods, of these kinds: " + strings.Join(manifest.Kinds(), ", ")
 	if n := len(found.PassedOver); n > 0 {
-		text += fmt.Sprintf("; passed over: %s", strings.Join(found.PassedOver[:min(n, 5)], ", "))
+		text += fmt.Sprintf("; ignored: %s", strings.Join(found.PassedOver[:min(n, 5)], ", "))
 		if n > 5 {
 			text += fmt.Sprintf(" and %d more", n-5)
 		}
@@ -93,7 +94,8 @@ func nothingIn(found *manifest.Manifest) string {
 	return text
 }
 
-// askedNodeTypes are the node types that are named, in order and each once.
+// askedNodeTypes returns the node types that the request names, in order and without
+// duplicates.
 func askedNodeTypes(asked []string, table *ratios.Table) ([]string, error) {
 	var faults []rpcerror.Violation
 	for i, nodeType := range asked {

@@ -9,17 +9,17 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// messageOf translates one plan.
+// messageOf returns the message of a plan.
 func messageOf(p *plan.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
 
-// planMessages translates plans to be sent, not looked into. Most pods of a cluster
-// have one of a few sizes: each is encoded once, as that is what most of the time
-// of a long stream would go into. It is for one goroutine.
+// planMessages creates messages of plans that are only sent, not read. Most pods of a cluster
+// have one of a few sizes. Each size is encoded only once, because encoding sizes would take
+// most of the time of a long stream. It is for one goroutine.
 type planMessages struct {
 	sizes map[sizing.Container]*workloadresizerv1.Resources
 }
 
-// mostSizes is how many sizes are remembered.
+// mostSizes is the maximum number of sizes that are cached.
 const mostSizes = 10_000
 
 func newPlanMessages() *planMessages {
@@ -30,8 +30,8 @@ func (m *planMessages) plan(p *plan.Plan) *workloadresizerv1.Plan {
 	return planWith(p, m.resources)
 }
 
-// resources is a message that has its content encoded already: what protobuf takes
-// for fields that it does not know, it sends as they are.
+// resources returns a message whose content is already encoded, as unknown fields: protobuf
+// passes unknown fields through.
 func (m *planMessages) resources(c sizing.Container) *workloadresizerv1.Resources {
 	if out, ok := m.sizes[c]; ok {
 		return out

@@ -21,13 +21,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// serve serves plans of parts to callers who see what the viewer says.
+// serve starts a PlanService for callers with the given view.
 func serve(t testing.TB, p *servertest.Parts, viewer access.Viewer) workloadresizerv1.PlanServiceClient {
 	t.Helper()
 	return workloadresizerv1.NewPlanServiceClient(servertest.Connect(t, New(Config{Ratios: p.Store, Reconciler: p.Loop, Viewer: viewer})))
 }
 
-// shop serves plans of a shop and a bank.
+// shop starts a PlanService for the namespaces shop and bank.
 func shop(t testing.TB, viewer access.Viewer) workloadresizerv1.PlanServiceClient {
 	t.Helper()
 	return serve(t, servertest.StartShop(t, servertest.Setup{}), viewer)
@@ -47,7 +47,7 @@ func previews(stream grpc.ServerStreamingClient[workloadresizerv1.PreviewPlansRe
 	return all, err
 }
 
-// podsOf names the pods of plans, and the cpu that they should request.
+// podsOf returns the pods of plans, and their desired cpu requests.
 func podsOf(all []*workloadresizerv1.PreviewPlansResponse) string {
 	var names []string
 	for _, m := range all {
@@ -75,23 +75,23 @@ func TestPreviewPlans(t *testing.T) {
 		request *workloadresizerv1.PreviewPlansRequest
 		want    string
 	}{
-		{"everything, by namespace and name", &workloadresizerv1.PreviewPlansRequest{}, "bank/db=800m shop/bare=1 shop/web-x=1 shop/web-y=800m"},
+		{"all pods, by namespace and name", &workloadresizerv1.PreviewPlansRequest{}, "bank/db=800m shop/bare=1 shop/web-x=1 shop/web-y=800m"},
 		{"a namespace", &workloadresizerv1.PreviewPlansRequest{Namespace: "bank"}, "bank/db=800m"},
 		{"a pod", &workloadresizerv1.PreviewPlansRequest{Pod: "db"}, "bank/db=800m"},
 		{"a workload", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-x=1 shop/web-y=800m"},
 		{"labels", &workloadresizerv1.PreviewPlansRequest{LabelSelector: "app in (db,bare)"}, "bank/db=800m shop/bare=1"},
 		{"a node", &workloadresizerv1.PreviewPlansRequest{Node: "a"}, "shop/web-x=1"},
 		{"a node type and a namespace", &workloadresizerv1.PreviewPlansRequest{NodeType: "n4", Namespace: "shop"}, "shop/bare=1 shop/web-y=800m"},
-		{"nothing that is there", &workloadresizerv1.PreviewPlansRequest{Node: "c"}, ""},
+		{"an unknown node", &workloadresizerv1.PreviewPlansRequest{Node: "c"}, ""},
 
-		{"if the ratio were another", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 2, 0)}), "shop/web-y=500m"},
-		{"if only the ratio of memory were", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 0, 2)}), "shop/web-y=800m"},
-		{"if it ran on another type, even if its node had no room for that", what(&workloadresizerv1.WhatIf{NodeType: "slow", Ratios: ratio("slow", 0.25, 1)}), "shop/web-y=4"},
-		{"if the baseline were another", what(&workloadresizerv1.WhatIf{BaselineNodeType: "n4"}), "shop/web-y=1"},
-		{"if the baseline were a type that the request brings", what(&workloadresizerv1.WhatIf{BaselineNodeType: "new", Ratios: ratio("new", 1.125, 1)}), "shop/web-y=900m"},
-		{"if a bound were another", what(&workloadresizerv1.WhatIf{Bounds: boundsOf("900m", "", "")}), "shop/web-y=900m"},
-		{"if a bound were open, the others hold", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("", "4", "0")}), "shop/web-y=50m"},
-		{"if the last bound were open, too", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("0", "", "")}), "shop/web-y=1m"},
+		{"with another ratio", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 2, 0)}), "shop/web-y=500m"},
+		{"with another memory performance only", what(&workloadresizerv1.WhatIf{Ratios: ratio("n4", 0, 2)}), "shop/web-y=800m"},
+		{"on another node type, even if the node has no room", what(&workloadresizerv1.WhatIf{NodeType: "slow", Ratios: ratio("slow", 0.25, 1)}), "shop/web-y=4"},
+		{"with another baseline", what(&workloadresizerv1.WhatIf{BaselineNodeType: "n4"}), "shop/web-y=1"},
+		{"with a baseline from the request", what(&workloadresizerv1.WhatIf{BaselineNodeType: "new", Ratios: ratio("new", 1.125, 1)}), "shop/web-y=900m"},
+		{"with another bound", what(&workloadresizerv1.WhatIf{Bounds: boundsOf("900m", "", "")}), "shop/web-y=900m"},
+		{"without a bound, the others apply", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("", "4", "0")}), "shop/web-y=50m"},
+		{"without the last bound", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("0", "", "")}), "shop/web-y=1m"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all, err := previews(client.PreviewPlans(t.Context(), tc.request))
@@ -103,15 +103,15 @@ func TestPreviewPlans(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	t.Run("what a preview cannot be asked for is named by its field", whatAPreviewCannotBeAskedForIsNamedByItsField)
-	t.Run("a stream tells how far it is and what it comes to", aStreamTellsHowFarItIsAndWhatItComesTo)
-	t.Run("a long stream tells about every second how far it is", aLongStreamTellsAboutEverySecondHowFarItIs)
-	t.Run("a caller sees only what he may", aCallerSeesOnlyWhatHeMay)
-	t.Run("a plan of a stream is that of its pod", aPlanOfAStreamIsThatOfItsPod)
+	t.Run("names the field that is invalid", namesTheFieldThatIsInvalid)
+	t.Run("a stream sends progress and a summary", aStreamSendsProgressAndASummary)
+	t.Run("a long stream sends progress about every second", aLongStreamSendsProgressAboutEverySecond)
+	t.Run("a caller sees only pods that it may get", aCallerSeesOnlyPodsThatItMayGet)
+	t.Run("a stream sends the same plan as PreviewPod", aStreamSendsTheSamePlanAsPreviewPod)
 	t.Run("a slot is taken until the work ends", aSlotIsTakenUntilTheWorkEnds)
 }
 
-func whatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
+func namesTheFieldThatIsInvalid(t *testing.T) {
 	client := shop(t, servertest.All)
 	type wanted struct{ fields, message string }
 	ratios := func(all ...*workloadresizerv1.Ratio) *workloadresizerv1.WhatIf {
@@ -123,17 +123,17 @@ func whatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 		what    *workloadresizerv1.WhatIf
 		want    wanted
 	}{
-		{"a selector", &workloadresizerv1.PreviewPlansRequest{LabelSelector: "app=(web"}, nil, wanted{"label_selector", "cannot be read"}},
+		{"a selector", &workloadresizerv1.PreviewPlansRequest{LabelSelector: "app=(web"}, nil, wanted{"label_selector", "is not a label selector"}},
 		{"a workload's kind", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Name: "web"}}, nil, wanted{"workload.kind", "must be set"}},
 		{"a workload's name", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Job"}}, nil, wanted{"workload.name", "must be set"}},
 		{"a baseline", nil, &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}, wanted{"what_if.baseline_node_type", `"c3" has no ratio`}},
 		{"a node type", nil, &workloadresizerv1.WhatIf{NodeType: "c3"}, wanted{"what_if.node_type", `"c3" has no ratio`}},
-		{"a performance that nothing says", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
+		{"a missing performance", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
 		{"a performance below 0", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: -1}), wanted{"what_if.ratios[0].cpu_perf", "must be greater than or equal to 0"}},
 		{"a ratio without a type", nil, ratios(&workloadresizerv1.Ratio{CpuPerf: 1}), wanted{"what_if.ratios[0].node_type", "must be set"}},
-		{"a type that is there twice", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "n4"}), wanted{"what_if.ratios[1].node_type", "twice"}},
+		{"a duplicate node type", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "n4"}), wanted{"what_if.ratios[1].node_type", "is duplicated"}},
 		{"quantities", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("many", "-1", "1e99999999")}, wanted{"what_if.bounds.cpu.min what_if.bounds.cpu.max what_if.bounds.memory.min", `"many" is not a quantity`}},
-		{"bounds that leave nothing, with those of the table", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("17", "", "")}, wanted{"what_if.bounds.cpu", "min 17 is above max 16"}},
+		{"a minimum above the maximum of the table", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("17", "", "")}, wanted{"what_if.bounds.cpu", "min 17 is above max 16"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			request := tc.request
@@ -143,7 +143,7 @@ func whatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 			_, err := previews(client.PreviewPlans(t.Context(), request))
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
 			if got := strings.Join(servertest.FieldsOf(err), " "); got != tc.want.fields {
-				t.Errorf("blames %q, want %q", got, tc.want.fields)
+				t.Errorf("names %q, want %q", got, tc.want.fields)
 			}
 			if tc.what == nil {
 				return
@@ -154,7 +154,7 @@ func whatAPreviewCannotBeAskedForIsNamedByItsField(t *testing.T) {
 	}
 }
 
-func aStreamTellsHowFarItIsAndWhatItComesTo(t *testing.T) {
+func aStreamSendsProgressAndASummary(t *testing.T) {
 	all, err := previews(shop(t, servertest.All).PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
 	if err != nil || len(all) != 6 {
 		t.Fatalf("%d messages, %v", len(all), err)
@@ -169,7 +169,7 @@ func aStreamTellsHowFarItIsAndWhatItComesTo(t *testing.T) {
 	}
 }
 
-// sent is a stream that keeps what is sent.
+// sent is a stream that keeps the messages that are sent.
 type sent struct {
 	grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
 	ctx context.Context
@@ -183,7 +183,7 @@ func (s *sent) Send(m *workloadresizerv1.PreviewPlansResponse) error {
 	return nil
 }
 
-func aLongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
+func aLongStreamSendsProgressAboutEverySecond(t *testing.T) {
 	r := servertest.StartShop(t, servertest.Setup{})
 	at := time.Unix(0, 0)
 	service := New(Config{Ratios: r.Store, Reconciler: r.Loop, Viewer: servertest.All})
@@ -209,25 +209,25 @@ func aLongStreamTellsAboutEverySecondHowFarItIs(t *testing.T) {
 	}
 }
 
-func aCallerSeesOnlyWhatHeMay(t *testing.T) {
+func aCallerSeesOnlyPodsThatItMayGet(t *testing.T) {
 	client := shop(t, servertest.Only("bank"))
 	all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{}))
 	if got := podsOf(all); err != nil || got != "bank/db=800m" {
-		t.Errorf("sees %q, %v", got, err)
+		t.Errorf("the caller sees %q, %v", got, err)
 	}
 	if got := all[0].GetProgress().GetTotal(); got != 1 {
-		t.Errorf("%d in all", got)
+		t.Errorf("the total is %d", got)
 	}
 	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || got.GetHiddenNamespaces() != 1 {
 		t.Errorf("summary %v", got)
 	}
 	all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: "db"}))
 	if got := all[len(all)-1].GetSummary(); err != nil || got.GetPods() != 1 || got.GetHiddenNamespaces() != 0 {
-		t.Errorf("summary of pods that are all seen %v, %v", got, err)
+		t.Errorf("summary without hidden pods %v, %v", got, err)
 	}
 	_, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop"}))
 	servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
-	// Whether the pod is there is not told either.
+	// The error does not reveal whether the pod exists.
 	for _, pod := range []string{"web-x", "none"} {
 		_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: pod})
 		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
@@ -237,7 +237,7 @@ func aCallerSeesOnlyWhatHeMay(t *testing.T) {
 	}
 }
 
-func aPlanOfAStreamIsThatOfItsPod(t *testing.T) {
+func aStreamSendsTheSamePlanAsPreviewPod(t *testing.T) {
 	client := shop(t, servertest.All)
 	one, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y"})
 	if err != nil {
@@ -259,8 +259,8 @@ func aPlanOfAStreamIsThatOfItsPod(t *testing.T) {
 	}
 }
 
-// A call that its caller ends early must not let the next one begin while its
-// work goes on.
+// If a caller ends a call early, the next call must not begin while the work of the first
+// continues.
 func aSlotIsTakenUntilTheWorkEnds(t *testing.T) {
 	slots := limits.NewSlots(1)
 	ctx := servertest.As(t, "ann")
@@ -278,10 +278,10 @@ func aSlotIsTakenUntilTheWorkEnds(t *testing.T) {
 		<-working
 		return nil
 	}); err == nil {
-		t.Error("a call that its caller ended succeeded")
+		t.Error("a canceled call succeeded")
 	}
 	if _, err := slots.Take(ctx); err == nil {
-		t.Error("another one began while its work went on")
+		t.Error("another call began during the work of the first")
 	}
 	close(working)
 	<-ended

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// sendWithin is how long a stream of plans waits for a caller that does not
-	// read: as long as people look at a page of it.
+	// sendWithin is how long a stream of plans waits for a caller that does not read: long
+	// enough to look at a page of output.
 	sendWithin = time.Minute
-	// previewTime is how long a stream of plans may take at most.
+	// previewTime is the maximum duration of a stream of plans.
 	previewTime = 10 * time.Minute
 )
 
@@ -48,12 +48,12 @@ func (s *Service) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, s
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), previewTime)
 	defer cancel()
-	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again, and read as it comes"}
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "try again, and read messages as they arrive"}
 	send := func(m *workloadresizerv1.PreviewPlansResponse) error {
 		return call.Send(func() error { return stream.Send(m) })
 	}
 	return call.Run(ctx, func(ctx context.Context) error {
-		defer release() // Not before: the work may outlast the call.
+		defer release() // Not earlier: the work may outlast the call.
 		return s.previewPlans(ctx, request, send)
 	})
 }
@@ -77,7 +77,7 @@ func (s *Service) previewPlans(ctx context.Context, request *workloadresizerv1.P
 		return err
 	}
 	sum, messages := newSummary(), newPlanMessages()
-	sum.hidden = view.hidden // Each namespace of the selection was asked for once.
+	sum.hidden = view.hidden // Each namespace of the selection was checked once.
 	for p := range plans {
 		if progress.due() {
 			if err := send(progress.message(sum.pods)); err != nil {
@@ -95,7 +95,7 @@ func (s *Service) previewPlans(ctx context.Context, request *workloadresizerv1.P
 	return send(&workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: sum.message()}})
 }
 
-// previewRequest is what requests for previews of any kind have.
+// previewRequest has the fields that requests for previews of all kinds share.
 type previewRequest interface {
 	GetRestore() bool
 	GetServerSide() bool

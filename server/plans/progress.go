@@ -8,10 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// progressPeriod is how often a stream of plans tells how far it is.
+// progressPeriod is how often a stream of plans sends its progress.
 const progressPeriod = time.Second
 
-// progress tells when to say how far a stream of plans is.
+// progress determines when a stream of plans sends its progress.
 type progress struct {
 	total int
 	now   func() time.Time
@@ -22,7 +22,7 @@ func newProgress(total int, now func() time.Time) *progress {
 	return &progress{total, now, now()}
 }
 
-// due tells whether it is time to say it again.
+// due reports whether it is time to send the progress again.
 func (p *progress) due() bool {
 	now := p.now()
 	if now.Sub(p.last) < progressPeriod {
@@ -38,16 +38,15 @@ func (p *progress) message(done int) *workloadresizerv1.PreviewPlansResponse {
 	}}
 }
 
-// summary adds up plans.
+// summary sums up plans.
 type summary struct {
 	pods int
-	// decisions are by plan.Decision.
+	// decisions counts plans by plan.Decision.
 	decisions [plan.Resize + 1]int64
 	codes     map[string]int64
-	// cpu and memory are by how much requests would change, in millicores and
-	// bytes.
+	// cpu and memory are the changes in the sum of requests, in millicores and bytes.
 	cpu, memory int64
-	// hidden counts namespaces.
+	// hidden is the number of hidden namespaces.
 	hidden int64
 }
 

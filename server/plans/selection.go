@@ -23,7 +23,7 @@ func (v *countingView) Sees(namespace string) (bool, error) {
 	return sees, err
 }
 
-// selection reads which pods are asked for.
+// selection reads which pods the request selects.
 func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View) (query.Selection, error) {
 	of := query.Selection{
 		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Sees: view.Sees,

@@ -13,20 +13,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	Ratios *ratios.Store
-	// Reconciler is nil where there is no cluster.
+	// Reconciler is nil for a standalone server.
 	Reconciler *reconciler.Reconciler
-	// Planner plans what is not in the cluster; the error is that it cannot yet.
+	// Planner returns the planner for pods that are not in the cluster, or an error while
+	// there is none.
 	Planner func() (*plan.Planner, error)
-	// Viewer tells what callers see.
+	// Viewer determines what callers can see.
 	Viewer access.Viewer
-	// Slots bound what is planned at once.
+	// Slots limits how much is planned at once.
 	Slots *limits.Slots
 }
 
-// Service plans for callers.
+// Service plans pods for callers.
 type Service struct {
 	workloadresizerv1.UnimplementedPlanServiceServer
 	config Config

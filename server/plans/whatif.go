@@ -11,11 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// whatIfSource is the source that ratios of a request come from.
+// whatIfSource is the source of ratios from a request.
 const whatIfSource = "what-if"
 
-// whatIf returns the table that there would be; nil if it is the one in force. The
-// node type of the request is not looked at.
+// whatIf returns the table with the assumptions of the request; nil if it is the table in
+// effect. The node type of the request is ignored.
 func (s *Service) whatIf(request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
 	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil {
 		return nil, nil
@@ -30,12 +30,12 @@ func (s *Service) whatIf(request *workloadresizerv1.WhatIf) (*ratios.Table, erro
 	}
 	table, err := s.config.Ratios.WhatIf("", layer)
 	if err != nil {
-		return nil, rpcerror.BadField("what_if", "does not go together with the rules of the table: "+err.Error())
+		return nil, rpcerror.BadField("what_if", "conflicts with the rules of the table: "+err.Error())
 	}
 	return table, nil
 }
 
-// checkNodeType is the answer to a what-if of a node type without a ratio.
+// checkNodeType returns an error if the assumed node type has no ratio.
 func (s *Service) checkNodeType(nodeType string, table *ratios.Table) error {
 	if nodeType == "" {
 		return nil
@@ -52,23 +52,23 @@ func (s *Service) checkNodeType(nodeType string, table *ratios.Table) error {
 	return nil
 }
 
-// anyKnows tells whether the node type has a ratio, be it of a rule.
+// anyKnows reports whether the node type has a ratio, globally or in a rule.
 func anyKnows(table *ratios.Table, nodeType string) bool {
 	return slices.ContainsFunc(table.Profiles(), func(p *ratios.Profile) bool { return p.Knows(nodeType) })
 }
 
 func unknownType(nodeType string) string {
-	return fmt.Sprintf("%q has no ratio; give it one in what_if.ratios, or name one that ListRatios has", nodeType)
+	return fmt.Sprintf("%q has no ratio; set one in what_if.ratios, or use a node type that ListRatios returns", nodeType)
 }
 
-// whatIfLayer reads what is to decide before all sources.
+// whatIfLayer reads the layer that takes precedence over all sources.
 func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*ratios.Layer, []rpcerror.Violation) {
 	layer := &ratios.Layer{Baseline: request.GetBaselineNodeType(), Ratios: map[string]ratios.Ratio{}}
 	var faults []rpcerror.Violation
 	for i, r := range request.GetRatios() {
 		path := fmt.Sprintf("what_if.ratios[%d]", i)
 		if _, twice := layer.Ratios[r.GetNodeType()]; twice {
-			faults = append(faults, rpcerror.Violation{Field: path + ".node_type", Problem: fmt.Sprintf("%q is there twice", r.GetNodeType())})
+			faults = append(faults, rpcerror.Violation{Field: path + ".node_type", Problem: fmt.Sprintf("%q is duplicated", r.GetNodeType())})
 			continue
 		}
 		ratio, wrong := whatIfRatio(path, r, inForce)
@@ -87,7 +87,7 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 	return layer, faults
 }
 
-// whatIfRatio reads one ratio; a performance of 0 is that in force.
+// whatIfRatio reads one ratio. A performance of 0 stands for the value in effect.
 func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table) (ratios.Ratio, []rpcerror.Violation) {
 	var known ratios.Ratio
 	if entry, ok := inForce.Lookup(r.GetNodeType()); ok {
@@ -105,7 +105,7 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 	} {
 		switch *perf.into = perf.given; {
 		case perf.given == 0 && perf.known == 0:
-			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: %q has no ratio in force", r.GetNodeType())})
+			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: %q has no effective ratio", r.GetNodeType())})
 		case perf.given == 0:
 			*perf.into = perf.known
 		}
@@ -113,7 +113,7 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 	return ratio, faults
 }
 
-// readRange reads the ends that are set.
+// readRange reads the minimum and maximum that are set.
 func readRange(into *sizing.Range, path string, r *workloadresizerv1.QuantityRange, parse func(string) (int64, error), text func(int64) string) []rpcerror.Violation {
 	var faults []rpcerror.Violation
 	for _, end := range []struct {
@@ -131,7 +131,7 @@ func readRange(into *sizing.Range, path string, r *workloadresizerv1.QuantityRan
 		*end.into = amount
 	}
 	if len(faults) == 0 && into.Max != 0 && into.Min > into.Max {
-		faults = append(faults, rpcerror.Violation{Field: path, Problem: fmt.Sprintf("leave nothing: min %s is above max %s; set both, or \"0\" for none", text(into.Min), text(into.Max))})
+		faults = append(faults, rpcerror.Violation{Field: path, Problem: fmt.Sprintf("is an empty range: min %s is above max %s; set both, or \"0\" for no bound", text(into.Min), text(into.Max))})
 	}
 	return faults
 }

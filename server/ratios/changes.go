@@ -10,8 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/paging"
 )
 
-// defaultChanges is how many changes a page has at most where the request does not
-// say.
+// defaultChanges is the page size if the request does not set one.
 const defaultChanges = 100
 
 // ListRatioChanges implements the RatioService.
@@ -26,7 +25,7 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 	if token := request.GetPageToken(); token != "" {
 		var err error
 		if page.Before, err = changesBefore(token); err != nil {
-			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
+			return nil, rpcerror.BadField("page_token", "is invalid: "+err.Error())
 		}
 	}
 	changes, more, err := s.config.Overrides.Changes(page)
@@ -43,7 +42,7 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 	return response, nil
 }
 
-// changesBefore returns the change that the page before a token ended with.
+// changesBefore returns the last change of the page before a token.
 func changesBefore(token string) (int64, error) {
 	number, err := paging.Last(token)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package ratios is the RatioService: which ratios are in force, and from where, who
-// changes them, and what another one would mean for pods.
+// Package ratios implements the RatioService: the ratios in effect and their sources, changes
+// of ratios, and the impact of other ratios on pods.
 //
-// It must not know how layers of ratios become a table, nor how overrides are kept.
+// It must not know how layers of ratios become a table, nor how overrides are stored.
 package ratios

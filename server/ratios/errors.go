@@ -11,18 +11,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// nodeTypeUnknown is the answer to who names a node type that the table does not.
+// nodeTypeUnknown returns the error for a node type that is not in the table.
 func nodeTypeUnknown(nodeType string) error {
 	return rpcerror.NotFound(rpcerror.NodeTypeUnknown, "node type", nodeType, fmt.Sprintf("node type %q has no ratio", nodeType))
 }
 
-// tableError tells that no table could be made of the layers.
+// tableError means that the layers do not make a valid table.
 type tableError struct{ err error }
 
 func (e *tableError) Error() string { return strings.ReplaceAll(e.err.Error(), "\n", ": ") }
 
-// partError is what is wrong with one request of a batch, whose prefix goes before
-// its fields.
+// partError is a fault of one request of a batch. The prefix precedes the names of its
+// fields.
 type partError struct {
 	prefix string
 	fault  *override.FieldError
@@ -30,8 +30,8 @@ type partError struct {
 
 func (e *partError) Error() string { return e.prefix + e.fault.Error() }
 
-// overrideError translates what the store of overrides answers. Names of fields
-// are those of a request for one ratio.
+// overrideError translates an error of the store of overrides. Names of fields are those of a
+// request for one ratio.
 func overrideError(err error) error {
 	var etag *override.EtagError
 	var newer *override.NewerChangeError
@@ -60,7 +60,7 @@ func overrideError(err error) error {
 	case errors.As(err, &full):
 		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
 	case errors.As(err, &table):
-		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("no other source says what would be missing: %v", err))
+		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has it: %v", err))
 	case errors.Is(err, override.ErrReadOnly):
 		return rpcerror.New(rpcerror.ReadOnly, err.Error())
 	}
@@ -69,13 +69,13 @@ func overrideError(err error) error {
 	})
 }
 
-// mismatch is the answer to who does not know the present state, which the
-// metadata tell.
+// mismatch returns the error for a caller that does not know the current state, which is in
+// the metadata.
 func mismatch(err error, metadata map[string]string) error {
 	return rpcerror.WithMetadata(rpcerror.EtagMismatch, err.Error(), metadata)
 }
 
-// requestFields are the fields of a request that those of an override come from.
+// requestFields maps fields of an override to fields of a request.
 var requestFields = map[string]string{
 	"nodeType": "ratio.node_type", "cpuPerf": "ratio.cpu_perf", "memPerf": "ratio.memory_perf", "expireTime": "ratio.expire_time",
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// maxVetoed is how many vetoed pods an impact names.
+// maxVetoed is the maximum number of vetoed pods that an impact names.
 const maxVetoed = 100
 
-// Impact is what another table would mean, as far as the caller may see that. It takes
-// a slot for as long as it works.
+// Impact returns the impact of another table, limited to what the caller can see. It takes a
+// slot while it works.
 func (s *Service) Impact(ctx context.Context, table *ratios.Table, slots *limits.Slots) (*workloadresizerv1.Impact, error) {
 	release, err := slots.Take(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) Impact(ctx context.Context, table *ratios.Table, slots *limits
 	return impactMessage(impact, s.config.Viewer.View(ctx))
 }
 
-// impactMessage hides the namespaces that the caller does not see.
+// impactMessage returns an impact without the namespaces that the caller cannot see.
 func impactMessage(impact *query.Impact, view access.View) (*workloadresizerv1.Impact, error) {
 	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total)}
 	for _, g := range impact.NodeTypes {

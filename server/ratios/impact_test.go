@@ -18,12 +18,12 @@ import (
 )
 
 func TestImpact(t *testing.T) {
-	t.Run("an impact hides what the caller does not see", anImpactHidesWhatTheCallerDoesNotSee)
-	t.Run("an impact names 100 vetoed pods that the caller sees", anImpactNames100VetoedPodsThatTheCallerSees)
-	t.Run("an impact takes a slot", anImpactTakesASlot)
+	t.Run("hides what the caller cannot see", hidesWhatTheCallerCannotSee)
+	t.Run("names up to 100 vetoed pods that the caller can see", namesUpTo100VetoedPodsThatTheCallerCanSee)
+	t.Run("takes a slot", takesASlot)
 }
 
-func anImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
+func hidesWhatTheCallerCannotSee(t *testing.T) {
 	vetoed := func(namespace string) *plan.Plan {
 		return &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
 	}
@@ -54,7 +54,7 @@ func anImpactHidesWhatTheCallerDoesNotSee(t *testing.T) {
 	servertest.CheckError(t, err, codes.Unavailable, "IDENTITY_NOT_READY", "cannot be asked")
 }
 
-func anImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
+func namesUpTo100VetoedPodsThatTheCallerCanSee(t *testing.T) {
 	impact := &query.Impact{}
 	for n := range 300 {
 		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
@@ -65,12 +65,12 @@ func anImpactNames100VetoedPodsThatTheCallerSees(t *testing.T) {
 	}
 }
 
-func anImpactTakesASlot(t *testing.T) {
+func takesASlot(t *testing.T) {
 	slots := limits.NewSlots(1)
 	if _, err := slots.Take(servertest.As(t, "ben")); err != nil {
 		t.Fatal(err)
 	}
 	s := New(Config{Impacts: impactOf("n4"), Viewer: servertest.All})
 	_, err := s.Impact(servertest.As(t, "ann"), nil, slots)
-	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "run already")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "already running")
 }

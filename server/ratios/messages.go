@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// globalRatio is the ratio of a node type in the globals, nil if they do not name it. It
-// has an etag where there can be overrides.
+// globalRatio returns the global ratio of a node type, nil if there is none. It has an etag
+// if there can be overrides.
 func globalRatio(table *ratios.Table, nodeType string, overridable bool) *workloadresizerv1.Ratio {
 	entry, ok := table.Lookup(nodeType)
 	if !ok {

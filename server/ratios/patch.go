@@ -9,15 +9,15 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Paths that an update mask may have.
+// Paths that are allowed in an update mask.
 const (
 	pathCPUPerf    = "cpu_perf"
 	pathMemoryPerf = "memory_perf"
 	pathExpireTime = "expire_time"
 )
 
-// ratioPatch reads what an update changes. prefix goes before the names of its
-// fields in the violations.
+// ratioPatch reads what an update changes. In violations, prefix precedes the names of its
+// fields.
 func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, now time.Time) (override.Patch, []rpcerror.Violation) {
 	var wrong []rpcerror.Violation
 	reject := func(field, problem string) {
@@ -46,7 +46,7 @@ func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, no
 		var end time.Time
 		if t := r.GetExpireTime(); t != nil {
 			if end = t.AsTime().Truncate(time.Second); t.CheckValid() != nil || !end.After(now) {
-				reject("ratio.expire_time", "must be in the future; leave it out, and name it in update_mask, for no end")
+				reject("ratio.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask")
 			}
 		}
 		p.ExpireTime = &end
@@ -54,16 +54,16 @@ func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, no
 	return p, wrong
 }
 
-// maskPaths returns the fields to change, or what is wrong with the mask.
+// maskPaths returns the fields to change, or the problem with the mask.
 func maskPaths(request *workloadresizerv1.UpdateRatioRequest) (paths []string, problem string) {
 	r, mask := request.GetRatio(), request.GetUpdateMask()
 	if len(mask.GetPaths()) > 0 {
 		for _, path := range mask.GetPaths() {
 			if path != pathCPUPerf && path != pathMemoryPerf && path != pathExpireTime {
 				if mask.IsValid(r) {
-					return nil, "names " + path + ", which is output only; only cpu_perf, memory_perf and expire_time can be changed"
+					return nil, "names " + path + ", which cannot be changed; only cpu_perf, memory_perf and expire_time can be changed"
 				}
-				return nil, "names what a ratio does not have; only cpu_perf, memory_perf and expire_time can be changed"
+				return nil, "names a field that a ratio does not have; only cpu_perf, memory_perf and expire_time can be changed"
 			}
 		}
 		return mask.GetPaths(), ""
@@ -78,7 +78,7 @@ func maskPaths(request *workloadresizerv1.UpdateRatioRequest) (paths []string, p
 		paths = append(paths, pathExpireTime)
 	}
 	if len(paths) == 0 {
-		return nil, "must name what to change where no field of the ratio is set"
+		return nil, "must name the fields to change, because no field of the ratio is set"
 	}
 	return paths, ""
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// patchOfAStaleTable updates ratios on a replica that never sees what becomes of
-// the overrides of its table: the ConfigMap says something else.
+// patchOfAStaleTable updates ratios on a replica whose table is stale: its overrides differ
+// from those in the ConfigMap.
 func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, name string) {
 	const whole = "{cpuPerf: 2, memPerf: 3"
 	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -32,20 +32,20 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, na
 	limited.ExpireTime = servertest.Written.Add(time.Hour)
 	for _, tc := range []struct {
 		name string
-		// shown is the override in the table, stored that in the ConfigMap.
+		// shown is the override in the table, and stored the one in the ConfigMap.
 		shown    *ratios.Ratio
 		stored   string
 		nodeType string
-		// memory is that of the override after the update of cpu; 0 if there must
-		// be none.
+		// memory is the memory performance of the override after the update of cpu; 0 if
+		// there must be no override.
 		memory float64
 	}{
-		{"nothing of an override that is deleted", &set, "", "n4", 1},
-		{"nothing of one that has expired", &limited, `{n4: ` + whole + `, expireTime: "` + limited.ExpireTime.Format(time.RFC3339) + `"}}`, "n4", 1},
-		{"no type that only a deleted override named", &set, "", "c3", 0},
-		{"no type that only an expired override named", &limited, `{c3: ` + whole + `, expireTime: "` + limited.ExpireTime.Format(time.RFC3339) + `"}}`, "c3", 0},
-		{"the rest of an override that is new", nil, `{n4: ` + whole + `}}`, "n4", 3},
-		{"a type that only a new override names", nil, `{c3: ` + whole + `}}`, "c3", 3},
+		{"ignores a deleted override", &set, "", "n4", 1},
+		{"ignores an expired override", &limited, `{n4: ` + whole + `, expireTime: "` + limited.ExpireTime.Format(time.RFC3339) + `"}}`, "n4", 1},
+		{"does not know a node type that only a deleted override named", &set, "", "c3", 0},
+		{"does not know a node type that only an expired override named", &limited, `{c3: ` + whole + `, expireTime: "` + limited.ExpireTime.Format(time.RFC3339) + `"}}`, "c3", 0},
+		{"keeps the other values of a new override", nil, `{n4: ` + whole + `}}`, "n4", 3},
+		{"knows a node type that only a new override names", nil, `{c3: ` + whole + `}}`, "c3", 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			configMap := configMap.DeepCopy()
@@ -79,7 +79,7 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, na
 			}
 		})
 	}
-	t.Run("what is lacking is said of its request", func(t *testing.T) {
+	t.Run("names the request that lacks a value", func(t *testing.T) {
 		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 		go func() { _ = store.Run(t.Context()) }()
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
@@ -87,6 +87,6 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, na
 		lacking := cpu("c4", 1.5)
 		lacking.AllowMissing = true
 		_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), lacking}})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].ratio.memory_perf must be set: nothing is known of this node type")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].ratio.memory_perf must be set: no source has a ratio for this node type")
 	})
 }

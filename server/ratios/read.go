@@ -38,7 +38,7 @@ func (s *Service) ListRatios(context.Context, *workloadresizerv1.ListRatiosReque
 	return response, nil
 }
 
-// missing says why nothing can be written to a source that is well.
+// missing returns why nothing can be written to a healthy source.
 func (s *Service) missing(source string) error {
 	if s.config.Overrides == nil || source != override.Source {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// serve serves the ratios of parts, without overrides.
+// serve starts a RatioService without overrides.
 func serve(t *testing.T, of servertest.Setup) (*servertest.Parts, workloadresizerv1.RatioServiceClient) {
 	t.Helper()
 	p := servertest.New(t, of)
@@ -59,15 +59,15 @@ func TestListRatios(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := bad.GetSources()[0]; s.GetHealthy() || s.GetMessage() != "min 2 > max 1" || s.GetLastGoodTime() == nil || bad.GetRevision() != want.GetRevision() {
-		t.Errorf("with bad content: %v", bad)
+		t.Errorf("with invalid content: %v", bad)
 	}
 }
 
 func TestRead(t *testing.T) {
-	t.Run("list ratios tells the rules", listRatiosTellsTheRules)
+	t.Run("ListRatios returns the rules", listRatiosReturnsTheRules)
 }
 
-func listRatiosTellsTheRules(t *testing.T) {
+func listRatiosReturnsTheRules(t *testing.T) {
 	l := servertest.Layer()
 	l.Rules = []ratios.Rule{{
 		Name:     "overrides[0] (critical)",

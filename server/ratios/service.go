@@ -15,35 +15,35 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	Store *ratios.Store
-	// Overrides are nil if the store has no such source.
+	// Overrides is nil if the store has no such source.
 	Overrides *override.Store
-	// Impacts are nil where there is no cluster.
+	// Impacts is nil for a standalone server.
 	Impacts Impacts
-	// Viewer tells what callers see.
+	// Viewer determines what callers can see.
 	Viewer  access.Viewer
 	Watches *streams.Watches
-	// Slots are for what changes would mean. They are not those of previews: who
-	// may only look must not keep others from changing something.
+	// Slots are for the impact of changes. They are separate from those of previews: callers
+	// that may only read must not keep others from making changes.
 	Slots *limits.Slots
 }
 
-// Impacts knows what another table would mean for the pods that run now; a
-// reconciler.Reconciler does. Its errors are those of a preview.
+// Impacts returns the impact of another table on the pods that run now; a
+// reconciler.Reconciler implements it. Its errors are those of a preview.
 type Impacts interface {
 	Impact(context.Context, *ratios.Table) (*query.Impact, error)
 }
 
-// Service tells and changes ratios.
+// Service returns and changes ratios.
 type Service struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	config Config
 	log    *tableLog
 }
 
-// New returns a Service whose watches need Run.
+// New returns a Service. Its watches need Run.
 func New(config Config) *Service {
 	return &Service{config: config, log: newTableLog(config.Store, config.Overrides != nil)}
 }
@@ -53,15 +53,15 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 	workloadresizerv1.RegisterRatioServiceServer(r, s)
 }
 
-// Run keeps watches at the table in force until ctx is done.
+// Run keeps watches up to date with the table in effect until ctx is done.
 func (s *Service) Run(ctx context.Context) { s.log.run(ctx) }
 
-// Table returns the table in force, or the error that there is none.
+// Table returns the table in effect, or an error if there is none.
 func (s *Service) Table() (*ratios.Table, error) { return translate.ReadyTable(s.config.Store) }
 
-// Ratio returns the ratio of a node type in the globals of a table, nil if they do not
-// name it, and what has to be given to change that just as it is; empty where nothing
-// can be set. Nobody may change the ratio.
+// Ratio returns the global ratio of a node type in a table, nil if there is none, and the
+// etag to send to change exactly that ratio; empty if ratios cannot be changed. The ratio
+// must not be modified.
 func (s *Service) Ratio(table *ratios.Table, nodeType string) (r *workloadresizerv1.Ratio, etag string) {
 	r = s.log.messages.of(table)[nodeType]
 	if r == nil && s.config.Overrides != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// tableMessages are the globals of tables as messages. Tables never change, and
-// most calls are about the same one: its messages are made once, for all calls and
-// watches. Nobody may change them.
+// tableMessages converts the global ratios of tables to messages. Tables never change, and
+// most calls are about the same table, so its messages are created once for all calls and
+// watches. They must not be modified.
 type tableMessages struct {
-	// overridable tells that there can be overrides.
+	// overridable means that there can be overrides.
 	overridable bool
 	last        atomic.Pointer[ratioMessages]
 }

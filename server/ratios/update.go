@@ -36,17 +36,17 @@ func (s *Service) BatchUpdateRatios(ctx context.Context, request *workloadresize
 
 func batchPrefix(i int) string { return fmt.Sprintf("requests[%d].", i) }
 
-// batchFaults returns what is wrong with requests as parts of one.
+// batchFaults returns the faults of requests as parts of a batch.
 func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []rpcerror.Violation {
 	var wrong []rpcerror.Violation
 	first := map[string]int{}
 	for i, r := range requests {
 		if r.GetValidateOnly() || r.GetReason() != "" || r.GetAuthor() != "" {
-			wrong = append(wrong, rpcerror.Violation{Field: fmt.Sprintf("requests[%d]", i), Problem: "must not have validate_only, reason or author: those of the batch hold for all"})
+			wrong = append(wrong, rpcerror.Violation{Field: fmt.Sprintf("requests[%d]", i), Problem: "must not have validate_only, reason or author: set them in the batch, for all requests"})
 		}
 		nodeType := r.GetRatio().GetNodeType()
 		if before, twice := first[nodeType]; twice {
-			wrong = append(wrong, rpcerror.Violation{Field: batchPrefix(i) + "ratio.node_type", Problem: fmt.Sprintf("is that of requests[%d], too", before)})
+			wrong = append(wrong, rpcerror.Violation{Field: batchPrefix(i) + "ratio.node_type", Problem: fmt.Sprintf("is also set in requests[%d]", before)})
 			continue
 		}
 		first[nodeType] = i
@@ -54,8 +54,8 @@ func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []rpcerror.Vi
 	return wrong
 }
 
-// update updates ratios, all or none. prefix goes before the fields of each
-// request in errors.
+// update updates ratios, either all of them or none. In errors, prefix precedes the fields of
+// each request.
 func (s *Service) update(ctx context.Context, whole writeRequest, requests []*workloadresizerv1.UpdateRatioRequest, prefix func(int) string) ([]*workloadresizerv1.Ratio, *writeResult, error) {
 	if err := s.writable(); err != nil {
 		return nil, nil, err
@@ -87,8 +87,8 @@ func (s *Service) update(ctx context.Context, whole writeRequest, requests []*wo
 	return updated, w, nil
 }
 
-// withoutOverride is what the other sources say of a node type. The table will not
-// do: it may have an override that is gone when the change is written.
+// withoutOverride returns the ratio of a node type in the other sources. The table cannot be
+// used: its override may be gone by the time the change is written.
 func (s *Service) withoutOverride(nodeType string) (ratios.Ratio, bool) {
 	return s.config.Store.LookupWithout(override.Source, nodeType)
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// tableLog has the ratios of the table by node type. The item of the key "",
-// without a ratio, is the table itself: it changes last.
+// tableLog is a log of the ratios in the table, by node type. The item with the key "" has no
+// ratio; it stands for the table itself and changes last.
 type tableLog struct {
 	*changelog.Log[ratioItem]
 	store    *ratios.Store
 	messages tableMessages
 
 	mu sync.Mutex
-	// before is the table that the log has, known its ratios.
+	// before is the table that is in the log, and known its ratios.
 	before *ratios.Table
 	known  map[string]*workloadresizerv1.Ratio
 }
 
-// ratioItem is a ratio, or none, and the revision of the table that it is of.
+// ratioItem is a ratio, or none, and the revision of its table.
 type ratioItem struct {
 	ratio    *workloadresizerv1.Ratio
 	revision string
@@ -38,7 +38,7 @@ func newTableLog(store *ratios.Store, overridable bool) *tableLog {
 	return &tableLog{Log: changelog.New[ratioItem](changelog.Capacity), store: store, messages: tableMessages{overridable: overridable}}
 }
 
-// run keeps the log at the table in force until ctx is done.
+// run keeps the log up to date with the table in effect until ctx is done.
 func (l *tableLog) run(ctx context.Context) {
 	changed := l.store.Watch()
 	for {
@@ -51,7 +51,7 @@ func (l *tableLog) run(ctx context.Context) {
 	}
 }
 
-// refresh takes over the table in force, if there is one.
+// refresh updates the log to the table in effect, if there is one.
 func (l *tableLog) refresh() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,12 +77,12 @@ func (l *tableLog) refresh() {
 	l.before, l.known = table, now
 }
 
-// WatchRatios ends each table with a bookmark.
+// WatchRatios implements the RatioService. It sends a bookmark after each table.
 func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
 	if _, err := s.Table(); err != nil {
 		return err
 	}
-	s.log.refresh() // What the caller has just changed belongs to the state.
+	s.log.refresh() // The initial state must include what the caller has just changed.
 	revision := s.log.Get("").revision
 	w := &streams.Watch[ratioItem, workloadresizerv1.WatchRatiosResponse]{Watches: s.config.Watches, Log: s.log.Log, Send: stream.Send}
 	w.Bookmark = func(token string) *workloadresizerv1.WatchRatiosResponse {
@@ -92,14 +92,14 @@ func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, str
 		present := token == ""
 		switch {
 		case item.ratio != nil && present:
-			// Its own revision is that of the table that last changed it.
+			// The revision of the item is that of the table that last changed it.
 			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: revision}, nil
 		case item.ratio != nil:
 			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: item.revision, ResumeToken: token}, nil
 		}
 		revision = item.revision
 		if present {
-			return nil, nil // It comes first here; the bookmark follows.
+			return nil, nil // The table comes first here; its bookmark follows.
 		}
 		return w.Bookmark(token), nil
 	}

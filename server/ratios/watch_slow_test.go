@@ -26,7 +26,7 @@ type ratioStream struct {
 	count float64
 }
 
-// read reads one message, which has the next number if it is an event.
+// read reads one message. If it is an event, it must have the next number.
 func (s *ratioStream) read() error {
 	m, err := s.Recv()
 	if err != nil {
@@ -48,10 +48,10 @@ func working() int {
 }
 
 func TestWatchSlow(t *testing.T) {
-	t.Run("a watch that is not read delays nobody and loses nothing", aWatchThatIsNotReadDelaysNobodyAndLosesNothing)
+	t.Run("a watch that is not read delays no other and loses no events", aWatchThatIsNotReadDelaysNoOtherAndLosesNoEvents)
 }
 
-func aWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
+func aWatchThatIsNotReadDelaysNoOtherAndLosesNoEvents(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}}}}))
 	service := New(Config{Store: store, Viewer: servertest.All, Watches: streams.NewWatches()})
 	service.config.Watches.SendWithin = 3 * time.Second
@@ -80,7 +80,7 @@ func aWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		}
 	}
 
-	// Far more than what fits between a server and a caller, one by one.
+	// Far more than fits into the buffers between server and caller, one by one.
 	const events = 3000
 	author := strings.Repeat("a", 300)
 	worst := time.Duration(0)
@@ -95,14 +95,14 @@ func aWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 		}
 		worst = max(worst, time.Since(begin))
 	}
-	t.Logf("from a change until it was received: %v at worst", worst)
+	t.Logf("maximum latency from a change to its receipt: %v", worst)
 	if worst >= service.config.Watches.SendWithin {
 		t.Errorf("the watch that is read was delayed by %v", worst)
 	}
 
 	localcluster.Eventually(t, "the watch that is not read to be cut off", func() error {
 		if n := working(); n != 1 {
-			return fmt.Errorf("%d still send", n)
+			return fmt.Errorf("%d goroutines still send", n)
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func aWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	for err == nil {
 		err = slow.read()
 	}
-	servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 3s")
+	servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "the client read nothing for 3s")
 	t.Logf("cut off after %v of %d events", slow.count, events)
 	resumed := watch(slow.token)
 	for resumed.count = slow.count; resumed.count < fast.count; {
@@ -123,17 +123,17 @@ func aWatchThatIsNotReadDelaysNobodyAndLosesNothing(t *testing.T) {
 	begin := time.Now()
 	server.GracefulStop()
 	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("watches have held up the end of the server for %v", took)
+		t.Errorf("watches delayed the shutdown of the server by %v", took)
 	}
 	for _, s := range []*ratioStream{fast, resumed} {
 		for err = nil; err == nil; {
 			err = s.read()
 		}
-		servertest.CheckError(t, err, codes.Unavailable, "SHUTTING_DOWN", "the server ends")
+		servertest.CheckError(t, err, codes.Unavailable, "SHUTTING_DOWN", "the server is shutting down")
 	}
 	localcluster.Eventually(t, "all goroutines to end", func() error {
 		if n := working(); n != 0 {
-			return fmt.Errorf("%d still send", n)
+			return fmt.Errorf("%d goroutines still send", n)
 		}
 		return nil
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// ratioEvent is what counts of a message here.
+// ratioEvent has the fields of a message that these tests check.
 type ratioEvent struct {
 	Type, NodeType string
 	CPUFactor      float64
@@ -30,7 +30,7 @@ func watchRatios(t *testing.T, client workloadresizerv1.RatioServiceClient, toke
 	return stream
 }
 
-// untilBookmark reads messages up to the next bookmark, whose token it returns.
+// untilBookmark reads messages up to the next bookmark, and returns its token.
 func untilBookmark(t *testing.T, stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse]) (events []ratioEvent, token string) {
 	t.Helper()
 	for {
@@ -49,7 +49,7 @@ func untilBookmark(t *testing.T, stream grpc.ServerStreamingClient[workloadresiz
 func TestWatchRatios(t *testing.T) {
 	r, client := serve(t, servertest.Setup{})
 	stream := watchRatios(t, client, "")
-	// set changes the ratios, and returns the revision of what comes of it.
+	// set changes the ratios, and returns the revision of the resulting table.
 	changes := r.Store.Watch()
 	set := func(change func(*ratios.Layer)) string {
 		l := servertest.Layer()
@@ -68,18 +68,18 @@ func TestWatchRatios(t *testing.T) {
 	}
 
 	first := r.Store.Table().Revision
-	begun := expect("the present state", stream, ratioEvent{"ADDED", "n2d", 1, first}, ratioEvent{"ADDED", "n4", 0.8, first}, ratioEvent{"BOOKMARK", "", 0, first})
+	begun := expect("the initial state", stream, ratioEvent{"ADDED", "n2d", 1, first}, ratioEvent{"ADDED", "n4", 0.8, first}, ratioEvent{"BOOKMARK", "", 0, first})
 	second := set(func(l *ratios.Layer) { l.Ratios["c3"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1} })
-	expect("another node type", stream, ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	expect("a new node type", stream, ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
 	third := set(func(l *ratios.Layer) { l.Baseline = "n4" })
-	expect("another baseline, and a node type less", stream, ratioEvent{"MODIFIED", "n2d", 1.25, third}, ratioEvent{"MODIFIED", "n4", 1, third},
+	expect("another baseline and a removed node type", stream, ratioEvent{"MODIFIED", "n2d", 1.25, third}, ratioEvent{"MODIFIED", "n4", 1, third},
 		ratioEvent{"DELETED", "c3", 0.5, third}, ratioEvent{"BOOKMARK", "", 0, third})
 	fourth := set(func(l *ratios.Layer) { l.Baseline, l.Bounds = "n4", nil })
 	last := expect("other bounds", stream, ratioEvent{"BOOKMARK", "", 0, fourth})
 
-	expect("resumed after the present state", watchRatios(t, client, begun), ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
+	expect("resumed after the initial state", watchRatios(t, client, begun), ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})
 	expect("resumed at the end", watchRatios(t, client, last), ratioEvent{"BOOKMARK", "", 0, fourth})
-	expect("begun anew", watchRatios(t, client, ""), ratioEvent{"ADDED", "n2d", 1.25, fourth}, ratioEvent{"ADDED", "n4", 1, fourth}, ratioEvent{"BOOKMARK", "", 0, fourth})
+	expect("begun again", watchRatios(t, client, ""), ratioEvent{"ADDED", "n2d", 1.25, fourth}, ratioEvent{"ADDED", "n4", 1, fourth}, ratioEvent{"BOOKMARK", "", 0, fourth})
 
 	_, other := serve(t, servertest.Setup{})
 	_, err := watchRatios(t, other, last).Recv()
@@ -89,10 +89,10 @@ func TestWatchRatios(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	t.Run("without ratios there is nothing to watch", withoutRatiosThereIsNothingToWatch)
+	t.Run("fails while there are no ratios", failsWhileThereAreNoRatios)
 }
 
-func withoutRatiosThereIsNothingToWatch(t *testing.T) {
+func failsWhileThereAreNoRatios(t *testing.T) {
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("ConfigMap a/b does not exist")}})
 	_, err := watchRatios(t, client, "").Recv()
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")

@@ -10,24 +10,24 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// writeRequest is what all requests for changes have.
+// writeRequest has the fields that all requests for changes share.
 type writeRequest interface {
 	GetValidateOnly() bool
 	GetReason() string
 	GetAuthor() string
 }
 
-// writeResult is what came of a change.
+// writeResult is the result of a change.
 type writeResult struct {
-	// table is the one with the change.
+	// table is the table with the change.
 	table  *ratios.Table
 	change *workloadresizerv1.RatioChange
-	// impact is nil unless the change was only checked.
+	// impact is nil unless the change was only validated.
 	impact *workloadresizerv1.Impact
 }
 
-// write makes a change, or checks it. What is wrong with its request besides has
-// been collected before.
+// write makes or validates a change. wrong has the faults of its request that are already
+// known.
 func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcerror.Violation, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
 	wrong = append(wrong, fieldViolations("", override.TextFaults(request.GetReason(), request.GetAuthor())...)...)
 	if len(wrong) > 0 {
@@ -57,16 +57,17 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 	return w, nil
 }
 
-// enabled is nil if there can be overrides at all.
+// enabled returns an error if there can be no overrides.
 func (s *Service) enabled() error {
 	if s.config.Overrides == nil {
 		return rpcerror.New(rpcerror.OverridesDisabled,
-			"the server has no overrides: start it with --ratio-sources=override,configmap")
+			"the server does not use overrides: start it with --ratio-sources=override,configmap")
 	}
 	return nil
 }
 
-// writable is nil if overrides can be set: there is a table to check them with.
+// writable returns an error if overrides cannot be set, or if there is no table to validate
+// them with.
 func (s *Service) writable() error {
 	if err := s.enabled(); err != nil {
 		return err

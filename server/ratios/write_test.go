@@ -29,8 +29,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// impactOf says how fast a node type is in the table that it is asked about: as
-// many pods would change.
+// impactOf is a node type whose cpu performance in the given table is the number of pods in
+// the impact.
 type impactOf string
 
 func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*query.Impact, error) {
@@ -41,15 +41,14 @@ func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*query.
 	return &query.Impact{Total: query.ImpactGroup{Pods: int(entry.Ratio.CPUPerf)}}, nil
 }
 
-// ratioServer is a service whose overrides are in a ConfigMap of a real API
-// server.
+// ratioServer is a RatioService whose overrides are in a ConfigMap of a real API server.
 type ratioServer struct {
 	*Service
 	source *ratiotest.Memory
 	ctx    context.Context
 }
 
-// cpu says what cpu performance a node type is to have.
+// cpu returns a request that sets the cpu performance of a node type.
 func cpu(nodeType string, perf float64) *workloadresizerv1.UpdateRatioRequest {
 	return &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: perf}}
 }
@@ -63,7 +62,7 @@ func (s *ratioServer) must(t *testing.T, request *workloadresizerv1.UpdateRatioR
 	return response
 }
 
-// get is the ratio in force, nil if there is none.
+// get returns the ratio in effect, nil if there is none.
 func (s *ratioServer) get(nodeType string) *workloadresizerv1.Ratio {
 	response, err := s.GetRatio(s.ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
 	if err != nil {
@@ -90,7 +89,7 @@ func TestRatioWrites(t *testing.T) {
 		return &ratioServer{New(Config{Store: store, Overrides: overrides, Impacts: impactOf("n4"), Viewer: servertest.All}), source, local}
 	}
 
-	t.Run("an override is in force when the answer comes, until it is deleted", func(t *testing.T) {
+	t.Run("an override is in effect from the response until it is deleted", func(t *testing.T) {
 		s := service(t)
 		before := s.get("n4")
 		request := cpu("n4", 2)
@@ -98,7 +97,7 @@ func TestRatioWrites(t *testing.T) {
 		request.Ratio.ExpireTime = timestamppb.New(time.Now().Add(time.Hour))
 		got := s.must(t, request)
 		if diff := cmp.Diff(s.get("n4"), got.GetRatio(), protocmp.Transform()); diff != "" {
-			t.Errorf("in force, answered: %s", diff)
+			t.Errorf("in effect, response: %s", diff)
 		}
 		end := timestamppb.New(request.Ratio.ExpireTime.AsTime().Truncate(time.Second))
 		from := &workloadresizerv1.Provenance{Source: "override", Author: "ann", Reason: "measured"}
@@ -117,7 +116,7 @@ func TestRatioWrites(t *testing.T) {
 			t.Error(diff, got.GetImpact())
 		}
 		if again := s.must(t, cpu("n4", 2)); again.GetChange() != nil || again.GetRatio().GetCpuPerf() != 2 {
-			t.Errorf("what is so already is changed: %v", again)
+			t.Errorf("an update without a difference is a change: %v", again)
 		}
 		deleted, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: got.GetRatio().GetEtag()})
 		if err != nil || deleted.GetChange().GetNumber() != 2 {
@@ -127,22 +126,22 @@ func TestRatioWrites(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("a CPU model of a node type has a ratio of its own", func(t *testing.T) {
+	t.Run("a CPU model of a node type has its own ratio", func(t *testing.T) {
 		s := service(t)
 		request := cpu("n4@Intel-6-79", 0.9)
 		request.AllowMissing, request.Ratio.MemoryPerf = true, 1
 		got := s.must(t, request)
 		if r := s.get("n4@Intel-6-79"); r.GetCpuPerf() != 0.9 || got.GetChange().GetDeltas()[0].GetNodeType() != "n4@Intel-6-79" || s.get("n4").GetCpuPerf() == 0.9 {
-			t.Errorf("in force %v, answered %v", r, got)
+			t.Errorf("in effect %v, response %v", r, got)
 		}
 		if _, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4@Intel-6-79"}); err != nil || s.get("n4@Intel-6-79") != nil {
 			t.Errorf("deleted: %v", err)
 		}
 		request.Ratio.NodeType = "n4@Intel@6"
 		_, err := s.UpdateRatio(s.ctx, request)
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one that a node can have")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be a valid node type")
 	})
-	t.Run("an etag is good for one change", func(t *testing.T) {
+	t.Run("an etag is valid for one change", func(t *testing.T) {
 		s := service(t)
 		request := cpu("n4", 2)
 		request.Ratio.Etag = s.get("n4").GetEtag()
@@ -152,12 +151,12 @@ func TestRatioWrites(t *testing.T) {
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" was changed since`)
 		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
 		if info.GetMetadata()["etag"] != present || info.GetMetadata()["nodeType"] != "n4" {
-			t.Errorf("the present etag is %s, told %v", present, info)
+			t.Errorf("the current etag is %s, got %v", present, info)
 		}
 		_, err = s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: request.Ratio.Etag})
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "")
 	})
-	t.Run("a node type that no source names has to be allowed, and be complete", func(t *testing.T) {
+	t.Run("a new node type needs allow_missing and both performances", func(t *testing.T) {
 		s := service(t)
 		request := cpu("c3", 2)
 		_, err := s.UpdateRatio(s.ctx, request)
@@ -168,23 +167,23 @@ func TestRatioWrites(t *testing.T) {
 		request.Ratio.MemoryPerf = 3
 		s.must(t, request)
 		if r := s.get("c3"); r.GetCpuFactor() != 0.5 || r.GetMemoryPerf() != 3 {
-			t.Errorf("in force: %v", r)
+			t.Errorf("in effect: %v", r)
 		}
 		response, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "c3"})
 		if err != nil || response.GetRatio() != nil {
-			t.Errorf("deleted to %v, %v", response.GetRatio(), err)
+			t.Errorf("the ratio after the deletion is %v, %v", response.GetRatio(), err)
 		}
 	})
-	t.Run("a batch is set as a whole or not at all", func(t *testing.T) {
+	t.Run("a batch is applied as a whole or not at all", func(t *testing.T) {
 		s := service(t)
 		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), cpu("c3", 3)}, Author: "ann"}
 		_, err := s.BatchUpdateRatios(s.ctx, batch)
 		servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3"`)
 		batch.Requests[1] = cpu("n2d", 0)
 		_, err = s.BatchUpdateRatios(s.ctx, batch)
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].update_mask must name what to change")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].update_mask must name the fields to change")
 		if r := s.get("n4"); r.GetCpuPerf() != 1.25 {
-			t.Errorf("in force: %v", r)
+			t.Errorf("in effect: %v", r)
 		}
 		batch.Requests[1] = cpu("n2d", 4)
 		response, err := s.BatchUpdateRatios(s.ctx, batch)
@@ -198,14 +197,14 @@ func TestRatioWrites(t *testing.T) {
 			requests []*workloadresizerv1.UpdateRatioRequest
 			want     string
 		}{
-			{[]*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1), cpu("n4", 2)}, "requests[1].ratio.node_type is that of requests[0], too"},
+			{[]*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1), cpu("n4", 2)}, "requests[1].ratio.node_type is also set in requests[0]"},
 			{[]*workloadresizerv1.UpdateRatioRequest{{Ratio: cpu("n4", 1).Ratio, Author: "ann"}}, "requests[0] must not have validate_only, reason or author"},
 		} {
 			_, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: bad.requests})
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", bad.want)
 		}
 	})
-	t.Run("what would be is told, and nothing written", func(t *testing.T) {
+	t.Run("validate_only returns the result and writes nothing", func(t *testing.T) {
 		s := service(t)
 		s.must(t, cpu("n4", 2))
 		request := cpu("n4", 7)
@@ -227,10 +226,10 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("rollback: %v, %v", back, err)
 		}
 		if r := s.get("n4"); r.GetCpuPerf() != 2 {
-			t.Errorf("in force: %v", r)
+			t.Errorf("in effect: %v", r)
 		}
 	})
-	t.Run("the baseline stays while nobody else names it", func(t *testing.T) {
+	t.Run("the baseline cannot lose its only ratio", func(t *testing.T) {
 		s := service(t)
 		s.must(t, &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1, MemoryPerf: 1}, AllowMissing: true})
 		other := servertest.Layer()
@@ -238,7 +237,7 @@ func TestRatioWrites(t *testing.T) {
 		s.source.Set(ratios.Update{Layer: other})
 		localcluster.Eventually(t, "the baseline", func() error {
 			if got := s.config.Store.Table().Baseline; got != "c3" {
-				return fmt.Errorf("it is %s", got)
+				return fmt.Errorf("the baseline is %s", got)
 			}
 			return nil
 		})
@@ -247,10 +246,10 @@ func TestRatioWrites(t *testing.T) {
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{})
 		servertest.CheckError(t, err, codes.FailedPrecondition, "BASELINE_IN_USE", `the baseline node type "c3" has no ratio`)
 		if s.get("c3") == nil {
-			t.Error("it is gone")
+			t.Error("the baseline is gone")
 		}
 	})
-	t.Run("there must be an override to delete, unless that is allowed", func(t *testing.T) {
+	t.Run("deleting a missing override needs allow_missing", func(t *testing.T) {
 		s := service(t)
 		_, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4"})
 		servertest.CheckError(t, err, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)
@@ -259,7 +258,7 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("deleted: %v, %v", response, err)
 		}
 	})
-	t.Run("changes are listed by pages, and gone back to", func(t *testing.T) {
+	t.Run("changes are listed in pages and can be rolled back", func(t *testing.T) {
 		s := service(t)
 		for i := range 5 {
 			s.must(t, cpu([]string{"n4", "n2d"}[i%2], float64(i+2)))
@@ -296,28 +295,28 @@ func TestRatioWrites(t *testing.T) {
 			}
 		}
 		_, err := s.ListRatioChanges(s.ctx, &workloadresizerv1.ListRatioChangesRequest{PageToken: "2"})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token cannot be: it is none that this server has given")
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid: not a page token of this server")
 
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 4})
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")
 		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["newestChange"] != "5" {
-			t.Errorf("told %v", info)
+			t.Errorf("got %v", info)
 		}
 		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 6})
-		servertest.CheckError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "there was no change 6")
+		servertest.CheckError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 6 does not exist")
 		response, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 5, Reason: "worse"})
 		if c := response.GetChange(); err != nil || c.GetNumber() != 6 || c.GetRollbackTo() != 2 || c.GetReason() != "worse" {
 			t.Errorf("rolled back: %v, %v", response, err)
 		}
 		if s.get("n4").GetCpuPerf() != 2 || s.get("n2d").GetCpuPerf() != 3 {
-			t.Errorf("in force: %v, %v", s.get("n4"), s.get("n2d"))
+			t.Errorf("in effect: %v, %v", s.get("n4"), s.get("n2d"))
 		}
 	})
-	t.Run("what is not changed comes from what is stored, not from a table that is behind", func(t *testing.T) {
+	t.Run("unchanged values come from the stored overrides, not from a stale table", func(t *testing.T) {
 		n++
 		patchOfAStaleTable(t, client, namespace.Name, fmt.Sprintf("overrides-%d", n))
 	})
-	t.Run("a caller that is known is the author", func(t *testing.T) {
+	t.Run("the author is the caller, if it is known", func(t *testing.T) {
 		s := service(t)
 		s.ctx = access.NewContext(t.Context(), access.Caller{Name: "bob@example.com"})
 		request := cpu("n4", 2)
@@ -326,17 +325,17 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("changed by %q", c.GetAuthor())
 		}
 	})
-	t.Run("a server that writes nothing says so", func(t *testing.T) {
+	t.Run("a dry run refuses changes", func(t *testing.T) {
 		s := service(t, override.ReadOnly())
 		request := cpu("n4", 2)
 		_, err := s.UpdateRatio(s.ctx, request)
 		servertest.CheckError(t, err, codes.FailedPrecondition, "READ_ONLY", "--dry-run")
 		request.ValidateOnly = true
 		if checked, err := s.UpdateRatio(s.ctx, request); err != nil || checked.GetRatio().GetCpuPerf() != 2 {
-			t.Errorf("what it would write: %v, %v", checked, err)
+			t.Errorf("validated: %v, %v", checked, err)
 		}
 	})
-	t.Run("a ConfigMap that is gone is asked for", func(t *testing.T) {
+	t.Run("a missing ConfigMap is reported with advice", func(t *testing.T) {
 		s := service(t)
 		if err := client.CoreV1().ConfigMaps(namespace.Name).Delete(t.Context(), fmt.Sprintf("overrides-%d", n), metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -347,13 +346,13 @@ func TestRatioWrites(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	t.Run("a server without overrides says so", aServerWithoutOverridesSaysSo)
-	t.Run("what an update changes", whatAnUpdateChanges)
-	t.Run("what people say of a change is one line", whatPeopleSayOfAChangeIsOneLine)
-	t.Run("errors of the store of overrides", errorsOfTheStoreOfOverrides)
+	t.Run("a server without overrides refuses changes", aServerWithoutOverridesRefusesChanges)
+	t.Run("an update changes the fields of its mask", anUpdateChangesTheFieldsOfItsMask)
+	t.Run("reason and author are one line each", reasonAndAuthorAreOneLineEach)
+	t.Run("translates errors of the store", translatesErrorsOfTheStore)
 }
 
-func aServerWithoutOverridesSaysSo(t *testing.T) {
+func aServerWithoutOverridesRefusesChanges(t *testing.T) {
 	s := New(Config{Store: ratios.NewStore()})
 	for name, call := range map[string]func() error{
 		"update":   func() error { _, err := s.UpdateRatio(t.Context(), cpu("n4", 2)); return err },
@@ -371,7 +370,7 @@ func aServerWithoutOverridesSaysSo(t *testing.T) {
 	}
 }
 
-func whatAnUpdateChanges(t *testing.T) {
+func anUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 	now := time.Date(2026, 11, 21, 1, 2, 3, 4, time.UTC)
 	hour := now.Add(time.Hour)
 	full := &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2, MemoryPerf: 3, ExpireTime: timestamppb.New(hour), Etag: "e"}
@@ -384,19 +383,19 @@ func whatAnUpdateChanges(t *testing.T) {
 		want  override.Patch
 		wrong string
 	}{
-		{"without a mask, what is set", full, nil, override.Patch{NodeType: "n4", Etag: "e", CPUPerf: &two, MemoryPerf: &three, ExpireTime: &end}, ""},
-		{"an empty mask is none", &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2}, mask(), override.Patch{NodeType: "n4", CPUPerf: &two}, ""},
-		{"with a mask, what it names", full, mask("memory_perf"), override.Patch{NodeType: "n4", Etag: "e", MemoryPerf: &three}, ""},
-		{"the end, of which none is never", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("expire_time"), override.Patch{NodeType: "n4", ExpireTime: &never}, ""},
+		{"without a mask, the fields that are set", full, nil, override.Patch{NodeType: "n4", Etag: "e", CPUPerf: &two, MemoryPerf: &three, ExpireTime: &end}, ""},
+		{"an empty mask is no mask", &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 2}, mask(), override.Patch{NodeType: "n4", CPUPerf: &two}, ""},
+		{"with a mask, the fields that it names", full, mask("memory_perf"), override.Patch{NodeType: "n4", Etag: "e", MemoryPerf: &three}, ""},
+		{"no expiry", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("expire_time"), override.Patch{NodeType: "n4", ExpireTime: &never}, ""},
 		{"a path twice", full, mask("cpu_perf", "cpu_perf"), override.Patch{NodeType: "n4", Etag: "e", CPUPerf: &two}, ""},
-		{"not a field that there is not", full, mask("cpu_perf", "speed"), override.Patch{}, "requests[2].update_mask names what a ratio does not have"},
-		{"not everything by a star", full, mask("*"), override.Patch{}, "requests[2].update_mask names what a ratio does not have"},
-		{"not what is output only", full, mask("provenance.author"), override.Patch{}, "requests[2].update_mask names provenance.author, which is output only"},
-		{"not the name", full, mask("node_type"), override.Patch{}, "requests[2].update_mask names node_type, which is output only"},
-		{"not nothing", &workloadresizerv1.Ratio{NodeType: "n4"}, nil, override.Patch{}, "requests[2].update_mask must name what to change"},
-		{"no performance where one is named", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("cpu_perf"), override.Patch{}, "requests[2].ratio.cpu_perf must be above 0"},
-		{"no end in the past", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: timestamppb.New(now)}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
-		{"no end that is no time", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: &timestamppb.Timestamp{Seconds: math.MaxInt64}}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
+		{"an unknown field", full, mask("cpu_perf", "speed"), override.Patch{}, "requests[2].update_mask names a field that a ratio does not have"},
+		{"a wildcard", full, mask("*"), override.Patch{}, "requests[2].update_mask names a field that a ratio does not have"},
+		{"an output-only field", full, mask("provenance.author"), override.Patch{}, "requests[2].update_mask names provenance.author, which cannot be changed"},
+		{"the node type", full, mask("node_type"), override.Patch{}, "requests[2].update_mask names node_type, which cannot be changed"},
+		{"no field at all", &workloadresizerv1.Ratio{NodeType: "n4"}, nil, override.Patch{}, "requests[2].update_mask must name the fields to change"},
+		{"a performance that is named but not set", &workloadresizerv1.Ratio{NodeType: "n4"}, mask("cpu_perf"), override.Patch{}, "requests[2].ratio.cpu_perf must be above 0"},
+		{"an expiry in the past", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: timestamppb.New(now)}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
+		{"an invalid expiry", &workloadresizerv1.Ratio{NodeType: "n4", ExpireTime: &timestamppb.Timestamp{Seconds: math.MaxInt64}}, nil, override.Patch{}, "requests[2].ratio.expire_time must be in the future"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, wrong := ratioPatch(&workloadresizerv1.UpdateRatioRequest{Ratio: tc.ratio, UpdateMask: tc.mask}, "requests[2].", now)
@@ -413,24 +412,24 @@ func whatAnUpdateChanges(t *testing.T) {
 	}
 }
 
-func whatPeopleSayOfAChangeIsOneLine(t *testing.T) {
+func reasonAndAuthorAreOneLineEach(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	s := New(Config{Store: store})
 	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
-	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, may be 128")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, the maximum is 128")
 	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil)
-	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason has U+FFFE, which is no character")
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason contains U+FFFE, which is not a character")
 }
 
-func errorsOfTheStoreOfOverrides(t *testing.T) {
+func translatesErrorsOfTheStore(t *testing.T) {
 	for _, tc := range []struct {
 		err     error
 		code    codes.Code
 		reason  string
 		message string
 	}{
-		{&document.RefusedError{Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_REFUSED", "rights of deploy/base"},
-		{&document.ContentError{Noun: "overrides", Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_INVALID", "to end all overrides"},
+		{&document.RefusedError{Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_REFUSED", "permissions of deploy/base"},
+		{&document.ContentError{Noun: "overrides", Err: context.Canceled}, codes.FailedPrecondition, "OVERRIDES_INVALID", "to delete all overrides"},
 		{&override.FullError{Overrides: 1001}, codes.ResourceExhausted, "TOO_MANY_OVERRIDES", "1001 overrides"},
 		{&override.FieldError{NodeType: "n4", Field: "memPerf", Problem: "must be set"}, codes.InvalidArgument, "INVALID_ARGUMENT", "ratio.memory_perf must be set"},
 		{fmt.Errorf("no connection"), codes.Unavailable, "OVERRIDES_NOT_READY", "no connection"},

@@ -1,5 +1,6 @@
-// Package resizes is the ResizeService: what was done to pods, as lists and as watches.
-// Two of its methods are about something else, and answered by others.
+// Package resizes implements the ResizeService: how pods were sized, as lists and as watches.
+// Two of its methods, GetStatus and Restore, have other subjects, and other packages
+// implement them.
 //
-// It must not know how resizes are done.
+// It must not know how pods are resized.
 package resizes

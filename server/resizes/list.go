@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// defaultPage is how many resizes a page has at most where the request does not say.
+// defaultPage is the page size if the request does not set one.
 const defaultPage = 500
 
 // ListResizes implements the ResizeService.
@@ -34,7 +34,7 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 	}
 	if token := request.GetPageToken(); token != "" {
 		if q.After, err = podOf(token); err != nil {
-			return nil, rpcerror.BadField("page_token", "cannot be: "+err.Error())
+			return nil, rpcerror.BadField("page_token", "is invalid: "+err.Error())
 		}
 	}
 	if err := access.MustSee(view, q.Namespace); err != nil {
@@ -51,7 +51,7 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 		case ctx.Err() != nil:
 			return nil, status.FromContextError(ctx.Err()).Err()
 		case err != nil:
-			return nil, err // Of the view.
+			return nil, err // From the view.
 		}
 		if !inState(r, request.GetStates()) {
 			continue
@@ -80,7 +80,7 @@ func (s *Service) GetResize(ctx context.Context, request *workloadresizerv1.GetR
 	return &workloadresizerv1.GetResizeResponse{Resize: message(r)}, nil
 }
 
-// tokenOf goes on after a pod.
+// tokenOf returns the page token that continues after a pod.
 func tokenOf(last types.NamespacedName) string { return paging.Token(last.String()) }
 
 func podOf(token string) (types.NamespacedName, error) {

@@ -37,7 +37,8 @@ var states = [...]workloadresizerv1.ResizeState{
 	query.Failed:     workloadresizerv1.ResizeState_RESIZE_STATE_FAILED,
 }
 
-// inState tells whether a resize has one of the states; none is all.
+// inState reports whether a resize has one of the states; an empty list stands for all
+// states.
 func inState(r *query.Resized, wanted []workloadresizerv1.ResizeState) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, states[r.State])
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
 
-// startReplica starts one that resizes what nodes own, unless it is a dry run.
+// startReplica starts a replica that resizes pods owned by nodes, unless it is a dry run.
 func startReplica(t *testing.T, cluster *rest.Config, dry bool, viewer access.Viewer) (*servertest.Parts, workloadresizerv1.ResizeServiceClient) {
 	t.Helper()
 	p := servertest.New(t, servertest.Setup{Cluster: cluster, Loop: func(c *reconciler.Config) {
@@ -37,7 +37,7 @@ func startReplica(t *testing.T, cluster *rest.Config, dry bool, viewer access.Vi
 	return p, serve(t, p, viewer)
 }
 
-// serve serves what parts that do not run yet are going to do, and runs them.
+// serve starts a ResizeService on parts that do not run yet, and runs them.
 func serve(t *testing.T, p *servertest.Parts, viewer access.Viewer) workloadresizerv1.ResizeServiceClient {
 	t.Helper()
 	s := New(Config{Reconciler: p.Loop, Viewer: viewer, Watches: streams.NewWatches()})
@@ -45,13 +45,13 @@ func serve(t *testing.T, p *servertest.Parts, viewer access.Viewer) workloadresi
 	return workloadresizerv1.NewResizeServiceClient(servertest.Connect(t, s))
 }
 
-// resizeSuite is a control plane with three replicas: one that resizes, and two
-// that only look on.
+// resizeSuite has a control plane with three replicas: one that resizes, and two that only
+// read.
 type resizeSuite struct {
 	client kubernetes.Interface
 	source *ratiotest.Memory
 	node   *corev1.Node
-	// leader and other see everything, limited does not see the bank.
+	// leader and other can see everything; limited cannot see the namespace bank.
 	leader, other, limited workloadresizerv1.ResizeServiceClient
 }
 
@@ -72,11 +72,11 @@ func TestResizes(t *testing.T) {
 	_, s.other = startReplica(t, config, true, servertest.All)
 	_, s.limited = startReplica(t, config, true, servertest.AllBut("bank"))
 
-	t.Run("all replicas tell the same of each pod", s.same)
-	t.Run("pages go on at another replica", s.pages)
-	t.Run("what is asked for is what is told", s.selects)
-	t.Run("namespaces that a caller may not see are left out", s.hides)
-	t.Run("what is wrong with a request is said", s.refuses)
+	t.Run("all replicas return the same for each pod", s.same)
+	t.Run("pages continue on another replica", s.pages)
+	t.Run("returns the selected pods", s.selects)
+	t.Run("omits namespaces that the caller cannot see", s.hides)
+	t.Run("names the problem of an invalid request", s.refuses)
 	t.Run("a watch sees what another replica does", s.watch)
 }
 
@@ -99,7 +99,7 @@ func (s *resizeSuite) prepare(t *testing.T) {
 	}
 }
 
-// create makes a pod whose controller is its node, unless it is called bare.
+// create creates a pod whose controller is its node, unless the pod is named bare.
 func (s *resizeSuite) create(t *testing.T, name string) {
 	t.Helper()
 	namespace, name, _ := strings.Cut(name, "/")
@@ -121,7 +121,7 @@ func (s *resizeSuite) create(t *testing.T, name string) {
 	})
 }
 
-// tell lists resizes, one line each.
+// tell returns one line per resize.
 func tell(resizes ...*workloadresizerv1.Resize) []string {
 	var lines []string
 	for _, r := range resizes {
@@ -140,7 +140,7 @@ const (
 
 func (s *resizeSuite) same(t *testing.T) {
 	var all [2][]*workloadresizerv1.Resize
-	localcluster.Eventually(t, "every replica to tell of all that it shows", func() error {
+	localcluster.Eventually(t, "every replica to return all resizes", func() error {
 		for i, replica := range []struct {
 			workloadresizerv1.ResizeServiceClient
 			want []string
@@ -156,7 +156,7 @@ func (s *resizeSuite) same(t *testing.T) {
 				all[i] = response.GetResizes()
 			}
 		}
-		// What is told beside the sizes comes with other events of the pods.
+		// Other fields than the sizes arrive with other events of the pods.
 		if diff := cmp.Diff(all[0], all[1], protocmp.Transform()); diff != "" {
 			return fmt.Errorf("replicas differ: %s", diff)
 		}
@@ -184,7 +184,7 @@ func (s *resizeSuite) pages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(response.GetResizes()); n != 1 {
-			t.Errorf("a page of %d", n)
+			t.Errorf("a page has %d resizes", n)
 		}
 		got = append(got, tell(response.GetResizes()...)...)
 		request.PageToken = response.GetNextPageToken()
@@ -211,7 +211,7 @@ func (s *resizeSuite) selects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tc.want, tell(response.GetResizes()...)); diff != "" || response.GetNextPageToken() != "" {
-			t.Errorf("%s: %s, then %q", tc.name, diff, response.GetNextPageToken())
+			t.Errorf("%s: %s, next page %q", tc.name, diff, response.GetNextPageToken())
 		}
 	}
 }
@@ -241,7 +241,7 @@ func (s *resizeSuite) refuses(t *testing.T) {
 		_, err := s.other.GetResize(t.Context(), &workloadresizerv1.GetResizeRequest{Namespace: namespace, Pod: pod})
 		return err
 	}
-	servertest.CheckError(t, get("shop", "bare"), codes.NotFound, "NOT_RESIZED", `pod "bare" in namespace "shop" was not sized`)
+	servertest.CheckError(t, get("shop", "bare"), codes.NotFound, "NOT_RESIZED", `pod "bare" in namespace "shop" was never resized`)
 	servertest.CheckError(t, get("shop", "none"), codes.NotFound, "POD_NOT_FOUND", "none")
 	servertest.CheckError(t, get("", "bare"), codes.InvalidArgument, "INVALID_ARGUMENT", "namespace must be set")
 	servertest.CheckError(t, get("shop", ""), codes.InvalidArgument, "INVALID_ARGUMENT", "pod must be set")
@@ -263,7 +263,7 @@ func (s *resizeSuite) watch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	// until reads up to what begins so.
+	// until reads up to an event with this prefix.
 	until := func(what string) {
 		t.Helper()
 		for len(got) == 0 || !strings.HasPrefix(got[len(got)-1], what) {
@@ -287,7 +287,7 @@ func (s *resizeSuite) watch(t *testing.T) {
 	faster.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
 	s.source.Set(ratios.Update{Layer: faster})
 	until("MODIFIED shop/web n4 PENDING from 1 to 500m, has 800m")
-	t.Logf("from a change of the ratio until another replica's watch told of the resize: %v", time.Since(begin))
+	t.Logf("latency from a ratio change to the resize event on another replica: %v", time.Since(begin))
 	until("MODIFIED shop/web n4 ACTUATED from 1 to 500m, has 500m")
 
 	if err := s.client.CoreV1().Pods("shop").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
@@ -295,20 +295,20 @@ func (s *resizeSuite) watch(t *testing.T) {
 	}
 	until("DELETED shop/web n4")
 	s.create(t, "shop/web")
-	until("ADDED shop/web ") // Its node type follows with what was applied.
+	until("ADDED shop/web ") // Its node type follows when the resize is applied.
 	until("MODIFIED shop/web n4")
 	for _, line := range got {
 		if strings.Contains(line, "bank") {
-			t.Errorf("told of what the caller may not see: %s", line)
+			t.Errorf("the watch reveals what the caller cannot see: %s", line)
 		}
 	}
 }
 
 func TestResizesRules(t *testing.T) {
-	t.Run("resizes are not known before pods are", resizesAreNotKnownBeforePodsAre)
+	t.Run("fails until pods have been read", failsUntilPodsHaveBeenRead)
 }
 
-func resizesAreNotKnownBeforePodsAre(t *testing.T) {
+func failsUntilPodsHaveBeenRead(t *testing.T) {
 	client := serve(t, servertest.New(t, servertest.Setup{}), servertest.All)
 	stream, err := client.WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{})
 	if err != nil {

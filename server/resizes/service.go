@@ -11,29 +11,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	Reconciler *reconciler.Reconciler
-	// Viewer tells what callers see.
+	// Viewer determines what callers can see.
 	Viewer  access.Viewer
 	Watches *streams.Watches
-	// Restorer and Replica answer the methods that they have.
+	// Restorer and Replica implement the methods that they have.
 	Restorer Restorer
 	Replica  Replica
 }
 
-// Restorer gives pods their originals back; a holds.Service does.
+// Restorer restores pods to their originals; a holds.Service implements it.
 type Restorer interface {
 	Restore(context.Context, *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error)
 }
 
-// Replica is this process among those that watch the cluster; a status.Service tells
-// of it.
+// Replica returns the status of this process among the replicas; a status.Service implements
+// it.
 type Replica interface {
 	GetStatus(context.Context, *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error)
 }
 
-// Service tells what was done to pods.
+// Service returns how pods were sized.
 type Service struct {
 	workloadresizerv1.UnimplementedResizeServiceServer
 	config  Config

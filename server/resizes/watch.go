@@ -14,14 +14,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// history has what was done to pods, by namespace and name.
+// history is a log of how pods were sized, by namespace and name.
 type history struct {
 	*changelog.Log[query.Resized]
-	// ready tells why the log is not complete yet.
+	// ready returns why the log is not complete yet.
 	ready func() error
 }
 
-// follow returns a log of what the reconciler knows.
+// follow returns a log that follows the reconciler.
 func follow(r *reconciler.Reconciler) *history {
 	l := &history{Log: changelog.New[query.Resized](changelog.Capacity)}
 	l.ready = r.WatchResizes(func(before, now *query.Resized) {
@@ -34,7 +34,7 @@ func follow(r *reconciler.Reconciler) *history {
 	return l
 }
 
-// viewFor is how long what a caller may see counts in a watch.
+// viewFor is how long a watch uses the same view of the caller.
 const viewFor = time.Minute
 
 // WatchResizes implements the ResizeService.

@@ -25,7 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// yes allows everything, within the time of a test.
+// yes allows everything. It answers within the fake time of the test.
 type yes struct{}
 
 func (yes) Create(context.Context, *authorizationv1.SubjectAccessReview, metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
@@ -33,10 +33,10 @@ func (yes) Create(context.Context, *authorizationv1.SubjectAccessReview, metav1.
 }
 
 func TestWatchAllowed(t *testing.T) {
-	t.Run("a watch outlives its certificate by a minute at most", aWatchOutlivesItsCertificateByAMinuteAtMost)
+	t.Run("a watch outlives its certificate by at most a minute", aWatchOutlivesItsCertificateByAtMostAMinute)
 }
 
-func aWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
+func aWatchOutlivesItsCertificateByAtMostAMinute(t *testing.T) {
 	for name, every := range map[string]time.Duration{"quiet": time.Hour, "busy": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,12 +63,12 @@ func aWatchOutlivesItsCertificateByAMinuteAtMost(t *testing.T) {
 						f.Update(changelog.Change[query.Resized]{Key: "a", Item: &query.Resized{}})
 						continue
 					case err := <-ended:
-						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate has expired")
+						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate expired")
 					}
 					break
 				}
 				if late := time.Since(begin) - life; late <= 0 || late > time.Minute {
-					t.Errorf("it outlived the certificate by %v", late)
+					t.Errorf("the watch outlived the certificate by %v", late)
 				}
 			})
 		})

@@ -20,8 +20,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// revocable is a viewer whose callers see everything until it is true. A view never
-// asks again.
+// revocable is a viewer whose callers see everything until it is true. Its views never
+// change.
 type revocable struct{ atomic.Bool }
 
 func (r *revocable) View(context.Context) access.View {
@@ -31,7 +31,7 @@ func (r *revocable) View(context.Context) access.View {
 	return servertest.All
 }
 
-// resizeStream is a stream whose messages are counted by their kind.
+// resizeStream is a stream that counts its events.
 type resizeStream struct {
 	grpc.ServerStream
 	ctx    context.Context
@@ -47,10 +47,10 @@ func (s *resizeStream) Send(m *workloadresizerv1.WatchResizesResponse) error {
 }
 
 func TestWatch(t *testing.T) {
-	t.Run("a right that is taken away counts in a watch within a minute", aRightThatIsTakenAwayCountsInAWatchWithinAMinute)
+	t.Run("a revoked right ends or limits a watch within a minute", aRevokedRightEndsOrLimitsAWatchWithinAMinute)
 }
 
-func aRightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
+func aRevokedRightEndsOrLimitsAWatchWithinAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &revocable{}
 		f := &history{Log: changelog.New[query.Resized](changelog.Capacity), ready: func() error { return nil }}
@@ -68,7 +68,7 @@ func aRightThatIsTakenAwayCountsInAWatchWithinAMinute(t *testing.T) {
 			}
 			synctest.Wait()
 			if a, s := cluster.events.Load(), shop.events.Load(); a != inCluster || s != inShop {
-				t.Errorf("told of %d and %d, want %d and %d", a, s, inCluster, inShop)
+				t.Errorf("%d and %d events, want %d and %d", a, s, inCluster, inShop)
 			}
 		}
 		synctest.Wait()

@@ -16,20 +16,20 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Checker holds requests against the rules that the API itself states.
+// Checker validates requests against the rules in the API definition.
 type Checker struct{ rules protovalidate.Validator }
 
 // New compiles the rules of all requests, so that no call has to.
 func New() *Checker {
 	rules, err := protovalidate.New(protovalidate.WithMessageDescriptors(requests()...))
 	if err != nil {
-		// The rules are part of the program.
+		// The rules are compiled in, so this is a bug.
 		panic(fmt.Sprintf("server/rules: %v", err))
 	}
 	return &Checker{rules}
 }
 
-// requests are the request messages of all services.
+// requests returns the request messages of all services.
 func requests() []protoreflect.MessageDescriptor {
 	var all []protoreflect.MessageDescriptor
 	for _, file := range []protoreflect.FileDescriptor{
@@ -48,7 +48,7 @@ func requests() []protoreflect.MessageDescriptor {
 	return all
 }
 
-// Unary refuses requests that break a rule.
+// Unary refuses requests that violate a rule.
 func (c *Checker) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := c.check(request); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *Checker) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 	return handler(ctx, request)
 }
 
-// Stream ends streams with a message that breaks a rule.
+// Stream ends a stream when a message violates a rule.
 func (c *Checker) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	return handler(service, &checkedStream{stream, c})
 }
@@ -78,7 +78,7 @@ func (s *checkedStream) RecvMsg(message any) error {
 func (c *Checker) check(request any) error {
 	message, ok := request.(proto.Message)
 	if !ok {
-		return nil // No service of ours takes anything else.
+		return nil // Our services accept nothing else.
 	}
 	err := c.rules.Validate(message)
 	var invalid *protovalidate.ValidationError
@@ -89,17 +89,17 @@ func (c *Checker) check(request any) error {
 		var violations []rpcerror.Violation
 		for _, broken := range invalid.Violations {
 			field := protovalidate.FieldPathString(broken.Proto.GetField())
-			// The first thing that is wrong with a field is enough.
+			// One problem per field is enough.
 			if !slices.ContainsFunc(violations, func(v rpcerror.Violation) bool { return v.Field == field }) {
 				violations = append(violations, rpcerror.Violation{Field: field, Problem: problem(broken)})
 			}
 		}
 		return rpcerror.BadFields(violations)
 	}
-	return rpcerror.New(rpcerror.Internal, fmt.Sprintf("check the request: %v", err))
+	return rpcerror.New(rpcerror.Internal, fmt.Sprintf("validate the request: %v", err))
 }
 
-// problem says what is wrong with a field.
+// problem describes a violation.
 func problem(broken *protovalidate.Violation) string {
 	switch rule := broken.Proto.GetRuleId(); {
 	case rule == "required", rule == "string.min_len" && broken.FieldValue.String() == "":

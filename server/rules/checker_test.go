@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// check is what becomes of a request.
+// check returns the error for a request.
 func check(c *rules.Checker, request proto.Message) error {
 	_, err := c.Unary(context.Background(), request, nil, func(context.Context, any) (any, error) { return nil, nil })
 	return err
@@ -26,10 +26,10 @@ func check(c *rules.Checker, request proto.Message) error {
 var shop = &workloadresizerv1.HoldScope{Namespace: "shop"}
 
 func TestChecker(t *testing.T) {
-	t.Run("requests are held against the rules of the API", requestsAreHeldAgainstTheRulesOfTheAPI)
+	t.Run("validates requests against the rules of the API", validatesRequestsAgainstTheRulesOfTheAPI)
 }
 
-func requestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
+func validatesRequestsAgainstTheRulesOfTheAPI(t *testing.T) {
 	v := rules.New()
 	long := strings.Repeat("x", 300)
 	for _, tc := range []struct {
@@ -37,37 +37,37 @@ func requestsAreHeldAgainstTheRulesOfTheAPI(t *testing.T) {
 		request proto.Message
 		want    string
 	}{
-		{"a good request passes", &workloadresizerv1.GetRatioRequest{NodeType: "n4"}, ""},
+		{"a valid request", &workloadresizerv1.GetRatioRequest{NodeType: "n4"}, ""},
 		{"a required text", &workloadresizerv1.GetRatioRequest{}, "node_type must be set"},
 		{"a required message", &workloadresizerv1.UpdateRatioRequest{}, "ratio must be set"},
 		{"a text that is too long", &workloadresizerv1.GetRatioRequest{NodeType: long}, "node_type must be at most 63 characters"},
-		{"a node type that no label can have", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n 4"}}, "ratio.node_type does not match regex pattern"},
-		{"a number that is none", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: math.NaN()}}, "ratio.cpu_perf must be"},
+		{"a node type that is not a valid label value", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n 4"}}, "ratio.node_type does not match regex pattern"},
+		{"a number that is NaN", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: math.NaN()}}, "ratio.cpu_perf must be"},
 		{"a negative number", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: -1}}, "ratio.cpu_perf must be"},
 		{"an item of a list", &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{{Ratio: &workloadresizerv1.Ratio{NodeType: "n4"}}, {}}}, "requests[1].ratio must be set"},
 		{"a list without items", &workloadresizerv1.BatchUpdateRatiosRequest{}, "requests must contain at least 1 item"},
-		{"two faults are both told", &workloadresizerv1.PreviewPodRequest{}, "namespace must be set; pod must be set"},
-		{"an enum that is none", &workloadresizerv1.ListResizesRequest{States: []workloadresizerv1.ResizeState{77}}, "states[0] must be one of the defined enum values"},
+		{"two faults", &workloadresizerv1.PreviewPodRequest{}, "namespace must be set; pod must be set"},
+		{"an undefined enum value", &workloadresizerv1.ListResizesRequest{States: []workloadresizerv1.ResizeState{77}}, "states[0] must be one of the defined enum values"},
 		{"an infinite number", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", MemoryPerf: math.Inf(1)}}, "ratio.memory_perf must be finite"},
 		{"a node type without a name", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{CpuPerf: 1}}, "ratio.node_type must be set"},
 		{"a node type with a CPU model", &workloadresizerv1.DeleteRatioRequest{NodeType: "e2@Intel-6-79"}, ""},
-		{"a node type that no label can have, to delete", &workloadresizerv1.DeleteRatioRequest{NodeType: "-"}, "node_type does not match regex pattern"},
+		{"an invalid node type to delete", &workloadresizerv1.DeleteRatioRequest{NodeType: "-"}, "node_type does not match regex pattern"},
 		{"no node type to delete", &workloadresizerv1.DeleteRatioRequest{}, "node_type must be set"},
 		{"a list of too many items", &workloadresizerv1.BatchUpdateRatiosRequest{Requests: slices.Repeat([]*workloadresizerv1.UpdateRatioRequest{{Ratio: &workloadresizerv1.Ratio{NodeType: "n4"}}}, 501)}, "requests must contain no more than 500 item"},
-		{"changes before the first", &workloadresizerv1.RollbackRatiosRequest{ToChange: -1, ExpectedNewestChange: -1}, "to_change must be greater than or equal to 0; expected_newest_change must be greater than or equal to 0"},
+		{"negative numbers of changes", &workloadresizerv1.RollbackRatiosRequest{ToChange: -1, ExpectedNewestChange: -1}, "to_change must be greater than or equal to 0; expected_newest_change must be greater than or equal to 0"},
 		{"an empty manifest", &workloadresizerv1.PreviewManifestRequest{}, "manifest must be set"},
-		{"a pod of two names that are missing", &workloadresizerv1.GetResizeRequest{}, "namespace must be set; pod must be set"},
+		{"a pod without namespace and name", &workloadresizerv1.GetResizeRequest{}, "namespace must be set; pod must be set"},
 		{"a page of resizes that is too large", &workloadresizerv1.ListResizesRequest{PageSize: 5001}, "page_size must be"},
-		{"a page of fewer than none", &workloadresizerv1.ListResizesRequest{PageSize: -1}, "page_size must be"},
+		{"a page of negative size", &workloadresizerv1.ListResizesRequest{PageSize: -1}, "page_size must be"},
 		{"a page of changes that is too large", &workloadresizerv1.ListRatioChangesRequest{PageSize: 1001}, "page_size must be"},
 		{"a scope that is missing", &workloadresizerv1.PauseRequest{}, "scope must be set"},
 		{"a scope to resume that is missing", &workloadresizerv1.ResumeRequest{}, "scope must be set"},
-		{"a workload that is none is not its namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{}}}, "scope.workload.kind must be set; scope.workload.name must be set"},
-		{"a kind of hold that is none", &workloadresizerv1.ResumeRequest{Scope: shop, Kind: 7}, "kind must be one of the defined enum values"},
+		{"an empty workload is not its namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{}}}, "scope.workload.kind must be set; scope.workload.name must be set"},
+		{"an undefined kind of hold", &workloadresizerv1.ResumeRequest{Scope: shop, Kind: 7}, "kind must be one of the defined enum values"},
 		{"holds of both kinds", &workloadresizerv1.ResumeRequest{Scope: shop}, ""},
-		{"a hold of no time at all", &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(0)}, "ttl must be"},
-		{"a hold of a time that is none", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: 1, Nanos: -1}}, "ttl must be"},
-		{"a hold that ended before", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: math.MinInt64}}, "ttl must be"},
+		{"a hold of zero duration", &workloadresizerv1.PauseRequest{Scope: shop, Ttl: durationpb.New(0)}, "ttl must be"},
+		{"a hold of invalid duration", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: 1, Nanos: -1}}, "ttl must be"},
+		{"a hold of negative duration", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: math.MinInt64}}, "ttl must be"},
 		{"a hold of a second", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: durationpb.New(time.Second)}, ""},
 		{"a reason that is too long", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, "reason must be at most 512 bytes"},
 	} {

@@ -1,5 +1,5 @@
-// Package rules holds requests against the rules that the API states in its proto
-// files, before a service is asked.
+// Package rules validates requests against the rules in the proto files of the API, before a
+// service is called.
 //
-// It must not know what cannot be said there.
+// It must not know rules that cannot be stated there.
 package rules

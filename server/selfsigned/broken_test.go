@@ -26,11 +26,11 @@ func testBroken(t *testing.T, admin kubernetes.Interface, namespace string, log 
 	}{
 		{"the authority", "ca.crt cannot be read", func(d map[string][]byte) { d["ca.crt"] = []byte("nonsense") }},
 		{"the authority's key", "ca.key cannot be used", func(d map[string][]byte) { d["ca.key"] = []byte("nonsense") }},
-		{"the authority's key is another", "ca.key cannot be used: it is not the key of the first", func(d map[string][]byte) { d["ca.key"] = d["tls.key"] }},
-		{"no key of the authority", "ca.crt and ca.key are not both there", func(d map[string][]byte) { delete(d, "ca.key") }},
+		{"the key of another authority", "ca.key cannot be used: not the key of the first", func(d map[string][]byte) { d["ca.key"] = d["tls.key"] }},
+		{"a missing key of the authority", "ca.crt and ca.key are not both set", func(d map[string][]byte) { delete(d, "ca.key") }},
 		{"the certificate", "tls.crt cannot be read", func(d map[string][]byte) { d["tls.crt"] = []byte("nonsense") }},
-		{"the key is another", "tls.crt and tls.key cannot be used", func(d map[string][]byte) { d["tls.key"] = d["ca.key"] }},
-		{"everything is deleted", "Made a certificate authority", func(d map[string][]byte) { clear(d) }},
+		{"another key", "tls.crt and tls.key cannot be used", func(d map[string][]byte) { d["tls.key"] = d["ca.key"] }},
+		{"everything is deleted", "Created a certificate authority", func(d map[string][]byte) { clear(d) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(log.String())
@@ -39,7 +39,7 @@ func testBroken(t *testing.T, admin kubernetes.Interface, namespace string, log 
 				o.settled(k, other)
 			})
 			if logged := log.String()[before:]; !strings.Contains(logged, tc.logged) {
-				t.Errorf("the log says not %q:\n%s", tc.logged, logged)
+				t.Errorf("the log does not contain %q:\n%s", tc.logged, logged)
 			}
 		})
 	}
@@ -56,7 +56,7 @@ func testBroken(t *testing.T, admin kubernetes.Interface, namespace string, log 
 	})
 }
 
-// serves checks that a replica has a certificate all the time that something takes.
+// serves checks that a replica always has a certificate while something else happens.
 func serves(t *testing.T, k *Keeper, meanwhile func()) {
 	t.Helper()
 	over, refused := make(chan struct{}), make(chan error, 1)
@@ -70,7 +70,7 @@ func serves(t *testing.T, k *Keeper, meanwhile func()) {
 			case <-over:
 				refused <- nil
 				return
-			case <-time.After(100 * time.Microsecond): // Not to keep others from working.
+			case <-time.After(100 * time.Microsecond): // Leave time for other goroutines.
 			}
 		}
 	}()
@@ -101,7 +101,7 @@ func testForeign(t *testing.T, admin kubernetes.Interface, namespace string) {
 		clear(data)
 		maps.Copy(data, foreign)
 	})
-	localcluster.Eventually(t, "it says that the certificate is not its own", func() error {
+	localcluster.Eventually(t, "the problem that the certificate is foreign", func() error {
 		if err := k.Problem(); !errors.Is(err, errForeign) {
 			return fmt.Errorf("got %w", err)
 		}
@@ -111,7 +111,7 @@ func testForeign(t *testing.T, admin kubernetes.Interface, namespace string) {
 		t.Errorf("the last good certificate is not served: %v", err)
 	}
 	second := start(t, o.config(admin))
-	notReady(t, second, "left as it is")
+	notReady(t, second, "is not replaced")
 	if data := o.secret().Data; !reflect.DeepEqual(data, foreign) {
 		t.Errorf("the Secret was changed")
 	}

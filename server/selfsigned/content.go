@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// Keys of the Secret; the ConfigMap has the first.
+// Keys of the Secret. The ConfigMap has only the first.
 const (
 	authoritiesKey  = "ca.crt"
 	authorityKeyKey = "ca.key"
@@ -21,25 +21,25 @@ const (
 	servingKeyKey   = "tls.key"
 )
 
-// content is what the Secret says.
+// content is the parsed content of the Secret.
 type content struct {
-	// authorities are to be trusted, the newest first; it signs.
+	// authorities are the trusted authorities, newest first. The newest one signs.
 	authorities []*x509.Certificate
-	// key is the newest authority's, nil if it is not known.
+	// key is the key of the newest authority, nil if it is not known.
 	key *ecdsa.PrivateKey
-	// serving is the certificate of the server, with its Leaf; nil if there is
-	// none that callers can verify. issuer is the authority that has signed it.
+	// serving is the certificate of the server, with its Leaf; nil if there is none that
+	// callers can verify. issuer is the authority that signed it.
 	serving *tls.Certificate
 	issuer  *x509.Certificate
 }
 
-// errForeign tells that somebody else has made a certificate.
-var errForeign = errors.New("is not of this server, and is left as it is: delete the content of the Secret to have a new one made, " +
-	"or serve it from files by --tls-cert-file and --tls-private-key-file")
+// errForeign means that another actor has made a certificate.
+var errForeign = errors.New("was not created by this server and is not replaced: delete the content of the Secret to get a new certificate, " +
+	"or serve this one from files with --tls-cert-file and --tls-private-key-file")
 
-// parse reads the content of the Secret. What cannot be used is missing in what it
-// returns, and the error says why; it is errForeign where nothing may be replaced.
-// trusted are authorities that were good before.
+// parse reads the content of the Secret. Parts that cannot be used are missing in the result,
+// and the error states why. The error is errForeign if nothing may be replaced. trusted are
+// authorities that were good before.
 func parse(data map[string][]byte, trusted []*x509.Certificate, now time.Time) (content, error) {
 	var c content
 	var faults []error
@@ -59,10 +59,10 @@ func parse(data map[string][]byte, trusted []*x509.Certificate, now time.Time) (
 			faults = append(faults, fmt.Errorf("%s cannot be used: %w", authorityKeyKey, err))
 		}
 	} else if len(pem) > 0 || len(c.authorities) > 0 {
-		faults = append(faults, fmt.Errorf("%s and %s are not both there", authoritiesKey, authorityKeyKey))
+		faults = append(faults, fmt.Errorf("%s and %s are not both set", authoritiesKey, authorityKeyKey))
 	}
 	if c.key == nil {
-		// Those whose certificates may still be served.
+		// Authorities whose certificates may still be served.
 		for _, authority := range trusted {
 			if !slices.ContainsFunc(c.authorities, authority.Equal) {
 				c.authorities = append(c.authorities, authority)
@@ -84,11 +84,11 @@ func parse(data map[string][]byte, trusted []*x509.Certificate, now time.Time) (
 func (c *content) readKey(pem []byte) error {
 	parsed, err := keyutil.ParsePrivateKeyPEM(pem)
 	if err != nil {
-		return errors.New("it is no private key in PEM")
+		return errors.New("not a private key in PEM format")
 	}
 	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok || !key.PublicKey.Equal(c.authorities[0].PublicKey) {
-		return fmt.Errorf("it is not the key of the first certificate in %s", authoritiesKey)
+		return fmt.Errorf("not the key of the first certificate in %s", authoritiesKey)
 	}
 	c.key = key
 	return nil
@@ -101,14 +101,14 @@ func (c *content) readServing(certificate, key []byte, now time.Time) error {
 	}
 	leaf := chain[0]
 	if leaf.Issuer.CommonName != authorityName {
-		return fmt.Errorf("%s: the certificate that %q has signed %w", servingKey, leaf.Issuer, errForeign)
+		return fmt.Errorf("%s: the certificate signed by %q %w", servingKey, leaf.Issuer, errForeign)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		return fmt.Errorf("%s and %s cannot be used: %w", servingKey, servingKeyKey, err)
 	}
 	if !now.Before(leaf.NotAfter) {
-		return fmt.Errorf("%s has expired at %s", servingKey, leaf.NotAfter.Format(time.RFC3339))
+		return fmt.Errorf("%s expired at %s", servingKey, leaf.NotAfter.Format(time.RFC3339))
 	}
 	for _, authority := range c.authorities {
 		if leaf.CheckSignatureFrom(authority) == nil {
@@ -116,10 +116,10 @@ func (c *content) readServing(certificate, key []byte, now time.Time) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is of an authority that is not in %s", servingKey, authoritiesKey)
+	return fmt.Errorf("%s is signed by an authority that is not in %s", servingKey, authoritiesKey)
 }
 
-// bundle is what callers have to trust.
+// bundle returns the authorities that callers must trust.
 func (c *content) bundle() ([]byte, error) {
 	pem, err := certutil.EncodeCertificates(c.authorities...)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *content) bundle() ([]byte, error) {
 	return pem, nil
 }
 
-// data is the content as the Secret has it.
+// data returns the content in the form of the Secret.
 func (c *content) data() (map[string][]byte, error) {
 	authorities, err := c.bundle()
 	if err != nil {

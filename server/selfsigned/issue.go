@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// authorityLife and servingLife are how long certificates are valid; both are
-	// renewed when two thirds of that are over.
+	// authorityLife and servingLife are the validity periods of certificates. A certificate
+	// is renewed after two thirds of its period.
 	authorityLife = 10 * 365 * 24 * time.Hour
 	servingLife   = 90 * 24 * time.Hour
-	// backdate is how much slower than ours a caller's clock may be.
+	// backdate is how far a caller's clock may be behind ours.
 	backdate = time.Hour
 	// settle is how long callers may take to read what was published.
 	settle = 24 * time.Hour
-	// authorityName is how a certificate of ours is told from somebody else's.
+	// authorityName distinguishes our certificates from those of other actors.
 	authorityName = "workload-resizer self-signed authority"
 )
 
-// withAuthority is the content with a new authority before those that there are,
-// whose certificates may still be served.
+// withAuthority returns the content with a new authority in front of the existing ones, whose
+// certificates may still be served.
 func (c content) withAuthority(now time.Time) (content, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,9 +51,10 @@ func (c content) withAuthority(now time.Time) (content, error) {
 	return content{authorities: authorities, key: key, serving: c.serving, issuer: c.issuer}, nil
 }
 
-// withServing is the content with a new serving certificate, which the newest
-// authority signs. Until the present one is due, its names stay: replicas that are
-// being replaced may have others, and must not undo each other's work.
+// withServing returns the content with a new serving certificate, signed by the newest
+// authority. If the current certificate is not due for renewal, its names are kept: during an
+// update, old and new replicas may have different names, and must not undo each other's
+// changes.
 func (c content) withServing(names []string, now time.Time) (content, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

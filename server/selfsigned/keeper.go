@@ -17,45 +17,45 @@ import (
 )
 
 const (
-	// period is how often it is looked whether something is due, and retry how soon
-	// again where something went wrong.
+	// period is how often the Keeper checks whether a renewal is due, and retry how soon it
+	// checks again after a problem.
 	period = time.Hour
 	retry  = 10 * time.Second
 )
 
-// Config says what to keep where. All fields must be set, DryRun aside.
+// Config configures a Keeper. All fields must be set, except for DryRun.
 type Config struct {
-	// Client must be allowed to list, watch and update both objects, and must not
-	// bound the time of a watch.
+	// Client must be allowed to list, watch and update both objects, and must not limit the
+	// duration of a watch.
 	Client kubernetes.Interface
-	// Namespace has the Secret and the ConfigMap, which exist.
+	// Namespace is the namespace of the Secret and the ConfigMap, which must exist.
 	Namespace, SecretName, ConfigMapName string
-	// DNSNames are what callers call the server.
+	// DNSNames are the DNS names that callers use for the server.
 	DNSNames []string
-	// Clock tells when something is due.
+	// Clock is the clock for renewals.
 	Clock clock.Clock
-	// DryRun writes nothing: what the Secret has is served, or else a certificate
-	// that is known to nobody.
+	// DryRun writes nothing. The Keeper serves the certificate of the Secret or, if there is
+	// none, a certificate that no caller can verify.
 	DryRun bool
 }
 
-// Keeper keeps the certificate. It is safe for concurrent use.
+// Keeper maintains the certificate. It is safe for concurrent use.
 type Keeper struct {
 	config Config
 	secret follow.Secret
 	bundle follow.ConfigMap
-	// changed receives when one of the objects may have.
+	// changed receives a value when one of the objects may have changed.
 	changed chan struct{}
 
 	mu sync.Mutex
-	// seenSecret and seenBundle are as they were seen last; nil if they could not
-	// be, and then the error says why.
+	// seenSecret and seenBundle are the objects as last read; nil if they could not be read,
+	// and then the errors state why.
 	seenSecret             *corev1.Secret
 	seenBundle             *corev1.ConfigMap
 	secretError, bundleErr error
 	// good is the last content that could be served.
 	good content
-	// problem is why the present content is not in force, or cannot be renewed.
+	// problem is why the current content is not in effect, or cannot be renewed.
 	problem error
 }
 
@@ -73,8 +73,8 @@ func New(config Config) *Keeper {
 	return k
 }
 
-// Run keeps the certificate until ctx is done; then it returns nil. An error means
-// that it cannot go on.
+// Run maintains the certificate until ctx is done; then it returns nil. It returns an error
+// if it cannot continue.
 func (k *Keeper) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,7 +95,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return errors.Join(secretEnd, bundleEnd)
 }
 
-// wait returns when something has changed, or the time is over.
+// wait returns when something has changed, or after atMost.
 func (k *Keeper) wait(ctx context.Context, atMost time.Duration) {
 	timer := k.config.Clock.NewTimer(atMost)
 	defer timer.Stop()
@@ -123,29 +123,29 @@ func (k *Keeper) takeBundle(bundle *corev1.ConfigMap, err error) {
 func (k *Keeper) notify() {
 	select {
 	case k.changed <- struct{}{}:
-	default: // It is going to look.
+	default: // A look is pending.
 	}
 }
 
-// advised adds what to do where the object is missing.
+// advised adds advice if the object is missing.
 func advised(err error) error {
 	if errors.Is(err, follow.ErrMissing) {
-		return fmt.Errorf("%w: apply deploy/base/tls.yaml, which has it", err)
+		return fmt.Errorf("%w: apply deploy/base/tls.yaml, which creates it", err)
 	}
 	return err
 }
 
-// note remembers what is wrong, and logs it once.
+// note sets the problem, and logs it if it is new.
 func (k *Keeper) note(ctx context.Context, problem error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if problem != nil && ctx.Err() == nil && (k.problem == nil || k.problem.Error() != problem.Error()) {
-		klog.FromContext(ctx).Error(problem, "The self-signed certificate is not as it should be")
+		klog.FromContext(ctx).Error(problem, "Self-signed certificate has a problem")
 	}
 	k.problem = problem
 }
 
-// serve takes content over if it can be served.
+// serve puts content into effect if it can be served.
 func (k *Keeper) serve(c content) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,7 +154,7 @@ func (k *Keeper) serve(c content) {
 	}
 }
 
-// GetCertificate is for a tls.Config.
+// GetCertificate returns the certificate in effect, for a tls.Config.
 func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if err := k.Ready(); err != nil {
 		return nil, err
@@ -174,18 +174,18 @@ func (k *Keeper) Ready() error {
 	case k.problem != nil:
 		return fmt.Errorf("there is no certificate yet: %w", k.problem)
 	}
-	return errors.New("there is no certificate yet: it is being made")
+	return errors.New("there is no certificate yet: it is being created")
 }
 
-// Problem returns why the certificate in force is not what the Secret says, or
-// cannot be renewed; nil if all is well.
+// Problem returns why the certificate in effect is not that of the Secret, or cannot be
+// renewed; nil if there is no problem.
 func (k *Keeper) Problem() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.problem
 }
 
-// Expiry is when the certificate in force expires; zero if there is none.
+// Expiry returns when the certificate in effect expires; zero if there is none.
 func (k *Keeper) Expiry() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()

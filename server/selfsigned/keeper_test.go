@@ -19,8 +19,8 @@ func TestKeeper(t *testing.T) {
 	admin := kubernetes.NewForConfigOrDie(namespace.Config())
 	log := captureLog(t)
 
-	t.Run("over the years callers always trust what is served", func(t *testing.T) { testYears(t, namespace, admin) })
-	t.Run("replicas that begin at once end with one certificate", func(t *testing.T) {
+	t.Run("callers can always verify what is served, over the years", func(t *testing.T) { testYears(t, namespace, admin) })
+	t.Run("replicas that start together agree on one certificate", func(t *testing.T) {
 		o := newObjects(t, admin, namespace.Name, "at-once")
 		var replicas []*Keeper
 		for range 4 {
@@ -28,13 +28,13 @@ func TestKeeper(t *testing.T) {
 		}
 		o.settled(replicas...)
 	})
-	t.Run("replicas with other names agree", func(t *testing.T) {
+	t.Run("replicas with different names agree on one certificate", func(t *testing.T) {
 		o := newObjects(t, admin, namespace.Name, "names")
 		other := o.config(admin)
 		other.DNSNames = []string{"other.example.com"}
 		replicas := []*Keeper{start(t, o.config(admin)), start(t, other)}
 		o.settled(replicas...)
-		localcluster.Eventually(t, "the certificate is for both names", func() error {
+		localcluster.Eventually(t, "a certificate for both names", func() error {
 			leaf, err := o.call(replicas[0], o.bundle())
 			if err != nil {
 				return err
@@ -43,17 +43,17 @@ func TestKeeper(t *testing.T) {
 		})
 		o.settled(replicas...)
 	})
-	t.Run("what is broken by hand is replaced, and the last good is served meanwhile", func(t *testing.T) { testBroken(t, admin, namespace.Name, log) })
-	t.Run("what somebody else has made is left alone", func(t *testing.T) { testForeign(t, admin, namespace.Name) })
-	t.Run("what is missing is asked for", func(t *testing.T) { testMissing(t, admin, namespace.Name) })
+	t.Run("broken content is replaced while the last good certificate is served", func(t *testing.T) { testBroken(t, admin, namespace.Name, log) })
+	t.Run("certificates of other actors are not replaced", func(t *testing.T) { testForeign(t, admin, namespace.Name) })
+	t.Run("missing objects are reported with advice", func(t *testing.T) { testMissing(t, admin, namespace.Name) })
 	t.Run("a dry run writes nothing", func(t *testing.T) { testDryRun(t, admin, namespace.Name) })
 	if strings.Contains(log.String(), "PRIVATE") {
-		t.Error("a private key is in the log")
+		t.Error("the log contains a private key")
 	}
 }
 
-// testYears runs two replicas with the rights of the manifests, which begin before
-// the API server answers.
+// testYears runs two replicas with the rights from the manifests. They start before the API
+// server answers.
 func testYears(t *testing.T, namespace *localcluster.Namespace, admin kubernetes.Interface) {
 	if err := namespace.Apply(t.Context(), deploy.Base()...); err != nil {
 		t.Fatal(err)
@@ -93,6 +93,6 @@ func testYears(t *testing.T, namespace *localcluster.Namespace, admin kubernetes
 	}
 	// The old authority; both; the new one.
 	if len(bundles) != 3 || before == first || strings.Count(before, "BEGIN") != 1 {
-		t.Errorf("there were %d bundles, the last has %d authorities", len(bundles), strings.Count(before, "BEGIN"))
+		t.Errorf("there were %d bundles, and the last has %d authorities", len(bundles), strings.Count(before, "BEGIN"))
 	}
 }

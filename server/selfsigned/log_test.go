@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// captureLog returns what is logged from now on.
+// captureLog returns everything that is logged from now on.
 func captureLog(t *testing.T) *buffer {
 	t.Helper()
 	state := klog.CaptureState()
@@ -19,7 +19,7 @@ func captureLog(t *testing.T) *buffer {
 	return &b
 }
 
-// buffer may be written and read at once.
+// buffer is safe for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -17,11 +17,11 @@ import (
 
 const (
 	fieldManager = "workload-resizer"
-	// writeTimeout bounds one write.
+	// writeTimeout limits one write.
 	writeTimeout = 10 * time.Second
 )
 
-// look puts in force what was seen, and writes what is due, one thing. It returns
+// look puts into effect what was read, and makes at most one write that is due. It returns
 // when to look again if nothing changes until then.
 func (k *Keeper) look(ctx context.Context) time.Duration {
 	k.mu.Lock()
@@ -47,7 +47,7 @@ func (k *Keeper) look(ctx context.Context) time.Duration {
 	k.serve(c)
 	wrote, err := k.write(ctx, &c, secret, bundle, bundleErr, now)
 	if apierrors.IsConflict(err) {
-		// Another replica was faster, and the watch tells.
+		// Another replica was faster; the watch delivers its change.
 		return retry
 	}
 	if err != nil || fault == nil {
@@ -59,7 +59,7 @@ func (k *Keeper) look(ctx context.Context) time.Duration {
 	return period
 }
 
-// write writes what is next of a content, and tells whether it was anything.
+// write makes the next write of a content, and reports whether there was one.
 func (k *Keeper) write(ctx context.Context, c *content, secret *corev1.Secret, bundle *corev1.ConfigMap, bundleErr error, now time.Time) (bool, error) {
 	authorities, err := c.bundle()
 	if err != nil {
@@ -76,13 +76,13 @@ func (k *Keeper) write(ctx context.Context, c *content, secret *corev1.Secret, b
 		}
 		return true, k.publish(ctx, bundle, authorities)
 	case renewAuthority:
-		what = "Made a certificate authority"
+		what = "Created a certificate authority"
 		changed, err = c.withAuthority(now)
 	case renewServing:
-		what = "Made a serving certificate"
+		what = "Created a serving certificate"
 		changed, err = c.withServing(k.config.DNSNames, now)
 	case dropAuthorities:
-		what = "Dropped the certificate authorities of before"
+		what = "Removed the previous certificate authorities"
 		changed.authorities = c.authorities[:1]
 	}
 	if err != nil {
@@ -128,11 +128,12 @@ func (k *Keeper) publish(ctx context.Context, bundle *corev1.ConfigMap, authorit
 	return nil
 }
 
-// lookDry serves what the Secret has, or else a certificate that is made here.
+// lookDry serves the certificate of the Secret or, if there is none, a certificate that is
+// not stored.
 func (k *Keeper) lookDry(secret *corev1.Secret, secretError error, now time.Time) error {
 	var c content
 	if secret != nil {
-		// What is wrong with it is for those to say who may repair it.
+		// Its faults are reported by replicas that may repair it.
 		c, _ = parse(secret.Data, nil, now)
 	} else if !errors.Is(secretError, follow.ErrMissing) {
 		return secretError
@@ -151,5 +152,5 @@ func (k *Keeper) lookDry(secret *corev1.Secret, secretError error, now time.Time
 		}
 		k.serve(own)
 	}
-	return fmt.Errorf("%s has no certificate, and with --dry-run none is written: callers cannot verify the one that is served", k.secret)
+	return fmt.Errorf("%s has no certificate, and --dry-run writes none: callers cannot verify the certificate that is served", k.secret)
 }

@@ -14,13 +14,13 @@ import (
 
 func notReady(t *testing.T, k *Keeper, why string) {
 	t.Helper()
-	localcluster.Eventually(t, "it is not ready: "+why, func() error {
+	localcluster.Eventually(t, "the Keeper not to be ready: "+why, func() error {
 		err := k.Ready()
 		if err == nil || !strings.Contains(err.Error(), why) {
 			return fmt.Errorf("got %w", err)
 		}
 		if _, err := k.GetCertificate(nil); err == nil {
-			return errors.New("it has a certificate")
+			return errors.New("there is a certificate")
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func testMissing(t *testing.T, admin kubernetes.Interface, namespace string) {
 	if err := remove(); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "it says what is missing", func() error {
+	localcluster.Eventually(t, "the problem that an object is missing", func() error {
 		if err := k.Problem(); err == nil || !strings.Contains(err.Error(), "does not exist") {
 			return fmt.Errorf("got %w", err)
 		}
@@ -59,14 +59,14 @@ func testDryRun(t *testing.T, admin kubernetes.Interface, namespace string) {
 	config := o.config(admin)
 	config.DryRun = true
 	k := start(t, config)
-	localcluster.Eventually(t, "it has a certificate that nobody knows", func() error {
-		if err := k.Problem(); err == nil || !strings.Contains(err.Error(), "with --dry-run none is written") {
+	localcluster.Eventually(t, "a certificate that is not stored", func() error {
+		if err := k.Problem(); err == nil || !strings.Contains(err.Error(), "--dry-run writes none") {
 			return fmt.Errorf("got %w", err)
 		}
 		return k.Ready()
 	})
 	if o.bundle() != "" || len(o.secret().Data) > 0 {
-		t.Error("it has written")
+		t.Error("the dry run has written")
 	}
 	writer := start(t, o.config(admin))
 	o.settled(writer, k)

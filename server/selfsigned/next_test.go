@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// must ends the test where a certificate cannot be made.
+// must fails the test if a certificate cannot be created.
 func must(t *testing.T) func(content, error) content {
 	return func(c content, err error) content {
 		t.Helper()
@@ -17,10 +17,10 @@ func must(t *testing.T) func(content, error) content {
 }
 
 func TestNext(t *testing.T) {
-	t.Run("nothing is served that was not published before", nothingIsServedThatWasNotPublishedBefore)
+	t.Run("nothing is served before it is published", nothingIsServedBeforeItIsPublished)
 }
 
-func nothingIsServedThatWasNotPublishedBefore(t *testing.T) {
+func nothingIsServedBeforeItIsPublished(t *testing.T) {
 	const day = 24 * time.Hour
 	begin := time.Unix(1_700_000_000, 0)
 	names := []string{host}
@@ -28,7 +28,7 @@ func nothingIsServedThatWasNotPublishedBefore(t *testing.T) {
 	complete := must(t)(authority.withServing(names, begin))
 	keyless := complete
 	keyless.key = nil
-	// A second authority, when a third of the certificate's time is left.
+	// A second authority, created when a third of the certificate's period is left.
 	late := begin.Add(50 * day)
 	moving := must(t)(complete.withAuthority(late))
 	moved := must(t)(moving.withServing(names, late.Add(2*day)))
@@ -39,23 +39,23 @@ func nothingIsServedThatWasNotPublishedBefore(t *testing.T) {
 		after     time.Duration
 		want      step
 	}{
-		{"nothing at all", content{}, false, 0, renewAuthority},
+		{"no content", content{}, false, 0, renewAuthority},
 		{"an authority that is not published", authority, false, 0, publish},
 		{"the first authority signs as soon as it is published", authority, true, 0, renewServing},
-		{"all is well", complete, true, day, nothing},
-		{"what was published is gone", complete, false, day, publish},
-		{"a certificate before two thirds of its time", complete, true, 59 * day, nothing},
-		{"a certificate after two thirds of its time", complete, true, 60 * day, renewServing},
-		{"of an authority that callers know, even if it is not published now", complete, false, 60 * day, renewServing},
-		{"a key that is gone", keyless, true, day, renewAuthority},
-		{"an authority before two thirds of its time", authority, false, authorityLife/3*2 - day, publish},
-		{"an authority after two thirds of its time", complete, true, authorityLife / 3 * 2, renewAuthority},
+		{"nothing due", complete, true, day, nothing},
+		{"the published authority is gone", complete, false, day, publish},
+		{"a certificate before two thirds of its period", complete, true, 59 * day, nothing},
+		{"a certificate after two thirds of its period", complete, true, 60 * day, renewServing},
+		{"a certificate of a known authority that is not published now", complete, false, 60 * day, renewServing},
+		{"a missing key", keyless, true, day, renewAuthority},
+		{"an authority before two thirds of its period", authority, false, authorityLife/3*2 - day, publish},
+		{"an authority after two thirds of its period", complete, true, authorityLife / 3 * 2, renewAuthority},
 		{"a second authority is published first", moving, false, 50 * day, publish},
-		{"callers have a day to read it", moving, true, 50*day + settle - time.Hour, nothing},
-		{"and then it signs", moving, true, 50*day + settle, renewServing},
-		{"but not before it is published", moving, false, 80 * day, publish},
+		{"a second authority waits a day after it is published", moving, true, 50*day + settle - time.Hour, nothing},
+		{"a second authority then signs", moving, true, 50*day + settle, renewServing},
+		{"a second authority does not sign before it is published", moving, false, 80 * day, publish},
 		{"the old authority stays for a day", moved, true, 52*day + settle - time.Hour, nothing},
-		{"and goes then", moved, true, 52*day + settle, dropAuthorities},
+		{"the old authority is then removed", moved, true, 52*day + settle, dropAuthorities},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.content.next(names, tc.published, begin.Add(tc.after)); got != tc.want {
@@ -68,7 +68,7 @@ func nothingIsServedThatWasNotPublishedBefore(t *testing.T) {
 			t.Errorf("step %d", got)
 		}
 	})
-	t.Run("a name less is no reason", func(t *testing.T) {
+	t.Run("fewer names need no new certificate", func(t *testing.T) {
 		if got := complete.next(nil, true, begin); got != nothing {
 			t.Errorf("step %d", got)
 		}

@@ -20,7 +20,7 @@ import (
 
 const host = "workload-resizer.workload-resizer-system.svc"
 
-// objects are the Secret and the ConfigMap of a real API server, and the time.
+// objects has the Secret and the ConfigMap on a real API server, and a fake clock.
 type objects struct {
 	t               *testing.T
 	admin           kubernetes.Interface
@@ -79,10 +79,10 @@ func (o *objects) secret() *corev1.Secret {
 	return secret
 }
 
-// edit changes the Secret as somebody with an editor would.
+// edit changes the Secret as a user with an editor would.
 func (o *objects) edit(change func(data map[string][]byte)) {
 	o.t.Helper()
-	localcluster.Eventually(o.t, "the Secret is edited", func() error {
+	localcluster.Eventually(o.t, "the update of the Secret", func() error {
 		secret := o.secret()
 		if secret.Data == nil {
 			secret.Data = map[string][]byte{}
@@ -93,7 +93,7 @@ func (o *objects) edit(change func(data map[string][]byte)) {
 	})
 }
 
-// bundle is what callers trust.
+// bundle returns the authorities that callers trust.
 func (o *objects) bundle() string {
 	o.t.Helper()
 	cm, err := o.admin.CoreV1().ConfigMaps(o.namespace).Get(o.t.Context(), o.published, metav1.GetOptions{})
@@ -103,7 +103,7 @@ func (o *objects) bundle() string {
 	return cm.Data["ca.crt"]
 }
 
-// call connects as a caller who trusts the bundle, and returns the certificate.
+// call connects as a caller that trusts the bundle, and returns the certificate.
 func (o *objects) call(k *Keeper, bundle string) (*x509.Certificate, error) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(bundle))
@@ -122,11 +122,11 @@ func (o *objects) call(k *Keeper, bundle string) (*x509.Certificate, error) {
 	return caller.ConnectionState().PeerCertificates[0], nil
 }
 
-// settled waits until nothing is to be written, and all replicas serve the one
-// certificate of the Secret to a caller who trusts the ConfigMap. It takes time.
+// settled waits until no write is due, and all replicas serve the one certificate of the
+// Secret to a caller that trusts the ConfigMap. It advances the clock.
 func (o *objects) settled(replicas ...*Keeper) {
 	o.t.Helper()
-	localcluster.Eventually(o.t, "nothing is due", func() error {
+	localcluster.Eventually(o.t, "no write to be due", func() error {
 		o.clock.Step(period)
 		bundle := o.bundle()
 		c, err := parse(o.secret().Data, nil, o.clock.Now())

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// CheckError checks code, ErrorInfo and message of an error.
+// CheckError checks the code, the ErrorInfo and the message of an error.
 func CheckError(t *testing.T, err error, code codes.Code, reason, message string) {
 	t.Helper()
 	s := status.Convert(err)
@@ -19,7 +19,7 @@ func CheckError(t *testing.T, err error, code codes.Code, reason, message string
 	}
 }
 
-// ReasonOf is the reason that an error has, empty if none.
+// ReasonOf returns the reason of an error, empty if it has none.
 func ReasonOf(err error) string { return infoOf(err).GetReason() }
 
 func infoOf(err error) *errdetails.ErrorInfo {
@@ -31,7 +31,7 @@ func infoOf(err error) *errdetails.ErrorInfo {
 	return nil
 }
 
-// FieldsOf are the fields that an error blames.
+// FieldsOf returns the fields that an error names.
 func FieldsOf(err error) []string {
 	var fields []string
 	for _, d := range status.Convert(err).Details() {

@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 )
 
-// Frozen serves pods and nodes that never change, and nothing else, not even
-// writes: the cluster decides nothing in tests of what is asked of the caches.
+// Frozen serves pods and nodes that never change, and nothing else. It does not accept
+// writes: in tests of the caches, the cluster decides nothing.
 func Frozen(t testing.TB, pods []corev1.Pod, nodes []corev1.Node) *rest.Config {
 	t.Helper()
 	version := metav1.ListMeta{ResourceVersion: "1"}
@@ -62,11 +62,11 @@ func Frozen(t testing.TB, pods []corev1.Pod, nodes []corev1.Node) *rest.Config {
 	return &rest.Config{Host: server.URL, QPS: -1}
 }
 
-// DryRun is a loop that writes nothing.
+// DryRun configures a reconciler that writes nothing.
 func DryRun(c *reconciler.Config) { c.DryRun = true }
 
-// ShopPods is a cluster of a node of each type, both without room for more, and of
-// pods that run there.
+// ShopPods returns a cluster with one node of each type, neither of which has room for more,
+// and pods that run there.
 func ShopPods() ([]corev1.Pod, []corev1.Node) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
@@ -92,7 +92,8 @@ func ShopPods() ([]corev1.Pod, []corev1.Node) {
 	return []corev1.Pod{pod("shop", "web-x", "a", "web"), pod("shop", "web-y", "b", "web"), pod("bank", "db", "b", "db"), bare}, []corev1.Node{node("a", "n2d"), node("b", "n4")}
 }
 
-// StartShop runs a loop that looks on such a cluster, and returns once it is known.
+// StartShop starts a dry-run reconciler on the cluster of ShopPods, and returns once its pods
+// and nodes are known.
 func StartShop(t testing.TB, of Setup) *Parts {
 	t.Helper()
 	pods, nodes := ShopPods()

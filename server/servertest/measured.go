@@ -18,29 +18,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Measured keeps samples in memory, and knows what a test says. Samples that are as
-// old as written are too old.
+// Measured keeps samples in memory, and returns what a test sets. Samples that are not newer
+// than Written are too old.
 type Measured struct {
 	mu sync.Mutex
-	// Kept are the samples by node type and id.
+	// Kept has the stored samples by node type and id.
 	Kept map[string]sample.Sample
-	// Known is the View that there is.
+	// Known is the View to return.
 	Known *judge.View
-	// Read are the feeds.
+	// Read has the feeds.
 	Read []fetch.Status
-	// Err is why nothing can be kept, Unread why nothing is known.
+	// Err is why nothing can be stored, and Unread why nothing is known.
 	Err, Unread error
-	// Views counts those that were asked for.
+	// Views is the number of calls of View.
 	Views atomic.Int64
 }
 
-// DefaultSettings are those of a server that is told nothing.
+// DefaultSettings returns the settings of a server without configuration.
 func DefaultSettings() *settings.Settings {
 	s := settings.Defaults()
 	return &s
 }
 
-// NewMeasured has measured nothing yet.
+// NewMeasured returns a Measured without samples.
 func NewMeasured() *Measured {
 	return &Measured{Kept: map[string]sample.Sample{}, Known: &judge.View{Settings: DefaultSettings(), Baseline: "n2d"}}
 }
@@ -83,7 +83,7 @@ func keep(kept map[string]sample.Sample, add []sample.Sample, err error) ([]samp
 // Missing implements benchmarks.Measured.
 func (m *Measured) Missing() error { return nil }
 
-// NodeType implements benchmarks.Measured for a cloud that has only families.
+// NodeType implements benchmarks.Measured for a cloud in which node types are families.
 func (m *Measured) NodeType(instanceType string) string { return nodetype.Family(instanceType) }
 
 // Feeds implements benchmarks.Measured.
@@ -98,14 +98,14 @@ func (m *Measured) View() (*judge.View, error) {
 	return m.Known, m.Unread
 }
 
-// Size is how many samples are kept.
+// Size returns the number of stored samples.
 func (m *Measured) Size() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.Kept)
 }
 
-// Sampled is a good sample of a node type, as much later than Written as said.
+// Sampled returns a valid sample of a node type, measured at Written plus later.
 func Sampled(id string, later time.Duration) *workloadresizerv1.BenchmarkSample {
 	return &workloadresizerv1.BenchmarkSample{
 		Id: id, NodeType: "n4", Machine: "m", Benchmark: "coremark", Score: 177656, Vcpus: 8, Threads: 8,
@@ -113,7 +113,7 @@ func Sampled(id string, later time.Duration) *workloadresizerv1.BenchmarkSample 
 	}
 }
 
-// Ingest sends a stream of one message per list.
+// Ingest sends a stream with one message per list.
 func Ingest(ctx context.Context, client workloadresizerv1.BenchmarkServiceClient, validateOnly bool, parts ...[]*workloadresizerv1.BenchmarkSample) (*workloadresizerv1.IngestSamplesResponse, error) {
 	stream, err := client.IngestSamples(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func Ingest(ctx context.Context, client workloadresizerv1.BenchmarkServiceClient
 	}
 	for _, part := range parts {
 		if err := stream.Send(&workloadresizerv1.IngestSamplesRequest{Samples: part, ValidateOnly: validateOnly}); err != nil {
-			break // What is wrong comes with the response.
+			break // The response has the error.
 		}
 	}
 	return stream.CloseAndRecv()

@@ -22,13 +22,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// Namespace is that of a test's ConfigMaps, of which HoldsName has the holds.
+// Namespace is the namespace of a test's ConfigMaps, and HoldsName the ConfigMap for holds.
 const Namespace, HoldsName = "default", "holds"
 
-// Written is when the ratios of Layer were.
+// Written is when the ratios of Layer were written.
 var Written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
-// Layer has two node types, and bounds.
+// Layer returns a layer with two node types and bounds.
 func Layer() *ratios.Layer {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: Written, Author: "kubectl"}
 	return &ratios.Layer{
@@ -38,29 +38,28 @@ func Layer() *ratios.Layer {
 	}
 }
 
-// Setup is what Parts are made of; each field has a default.
+// Setup configures Parts; each field has a default.
 type Setup struct {
-	// Cluster is where the API server is; by default nowhere, so that it never
-	// answers.
+	// Cluster is the API server; by default an address where none answers.
 	Cluster *rest.Config
-	// Ratios are the first state of their source; by default Layer().
+	// Ratios is the first state of their source; by default Layer().
 	Ratios ratios.Update
-	// Loop may change what else there is.
+	// Loop can change the rest of the configuration.
 	Loop func(*reconciler.Config)
 }
 
-// Parts are what services ask: a reconciler, its holds, and its ratios, which are in
-// the test's hands.
+// Parts has what services need: a reconciler, its holds, and its ratios, which the test
+// controls.
 type Parts struct {
 	Loop   *reconciler.Reconciler
 	Holds  *hold.Store
 	Source *ratiotest.Memory
 	Store  *ratios.Store
-	// Metrics are those of the loop.
+	// Metrics has the metrics of the reconciler.
 	Metrics *prometheus.Registry
 }
 
-// New returns parts that do not run yet, for services that want to be there before.
+// New returns parts that do not run yet, for services that must be created before.
 func New(t testing.TB, of Setup) *Parts {
 	t.Helper()
 	if of.Cluster == nil {
@@ -98,8 +97,8 @@ func Start(t testing.TB, of Setup) *Parts {
 	return p
 }
 
-// Run runs the parts, and what a test has besides, until it ends, and returns when
-// the ratios, or why there are none, are known.
+// Run runs the parts, and the given functions, until the test ends. It returns once the
+// ratios, or why there are none, are known.
 func (p *Parts) Run(t testing.TB, besides ...func(context.Context) error) {
 	t.Helper()
 	inForce := p.Store.Watch()
@@ -107,20 +106,20 @@ func (p *Parts) Run(t testing.TB, besides ...func(context.Context) error) {
 	<-inForce
 }
 
-// Known waits until pods and nodes are.
+// Known waits until pods and nodes are known.
 func (p *Parts) Known(t testing.TB) *Parts {
 	t.Helper()
 	localcluster.Eventually(t, "the caches", p.Loop.Ready)
 	return p
 }
 
-// ConfigMap makes an empty one in Namespace.
+// ConfigMap creates an empty ConfigMap in Namespace.
 func ConfigMap(t testing.TB, client kubernetes.Interface, name string) {
 	t.Helper()
 	ConfigMapIn(t, client, Namespace, name)
 }
 
-// ConfigMapIn makes an empty one in any namespace.
+// ConfigMapIn creates an empty ConfigMap in any namespace.
 func ConfigMapIn(t testing.TB, client kubernetes.Interface, namespace, name string) {
 	t.Helper()
 	if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {

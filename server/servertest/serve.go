@@ -14,11 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
-// Service is one of the API.
+// Service is a service of the API.
 type Service interface{ Register(grpc.ServiceRegistrar) }
 
-// Connect serves services to callers of this machine, who may do everything that the
-// rules of the API allow, and returns a connection to them.
+// Connect serves services to local callers, which may do everything that the rules of the API
+// allow, and returns a connection to them.
 func Connect(t testing.TB, services ...Service) *grpc.ClientConn {
 	t.Helper()
 	local, checker := access.New(access.Config{Local: true}), rules.New()
@@ -32,16 +32,16 @@ func Connect(t testing.TB, services ...Service) *grpc.ClientConn {
 	return Dial(t, Serve(t, server))
 }
 
-// Serve serves what the test has made itself, until it ends.
+// Serve runs a server that the test has created, until the test ends.
 func Serve(t testing.TB, server *grpc.Server) net.Listener {
 	t.Helper()
 	listener := Listen(t)
 	Run(t, func(context.Context) error { return server.Serve(listener) })
-	t.Cleanup(server.Stop) // It comes before the end of Run.
+	t.Cleanup(server.Stop) // Runs before the cleanup of Run.
 	return listener
 }
 
-// Run runs parts of a test until it ends; none may fail.
+// Run runs parts until the test ends. None of them may return an error.
 func Run(t testing.TB, parts ...func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,7 +59,7 @@ func Run(t testing.TB, parts ...func(context.Context) error) {
 	})
 }
 
-// Listen listens where only this machine can connect.
+// Listen returns a listener that only this machine can connect to.
 func Listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,7 +69,7 @@ func Listen(t testing.TB) net.Listener {
 	return l
 }
 
-// Dial connects in plaintext, until the test ends.
+// Dial connects in plaintext until the test ends.
 func Dial(t testing.TB, to net.Listener, opts ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(to.Addr().String(), append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
@@ -80,18 +80,18 @@ func Dial(t testing.TB, to net.Listener, opts ...grpc.DialOption) *grpc.ClientCo
 	return conn
 }
 
-// As is the context of a call by somebody with this name.
+// As returns the context of a call by a user with this name.
 func As(t *testing.T, name string) context.Context {
 	return access.NewContext(t.Context(), access.Caller{Name: name})
 }
 
-// Quiet keeps the log out of the figures of a benchmark.
+// Quiet disables the log, so that it does not affect benchmarks.
 func Quiet() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 }
 
-// Arrived is a stream that the server has received the request of.
+// Arrived is a stream whose request the server has received.
 type Arrived struct {
 	grpc.ServerStream
 	Ctx context.Context

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// Viewer is a viewer, and the view that all its callers have.
+// Viewer is a viewer, and the view of all its callers.
 type Viewer func(namespace string) (bool, error)
 
 // View implements access.Viewer.
@@ -16,20 +16,20 @@ func (v Viewer) View(context.Context) access.View { return v }
 // Sees implements access.View.
 func (v Viewer) Sees(namespace string) (bool, error) { return v(namespace) }
 
-// All sees everything.
+// All can see everything.
 var All = AllBut()
 
-// Only sees these namespaces.
+// Only returns a viewer that can see only these namespaces.
 func Only(namespaces ...string) Viewer {
 	return func(namespace string) (bool, error) { return slices.Contains(namespaces, namespace), nil }
 }
 
-// AllBut sees all namespaces but these.
+// AllBut returns a viewer that can see all namespaces except for these.
 func AllBut(namespaces ...string) Viewer {
 	return func(namespace string) (bool, error) { return !slices.Contains(namespaces, namespace), nil }
 }
 
-// Unknown cannot tell.
+// Unknown returns a viewer that always fails.
 func Unknown(err error) Viewer {
 	return func(string) (bool, error) { return false, err }
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// pipeListener listens inside of this process: no other program can reach it.
+// pipeListener is a listener inside this process, which no other program can reach.
 type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}

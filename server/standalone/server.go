@@ -13,24 +13,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
-// Config is what a server without a cluster is made of.
+// Config configures a standalone server.
 type Config struct {
-	// Source is the configuration: a file.Provider or a file.Text.
+	// Source provides the configuration: a file.Provider or a file.Text.
 	Source ratios.Provider
-	// OwnerKinds are the kinds of controllers whose pods are resized; nil for the
-	// default ones.
+	// OwnerKinds are the kinds of controllers whose pods are resized; nil for the default
+	// kinds.
 	OwnerKinds []string
-	// Sidecars has restartable init containers resized too; default false.
+	// Sidecars also resizes restartable init containers; default false.
 	Sidecars bool
-	// Metrics are registered and exposed from here; nil for a registry of its
-	// own.
+	// Metrics is the registry that the server registers its metrics with and exposes; nil for
+	// a new one.
 	Metrics *prometheus.Registry
-	// GRPC and HTTP are listened on; the server closes them. HTTP is nil for
-	// neither probes nor metrics.
+	// GRPC and HTTP are the listeners, which the server closes. If HTTP is nil, there are no
+	// probes and no metrics.
 	GRPC, HTTP net.Listener
 }
 
-// Run serves until ctx is done, then lets the calls under way end.
+// Run serves until ctx is done, then waits for calls in progress to end.
 func Run(ctx context.Context, config Config) error {
 	store := ratios.NewStore(config.Source)
 	return run(ctx, store, newServer(store, config))

@@ -70,7 +70,7 @@ func checkError(t *testing.T, err error, code codes.Code, reason, message string
 	}
 }
 
-// plansOf are the cpu requests by node type, or why there are none.
+// plansOf returns the cpu requests by node type, or why there are none.
 func plansOf(o *workloadresizerv1.ManifestPlan) string {
 	var all []string
 	for _, p := range o.GetPlans() {
@@ -94,13 +94,13 @@ func TestPreviewManifest(t *testing.T) {
 		want           string
 	}{
 		{"each node type of the table", plain, nil, nil, "n2d=1 n4=800m"},
-		{"those that are named, each once and by name", plain, []string{"n4", "n2d", "n4"}, nil, "n2d=1 n4=800m"},
-		{"those of the what-if too", plain, nil, faster, "e2=2 n2d=1 n4=250m"},
-		{"those of the rule of its pods too", fmt.Sprintf(deployment, "example.com/tier: gold"), nil, nil, "c3=500m n2d=1 n4=800m"},
-		{"a node type of a rule for pods of no rule", plain, []string{"c3"}, nil, "c3=UnknownNodeType"},
+		{"the named node types, sorted and without duplicates", plain, []string{"n4", "n2d", "n4"}, nil, "n2d=1 n4=800m"},
+		{"the node types of the what-if, too", plain, nil, faster, "e2=2 n2d=1 n4=250m"},
+		{"the node types of the rule of its pods, too", fmt.Sprintf(deployment, "example.com/tier: gold"), nil, nil, "c3=500m n2d=1 n4=800m"},
+		{"a node type of a rule that does not match", plain, []string{"c3"}, nil, "c3=UnknownNodeType"},
 		{"pods that opt out", fmt.Sprintf(deployment, `workload-resizer.io/skip: "true"`), []string{"n4"}, nil, "n4=OptedOut"},
 		{"a controller that is not resized", "apiVersion: v1\nkind: ReplicationController\nmetadata: {name: old}\nspec: {template: {spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}}}", []string{"n4"}, nil, "n4=NotOwned"},
-		{"a pod is sized as if it had a controller", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}", []string{"n4"}, nil, "n4=800m"},
+		{"a pod, as if it had a controller", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}", []string{"n4"}, nil, "n4=800m"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := client.PreviewManifest(t.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: tc.manifest, NodeTypes: tc.nodeTypes, WhatIf: tc.what})
@@ -117,14 +117,14 @@ func TestPreviewManifest(t *testing.T) {
 }
 
 func TestStandalone(t *testing.T) {
-	t.Run("a manifest is told by its objects", aManifestIsToldByItsObjects)
-	t.Run("a manifest that cannot be planned is named", aManifestThatCannotBePlannedIsNamed)
-	t.Run("ratios are told and what needs a cluster is refused", ratiosAreToldAndWhatNeedsAClusterIsRefused)
-	t.Run("a bad configuration does not start", aBadConfigurationDoesNotStart)
-	t.Run("a server of a file follows it and is ready with it", aServerOfAFileFollowsItAndIsReadyWithIt)
+	t.Run("returns the plans by object", returnsThePlansByObject)
+	t.Run("returns why a manifest cannot be planned", returnsWhyAManifestCannotBePlanned)
+	t.Run("returns ratios and refuses methods that need a cluster", returnsRatiosAndRefusesMethodsThatNeedACluster)
+	t.Run("does not start with an invalid configuration", doesNotStartWithAnInvalidConfiguration)
+	t.Run("a server with a file follows it, and is ready once it is valid", aServerWithAFileFollowsItAndIsReadyOnceItIsValid)
 }
 
-func aManifestIsToldByItsObjects(t *testing.T) {
+func returnsThePlansByObject(t *testing.T) {
 	text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + fmt.Sprintf(deployment, "") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: app}]}\n"
 	got, err := workloadresizerv1.NewPlanServiceClient(started(t)).PreviewManifest(t.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: text})
 	if err != nil || len(got.GetObjects()) != 2 || strings.Join(got.GetPassedOver(), ",") != "Service web" {
@@ -139,7 +139,7 @@ func aManifestIsToldByItsObjects(t *testing.T) {
 	}
 }
 
-func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
+func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
 	many := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}\n---\n", 10001)
 	var containers strings.Builder
@@ -153,13 +153,13 @@ func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
 		request *workloadresizerv1.PreviewManifestRequest
 		want    string
 	}{
-		{"none", &workloadresizerv1.PreviewManifestRequest{}, "manifest must be set"},
-		{"a bad one", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): want a Kubernetes object"},
-		{"nothing that makes pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "passed over: Service web"},
+		{"no manifest", &workloadresizerv1.PreviewManifestRequest{}, "manifest must be set"},
+		{"an invalid manifest", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): want a Kubernetes object"},
+		{"no object that creates pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "ignored: Service web"},
 		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
 		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20002 containers"},
 		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "20002 containers"},
-		{"too large an answer", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "an answer of more than 3 MiB"},
+		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "a response of more than 3 MiB"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := client.PreviewManifest(t.Context(), tc.request)
@@ -168,7 +168,7 @@ func aManifestThatCannotBePlannedIsNamed(t *testing.T) {
 	}
 }
 
-func ratiosAreToldAndWhatNeedsAClusterIsRefused(t *testing.T) {
+func returnsRatiosAndRefusesMethodsThatNeedACluster(t *testing.T) {
 	conn := started(t)
 	list, err := workloadresizerv1.NewRatioServiceClient(conn).ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
 	if err != nil || len(list.GetRatios()) != 2 || list.GetSources()[0].GetName() != "file" {
@@ -191,14 +191,14 @@ func ratiosAreToldAndWhatNeedsAClusterIsRefused(t *testing.T) {
 	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
 }
 
-func aBadConfigurationDoesNotStart(t *testing.T) {
+func doesNotStartWithAnInvalidConfiguration(t *testing.T) {
 	_, _, err := standalone.Start(t.Context(), []byte("baselineNodeType: n9\nnodeTypes: {n4: {cpuPerf: fast, memPerf: 1}}"))
 	if err == nil || !strings.Contains(err.Error(), "nodeTypes.n4.cpuPerf: line 2") || !strings.Contains(err.Error(), "baselineNodeType") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func aServerOfAFileFollowsItAndIsReadyWithIt(t *testing.T) {
+func aServerWithAFileFollowsItAndIsReadyOnceItIsValid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	listen := func() net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -251,29 +251,29 @@ func aServerOfAFileFollowsItAndIsReadyWithIt(t *testing.T) {
 		})
 	}
 
-	until("what is missing is said", func() bool {
+	until("the missing file to be reported", func() bool {
 		code, body := get("/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "config.yaml does not exist") && healthOf() == healthv1.HealthCheckResponse_NOT_SERVING
 	})
 	if code, _ := get("/livez"); code != http.StatusOK {
-		t.Errorf("/livez is %d", code)
+		t.Errorf("/livez returns %d", code)
 	}
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until("the file is in force", func() bool {
+	until("the file to take effect", func() bool {
 		code, body := get("/readyz")
 		return code == http.StatusOK && strings.HasPrefix(body, "ok\nratios: revision ") && healthOf() == healthv1.HealthCheckResponse_SERVING
 	})
 	if code, body := get("/metrics"); code != http.StatusOK || !strings.Contains(body, `workload_resizer_ratio_source_healthy{source="file"} 1`) {
-		t.Errorf("/metrics is %d %s", code, body)
+		t.Errorf("/metrics returns %d %s", code, body)
 	}
 	if err := os.WriteFile(path, []byte("bad"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	until("a bad file leaves the last good one in force", func() bool {
+	until("the last good file to stay in effect", func() bool {
 		code, body := get("/readyz")
-		return code == http.StatusOK && strings.Contains(body, "warning: the last good ratios are in force")
+		return code == http.StatusOK && strings.Contains(body, "warning: the last good ratios are in effect")
 	})
 }
 
@@ -291,6 +291,6 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 	if each := b.Elapsed() / time.Duration(b.N); each > time.Second {
-		b.Errorf("starting, one plan and stopping takes %s", each)
+		b.Errorf("starting, planning once and stopping take %s", each)
 	}
 }

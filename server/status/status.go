@@ -16,40 +16,39 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Election tells which replica writes to pods; a leader.Elector does.
+// Election reports which replica writes to pods; a leader.Elector implements it.
 type Election interface {
-	// Leader returns the one that does; false if that is not known.
+	// Leader returns the leader; false if it is not known.
 	Leader() (leader.Leader, bool)
 }
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
-	// Replica is the name of this process among those that watch the cluster, Version
-	// what it is built from.
+	// Replica is the name of this process among the replicas, and Version is its version.
 	Replica, Version string
 	Reconciler       *reconciler.Reconciler
 	Ratios           *ratios.Store
 	Holds            *hold.Store
-	// Unstorable says what cannot be stored.
+	// Unstorable returns what cannot be stored.
 	Unstorable func() error
-	// Certificate says what is wrong with the serving certificate.
+	// Certificate returns what is wrong with the serving certificate.
 	Certificate func() error
 	// Election is nil if there is only this replica.
 	Election Election
 }
 
-// Service tells how this replica does. It answers one method of the ResizeService, so
-// there is nothing to register.
+// Service reports the state of this replica. It implements one method of the ResizeService,
+// so there is nothing to register.
 type Service struct {
 	config Config
-	// started is since when the replica is there.
+	// started is when the replica started.
 	started time.Time
 }
 
 // New returns the Service of a replica that starts now.
 func New(config Config) *Service { return &Service{config: config, started: time.Now()} }
 
-// GetStatus tells how this replica does, and which one leads.
+// GetStatus returns the state of this replica, and which replica leads.
 func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	now := s.config.Reconciler.Status()
 	response := &workloadresizerv1.GetStatusResponse{
@@ -71,7 +70,7 @@ func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest
 	return response, nil
 }
 
-// leader is the replica that writes to pods, nil if that is not known.
+// leader returns the replica that writes to pods, nil if it is not known.
 func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
 	if s.config.Election == nil {
 		if !leading {
@@ -86,7 +85,7 @@ func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
 	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: translate.Timestamp(l.Acquired), RenewTime: translate.Timestamp(l.Renewed)}
 }
 
-// problems is what is missing or wrong, each once.
+// problems returns what is missing or wrong, without duplicates.
 func (s *Service) problems() []string {
 	ready := s.config.Reconciler.Ready()
 	if notReady := (*cluster.NotReadyError)(nil); errors.As(ready, &notReady) {
@@ -97,7 +96,7 @@ func (s *Service) problems() []string {
 		if err == nil {
 			continue
 		}
-		// Errors that are joined have a line each.
+		// Joined errors have one line each.
 		for line := range strings.Lines(err.Error()) {
 			if problem := strings.TrimSuffix(line, "\n"); !slices.Contains(problems, problem) {
 				problems = append(problems, problem)
@@ -107,13 +106,13 @@ func (s *Service) problems() []string {
 	return problems
 }
 
-// leaderless is an error while no replica is known to lead.
+// leaderless returns an error while no replica is known to lead.
 func (s *Service) leaderless() error {
 	if s.config.Election == nil {
 		return nil
 	}
 	if _, known := s.config.Election.Leader(); !known {
-		return errors.New("no replica is known to lead, so nothing is resized; the log says why if that lasts")
+		return errors.New("no leader is known, so no pods are resized; if this persists, see the log")
 	}
 	return nil
 }

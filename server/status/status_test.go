@@ -23,19 +23,19 @@ import (
 
 func none() error { return nil }
 
-// of is the status of a replica that can store everything.
+// of returns the status service of a replica that can store everything.
 func of(p *servertest.Parts) *Service {
 	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: none, Certificate: none})
 }
 
 func TestStatus(t *testing.T) {
-	t.Run("the status says what is missing", theStatusSaysWhatIsMissing)
-	t.Run("the status of the only replica", theStatusOfTheOnlyReplica)
-	t.Run("a dry run leads nobody", aDryRunLeadsNobody)
-	t.Run("the leader is that of the election", theLeaderIsThatOfTheElection)
+	t.Run("returns what is missing", returnsWhatIsMissing)
+	t.Run("the only replica is the leader", theOnlyReplicaIsTheLeader)
+	t.Run("a dry run does not lead", aDryRunDoesNotLead)
+	t.Run("the election determines the leader", theElectionDeterminesTheLeader)
 }
 
-func theStatusSaysWhatIsMissing(t *testing.T) {
+func returnsWhatIsMissing(t *testing.T) {
 	begin := time.Now()
 	status := of(servertest.Start(t, servertest.Setup{Ratios: ratios.Update{Err: errors.New("the ConfigMap is gone")}}))
 	status.config.Certificate = func() error { return errors.New("the certificate cannot be renewed") }
@@ -51,16 +51,16 @@ func theStatusSaysWhatIsMissing(t *testing.T) {
 			}
 		}
 		if got.GetRatioRevision() != "" || got.GetHolds() != 0 || len(got.GetPods()) != 0 {
-			return fmt.Errorf("known: %v", got)
+			return fmt.Errorf("unexpected content: %v", got)
 		}
 		if since := got.GetStartTime().AsTime(); since.Before(begin.Add(-time.Second)) || since.After(time.Now()) {
-			return fmt.Errorf("it runs since %v", since)
+			return fmt.Errorf("the start time is %v", since)
 		}
 		return nil
 	})
 }
 
-func theStatusOfTheOnlyReplica(t *testing.T) {
+func theOnlyReplicaIsTheLeader(t *testing.T) {
 	r := servertest.Start(t, servertest.Setup{})
 	got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 	if err != nil {
@@ -71,7 +71,7 @@ func theStatusOfTheOnlyReplica(t *testing.T) {
 	}
 }
 
-func aDryRunLeadsNobody(t *testing.T) {
+func aDryRunDoesNotLead(t *testing.T) {
 	for _, dry := range []bool{false, true} {
 		r := servertest.Start(t, servertest.Setup{Loop: func(c *reconciler.Config) { c.DryRun = dry }})
 		got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
@@ -79,7 +79,7 @@ func aDryRunLeadsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.GetLeading() == dry || got.GetDryRun() != dry {
-			t.Errorf("with --dry-run=%v it says %v", dry, got)
+			t.Errorf("with --dry-run=%v the status is %v", dry, got)
 		}
 		families, err := r.Metrics.Gather()
 		if err != nil {
@@ -92,7 +92,7 @@ func aDryRunLeadsNobody(t *testing.T) {
 	}
 }
 
-// elected is an election that has come out like this.
+// elected is an election with a fixed result.
 type elected struct{ leader *leader.Leader }
 
 func (e elected) Leader() (leader.Leader, bool) {
@@ -102,7 +102,7 @@ func (e elected) Leader() (leader.Leader, bool) {
 	return *e.leader, true
 }
 
-func theLeaderIsThatOfTheElection(t *testing.T) {
+func theElectionDeterminesTheLeader(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		election   Election
@@ -110,11 +110,11 @@ func theLeaderIsThatOfTheElection(t *testing.T) {
 		want       *workloadresizerv1.Leader
 		leaderless bool
 	}{
-		{"another replica", elected{&leader.Leader{Identity: "she", Acquired: servertest.Written, Renewed: servertest.Written.Add(time.Minute)}}, false,
-			&workloadresizerv1.Leader{Identity: "she", AcquireTime: translate.Timestamp(servertest.Written), RenewTime: translate.Timestamp(servertest.Written.Add(time.Minute))}, false},
-		{"nobody", elected{}, false, nil, true},
-		{"without an election this one", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(servertest.Written)}, false},
-		{"a dry run has none", nil, false, nil, false},
+		{"another replica", elected{&leader.Leader{Identity: "other", Acquired: servertest.Written, Renewed: servertest.Written.Add(time.Minute)}}, false,
+			&workloadresizerv1.Leader{Identity: "other", AcquireTime: translate.Timestamp(servertest.Written), RenewTime: translate.Timestamp(servertest.Written.Add(time.Minute))}, false},
+		{"no leader", elected{}, false, nil, true},
+		{"this replica, without an election", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(servertest.Written)}, false},
+		{"no leader with a dry run", nil, false, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := &Service{config: Config{Replica: "me", Election: tc.election}, started: servertest.Written}

@@ -8,19 +8,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// askEvery is how long a watch goes on at most until it is asked again whether its
-// caller may have it. A watch that is silent looks up every bookmarkEvery, so all
-// ask within a minute.
+// askEvery is the maximum time until the right of a watch's caller is checked again. A silent
+// watch wakes up every bookmarkEvery, so every watch is checked within a minute.
 const askEvery = time.Minute - bookmarkEvery
 
-// stillAllowed asks again if it is time to. The times differ, so that many watches
-// that began at once do not ask at once.
+// stillAllowed checks the caller again if it is time to. The times are random, so that
+// watches that began together do not all check at once.
 func (w *Watch[T, M]) stillAllowed(ctx context.Context) error {
 	now := time.Now()
 	if now.Before(w.askAt) {
 		return nil
 	}
-	// The first time, the caller has just been let in.
+	// The first time, the caller has just been authorized.
 	if !w.askAt.IsZero() {
 		if err := access.StillAllowed(ctx); err != nil {
 			return err

@@ -14,34 +14,34 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Call is a call that must be able to end although the caller does not read. No
-// message waits for another goroutine: the whole work has one, so that the handler
-// can return, which ends a send under way.
+// Call is a call that must be able to end even if the caller does not read. Messages are not
+// passed between goroutines: all the work is in one goroutine, so that the handler can
+// return, which ends a send in progress.
 type Call struct {
-	// SendWithin is how long one message may take.
+	// SendWithin is the maximum time to send one message.
 	SendWithin time.Duration
-	// TooSlow is the reason that a call ends with which takes longer, and Advice what
-	// the caller is to do then.
+	// TooSlow is the reason that the call ends with if a send takes longer, and Advice what
+	// the caller should do then.
 	TooSlow *rpcerror.Reason
 	Advice  string
-	// Ending is closed when the server ends, and the call is to end with it; nil if
-	// it is not.
+	// Ending is closed when the server shuts down, if the call must end with it; otherwise
+	// nil.
 	Ending <-chan struct{}
 
 	began time.Time
-	// sending is how long after began the send under way began, and 1 ns more; 0 if
-	// there is none.
+	// sending is the start of the send in progress, as time since began plus 1 ns; 0 if there
+	// is none.
 	sending atomic.Int64
 }
 
-// Send calls send and lets it be seen how long that takes. It is for the work.
+// Send calls send and makes its duration observable. Only the work calls it.
 func (c *Call) Send(send func() error) error {
 	c.sending.Store(int64(time.Since(c.began)) + 1)
 	defer c.sending.Store(0)
 	return send()
 }
 
-// left is how long it takes at least until a send has taken too long, not above 0 if
+// left returns the minimum time until a send can have taken too long. It is not above 0 if
 // one has.
 func (c *Call) left() time.Duration {
 	began := c.sending.Load()
@@ -55,14 +55,14 @@ func (c *Call) tooSlow(why string) error {
 	return rpcerror.New(c.TooSlow, why+"; "+c.Advice)
 }
 
-// panicked is what work ended with instead of an error.
+// panicked is the result of work that panicked.
 type panicked struct{ cause string }
 
 func (p *panicked) Error() string { return p.cause }
 
-// Run returns when work is done, or before, if a send takes too long, ctx is done or
-// the server ends: the end of the call ends the send, and with it work, whose context
-// is done then.
+// Run returns when work is done. It returns earlier if a send takes too long, ctx is done or
+// the server shuts down. The end of the call ends the send, and with it work, whose context
+// is then done.
 func (c *Call) Run(ctx context.Context, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -75,14 +75,14 @@ func (c *Call) Run(ctx context.Context, work func(context.Context) error) error 
 			if cause := recover(); cause != nil {
 				p := &panicked{fmt.Sprintf("%v\n%s", cause, debug.Stack())}
 				if ended.Load() {
-					klog.FromContext(ctx).Error(p, "Call panicked after its end")
+					klog.FromContext(ctx).Error(p, "Call panicked after it ended")
 				}
 				done <- p
 			}
 		}()
 		done <- work(ctx)
 	}()
-	// Whatever send begins before the next look is not too slow by then.
+	// No send that begins before the next look can be too slow by then.
 	look := time.NewTimer(c.left())
 	defer look.Stop()
 	for {
@@ -90,17 +90,17 @@ func (c *Call) Run(ctx context.Context, work func(context.Context) error) error 
 		case err := <-done:
 			var p *panicked
 			if errors.As(err, &p) {
-				panic(p.cause) // It is counted where all panics are.
+				panic(p.cause) // Counted together with all other panics.
 			}
 			return err
 		case <-ctx.Done():
 			return status.FromContextError(ctx.Err()).Err()
 		case <-c.Ending:
-			return rpcerror.New(rpcerror.ShuttingDown, "the server ends; go on with another one")
+			return rpcerror.New(rpcerror.ShuttingDown, "the server is shutting down; watch on another replica")
 		case <-look.C:
 			left := c.left()
 			if left <= 0 {
-				return c.tooSlow("nothing was read for " + c.SendWithin.String())
+				return c.tooSlow("the client read nothing for " + c.SendWithin.String())
 			}
 			look.Reset(left)
 		}

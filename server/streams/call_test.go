@@ -15,20 +15,20 @@ import (
 )
 
 func TestCall(t *testing.T) {
-	t.Run("a call ends although nothing is read", aCallEndsAlthoughNothingIsRead)
+	t.Run("a call ends even if nothing is read", aCallEndsEvenIfNothingIsRead)
 }
 
-func aCallEndsAlthoughNothingIsRead(t *testing.T) {
+func aCallEndsEvenIfNothingIsRead(t *testing.T) {
 	within := func(t time.Duration) *Call {
-		return &Call{SendWithin: t, TooSlow: rpcerror.PreviewTooSlow, Advice: "ask again"}
+		return &Call{SendWithin: t, TooSlow: rpcerror.PreviewTooSlow, Advice: "try again"}
 	}
 	blocked := func(ctx context.Context) func() error {
 		return func() error {
-			<-ctx.Done() // What a send does until the call has ended.
+			<-ctx.Done() // A send blocks until the call has ended.
 			return ctx.Err()
 		}
 	}
-	t.Run("a send that takes too long ends it", func(t *testing.T) {
+	t.Run("a slow send ends the call", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -38,13 +38,13 @@ func aCallEndsAlthoughNothingIsRead(t *testing.T) {
 				time.Sleep(7 * time.Second)
 				return c.Send(blocked(ctx))
 			})
-			servertest.CheckError(t, err, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "nothing was read for 10s")
+			servertest.CheckError(t, err, codes.ResourceExhausted, "PREVIEW_TOO_SLOW", "the client read nothing for 10s")
 			if took := time.Since(began); took != 17*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("the call took %v", took)
 			}
 		})
 	})
-	t.Run("work that takes long between sends does not", func(t *testing.T) {
+	t.Run("slow work between sends does not end the call", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := within(time.Second)
 			err := c.Run(t.Context(), func(context.Context) error {
@@ -61,7 +61,7 @@ func aCallEndsAlthoughNothingIsRead(t *testing.T) {
 			}
 		})
 	})
-	t.Run("its end ends it while a send is under way", func(t *testing.T) {
+	t.Run("the deadline ends the call during a send", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -72,13 +72,13 @@ func aCallEndsAlthoughNothingIsRead(t *testing.T) {
 			}
 		})
 	})
-	t.Run("the error of the work is that of the call", func(t *testing.T) {
+	t.Run("the call returns the error of its work", func(t *testing.T) {
 		failed := errors.New("failed")
 		if err := within(time.Minute).Run(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
 			t.Errorf("ended with %v", err)
 		}
 	})
-	t.Run("a panic of the work is one of the call", func(t *testing.T) {
+	t.Run("a panic of the work is a panic of the call", func(t *testing.T) {
 		defer func() {
 			if cause := recover(); cause == nil {
 				t.Error("there was no panic")

@@ -1,6 +1,6 @@
-// Package streams has what calls that go on for long have in common: they end although
-// their caller does not read, and if they are watches, they tell what a log of changes
-// has, from the present state or a token on, as long as the caller may have it.
+// Package streams has the common parts of long calls. They end even if their caller does not
+// read. If they are watches, they send the content of a log of changes, from the current
+// state or from a token, for as long as the caller has the right to them.
 //
 // It must not know what is sent.
 package streams

@@ -13,46 +13,45 @@ import (
 )
 
 const (
-	// bookmarkEvery is how long a watch is silent at most.
+	// bookmarkEvery is the maximum time between messages of a watch.
 	bookmarkEvery = 10 * time.Second
 	// sendWithin is how long a watch waits for a caller that does not read.
 	sendWithin = 10 * time.Second
 )
 
-// Watches is what all watches of a server have in common.
+// Watches has the common settings of all watches of a server.
 type Watches struct {
-	// BookmarkEvery is how long one is silent at most, SendWithin how long it waits
-	// for a caller that does not read, and AskEvery how long it goes on at most until
-	// it is asked again whether the caller may have it.
+	// BookmarkEvery is the maximum time between messages of a watch, SendWithin how long a
+	// watch waits for a caller that does not read, and AskEvery the maximum time until the
+	// right of the caller is checked again.
 	BookmarkEvery, SendWithin, AskEvery time.Duration
-	// ending is closed when the server ends.
+	// ending is closed when the server shuts down.
 	ending chan struct{}
 }
 
-// NewWatches returns what the watches of a server that does not end yet have.
+// NewWatches returns the settings of a server that is not shutting down.
 func NewWatches() *Watches {
 	return &Watches{BookmarkEvery: bookmarkEvery, SendWithin: sendWithin, AskEvery: askEvery, ending: make(chan struct{})}
 }
 
-// End ends all watches. It is to be called once.
+// End ends all watches. Call it once.
 func (w *Watches) End() { close(w.ending) }
 
-// Watch sends one caller what a log of changes of items has, in messages of its own
-// kind.
+// Watch sends the content of a log of changes to one caller, in messages of its own type.
 type Watch[T, M any] struct {
 	*Watches
 	Log *changelog.Log[T]
-	// Scope is what the caller asked for; a token is only good for the same.
+	// Scope is the scope of the request. A token is valid only for the same scope.
 	Scope string
-	// Message makes one of an item, with the token to go on from; nil if it does
-	// not concern the caller. The error ends the watch.
+	// Message returns the message for an item, with the token to resume from; nil if the
+	// caller must not or need not receive it. An error ends the watch.
 	Message func(kind workloadresizerv1.WatchEventType, item *T, token string) (*M, error)
-	// Bookmark makes one that has only a token.
+	// Bookmark returns a message that has only a token.
 	Bookmark func(token string) *M
 	Send     func(*M) error
 
 	call Call
-	// askAt is when to ask again whether the caller may watch.
+	// askAt is when to check again whether the caller may watch.
 	askAt time.Time
 }
 
@@ -62,10 +61,10 @@ var eventTypes = [...]workloadresizerv1.WatchEventType{
 	changelog.Deleted:  workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED,
 }
 
-// Run sends what comes after the token, or, without one, the present state and
-// what comes after that, until ctx is done or it fails.
+// Run sends what follows the token or, without a token, the current state and what follows
+// it. It returns when ctx is done or the watch fails.
 func (w *Watch[T, M]) Run(ctx context.Context, token string) error {
-	w.call = Call{SendWithin: w.SendWithin, TooSlow: rpcerror.WatchTooSlow, Advice: "go on from the last token", Ending: w.ending}
+	w.call = Call{SendWithin: w.SendWithin, TooSlow: rpcerror.WatchTooSlow, Advice: "resume from the last token", Ending: w.ending}
 	return w.call.Run(ctx, func(ctx context.Context) error {
 		reader, err := w.begin(ctx, token)
 		if err != nil {
@@ -75,7 +74,7 @@ func (w *Watch[T, M]) Run(ctx context.Context, token string) error {
 	})
 }
 
-// follow sends what a reader has.
+// follow sends the events of a reader.
 func (w *Watch[T, M]) follow(ctx context.Context, reader *changelog.Reader[T]) error {
 	silent := time.NewTimer(w.BookmarkEvery)
 	defer silent.Stop()
@@ -128,15 +127,15 @@ func (w *Watch[T, M]) follow(ctx context.Context, reader *changelog.Reader[T]) e
 
 func (w *Watch[T, M]) send(m *M) error { return w.call.Send(func() error { return w.Send(m) }) }
 
-// always stands for more where there may be more at once.
+// always replaces more if there may be another event already.
 var always = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// begin returns a reader of what follows. The messages of the present state have
-// no token: what was sent of it in part is no state to go on from.
+// begin returns a reader of what follows. Messages of the initial state have no token,
+// because a watch cannot resume from part of it.
 func (w *Watch[T, M]) begin(ctx context.Context, token string) (*changelog.Reader[T], error) {
 	if token != "" {
 		reader, err := w.Log.Resume(w.Scope, token)
@@ -158,7 +157,7 @@ func (w *Watch[T, M]) begin(ctx context.Context, token string) (*changelog.Reade
 	return reader, nil
 }
 
-// tokenError translates what a log says of a token; nil stays nil.
+// tokenError translates an error of a log about a token; nil stays nil.
 func tokenError(err error) error {
 	switch {
 	case err == nil:
@@ -166,5 +165,5 @@ func tokenError(err error) error {
 	case errors.Is(err, changelog.ErrExpired):
 		return rpcerror.New(rpcerror.ResumeTokenExpired, err.Error()+"; watch again without a token")
 	}
-	return rpcerror.BadField("resume_token", "cannot be: "+err.Error())
+	return rpcerror.BadField("resume_token", "is invalid: "+err.Error())
 }

@@ -20,7 +20,7 @@ import (
 // told is a message of a watch of numbers.
 type told struct{ what, token string }
 
-// watching is a watch of the even numbers of a changelog.
+// watching is a watch of the even numbers in a changelog.
 type watching struct {
 	*changelog.Log[int]
 	watches *Watches
@@ -29,7 +29,7 @@ type watching struct {
 	ended   chan error
 }
 
-// follow begins a watch that goes on from the token.
+// follow begins a watch that resumes from the token.
 func follow(t *testing.T, f *changelog.Log[int], token string) *watching {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +46,7 @@ func follow(t *testing.T, f *changelog.Log[int], token string) *watching {
 	}
 	w.Bookmark = func(token string) *told { return &told{"bookmark", token} }
 	w.Send = func(m *told) error {
-		// As gRPC does, a send ends with its call.
+		// As in gRPC, a send ends with its call.
 		select {
 		case s.sent <- m:
 			return nil
@@ -62,7 +62,7 @@ func follow(t *testing.T, f *changelog.Log[int], token string) *watching {
 	return s
 }
 
-// next returns what is told within a time.
+// next returns the next message within a time.
 func (s *watching) next(within time.Duration) *told {
 	select {
 	case m := <-s.sent:
@@ -76,7 +76,7 @@ func (s *watching) expect(t *testing.T, within time.Duration, what ...string) (l
 	t.Helper()
 	for _, want := range what {
 		if last = s.next(within); last.what != want {
-			t.Fatalf("told %q, want %q", last.what, want)
+			t.Fatalf("got %q, want %q", last.what, want)
 		}
 	}
 	return last
@@ -93,20 +93,20 @@ func numbers(pairs ...int) *changelog.Log[int] {
 // All goroutines of a synctest bubble must end, or the test fails.
 
 func TestWatch(t *testing.T) {
-	t.Run("a watch tells the present state then a bookmark then changes", aWatchTellsThePresentStateThenABookmarkThenChanges)
-	t.Run("a quiet watch gets a bookmark every ten seconds that is still good", aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood)
-	t.Run("a token that is none is a bad field", aTokenThatIsNoneIsABadField)
-	t.Run("a caller that does not read is cut off after ten seconds", aCallerThatDoesNotReadIsCutOffAfterTenSeconds)
-	t.Run("a caller that reads too slowly is cut off while its token is good", aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood)
-	t.Run("the end of the server ends watches whether they are read or not", theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot)
-	t.Run("what cannot be told ends a watch", whatCannotBeToldEndsAWatch)
+	t.Run("sends the current state, then a bookmark, then changes", sendsTheCurrentStateThenABookmarkThenChanges)
+	t.Run("sends a quiet caller a valid bookmark every ten seconds", sendsAQuietCallerAValidBookmarkEveryTenSeconds)
+	t.Run("an invalid token is an invalid field", anInvalidTokenIsAnInvalidField)
+	t.Run("cuts off a caller that does not read after ten seconds", cutsOffACallerThatDoesNotReadAfterTenSeconds)
+	t.Run("cuts off a slow caller while its token is valid", cutsOffASlowCallerWhileItsTokenIsValid)
+	t.Run("a shutdown ends all watches, whether or not they are read", aShutdownEndsAllWatchesWhetherOrNotTheyAreRead)
+	t.Run("an error of Message ends the watch", anErrorOfMessageEndsTheWatch)
 }
 
-func aWatchTellsThePresentStateThenABookmarkThenChanges(t *testing.T) {
+func sendsTheCurrentStateThenABookmarkThenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(20, 10, 31, 12), "")
 		if first := s.expect(t, time.Second, "0 12", "0 20"); first.token != "" {
-			t.Error("half of a state has a token")
+			t.Error("a part of the initial state has a token")
 		}
 		bookmark := s.expect(t, time.Second, "bookmark")
 		n := 44
@@ -124,7 +124,7 @@ func aWatchTellsThePresentStateThenABookmarkThenChanges(t *testing.T) {
 	})
 }
 
-// stop ends the watch as its caller does.
+// stop ends the watch as its caller would.
 func (s *watching) stop(t *testing.T) {
 	t.Helper()
 	s.cancel()
@@ -133,7 +133,7 @@ func (s *watching) stop(t *testing.T) {
 	}
 }
 
-func aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
+func sendsAQuietCallerAValidBookmarkEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(), "")
 		first := s.expect(t, time.Second, "bookmark")
@@ -141,7 +141,7 @@ func aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 		s.expect(t, 2*time.Second, "bookmark")
 		var last *told
 		bookmarks := 0
-		for range 40 { // What does not concern the caller goes on, each second.
+		for range 40 { // Changes that do not concern the caller, every second.
 			n := 1
 			s.Update(changelog.Change[int]{Key: "0", Item: &n})
 			if m := s.next(time.Second); m.what == "bookmark" {
@@ -162,24 +162,24 @@ func aQuietWatchGetsABookmarkEveryTenSecondsThatIsStillGood(t *testing.T) {
 
 func (s *watching) end() error { return <-s.ended }
 
-func aTokenThatIsNoneIsABadField(t *testing.T) {
+func anInvalidTokenIsAnInvalidField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servertest.CheckError(t, follow(t, numbers(), "none").end(), codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 	})
 }
 
-func aCallerThatDoesNotReadIsCutOffAfterTenSeconds(t *testing.T) {
+func cutsOffACallerThatDoesNotReadAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		s := follow(t, numbers(10, 20), "")
-		servertest.CheckError(t, s.end(), codes.ResourceExhausted, "WATCH_TOO_SLOW", "nothing was read for 10s")
+		servertest.CheckError(t, s.end(), codes.ResourceExhausted, "WATCH_TOO_SLOW", "the client read nothing for 10s")
 		if took := time.Since(begin); took != sendWithin {
 			t.Errorf("after %v", took)
 		}
 	})
 }
 
-func aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
+func cutsOffASlowCallerWhileItsTokenIsValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow(t, numbers(), "")
 		last := s.expect(t, time.Second, "bookmark")
@@ -194,7 +194,7 @@ func aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 			case last = <-s.sent:
 				got = append(got, last.what)
 			case err = <-s.ended:
-				servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "more slowly than they come")
+				servertest.CheckError(t, err, codes.ResourceExhausted, "WATCH_TOO_SLOW", "more slowly than they occur")
 			}
 		}
 		resumed := follow(t, s.Log, last.token)
@@ -212,7 +212,7 @@ func aCallerThatReadsTooSlowlyIsCutOffWhileItsTokenIsGood(t *testing.T) {
 	})
 }
 
-func theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
+func aShutdownEndsAllWatchesWhetherOrNotTheyAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unread := follow(t, numbers(10), "")
 		quiet := follow(t, numbers(), "")
@@ -220,7 +220,7 @@ func theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 		begin := time.Now()
 		for _, s := range []*watching{unread, quiet} {
 			s.watches.End()
-			servertest.CheckError(t, s.end(), codes.Unavailable, "SHUTTING_DOWN", "the server ends")
+			servertest.CheckError(t, s.end(), codes.Unavailable, "SHUTTING_DOWN", "the server is shutting down")
 		}
 		if took := time.Since(begin); took != 0 {
 			t.Errorf("after %v", took)
@@ -228,10 +228,10 @@ func theEndOfTheServerEndsWatchesWhetherTheyAreReadOrNot(t *testing.T) {
 	})
 }
 
-func whatCannotBeToldEndsAWatch(t *testing.T) {
+func anErrorOfMessageEndsTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if err := follow(t, numbers(-1), "").end(); err == nil || err.Error() != "negative" {
-			t.Errorf("in the present state: %v", err)
+			t.Errorf("in the initial state: %v", err)
 		}
 		s := follow(t, numbers(), "")
 		s.expect(t, time.Second, "bookmark")

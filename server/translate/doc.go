@@ -1,5 +1,5 @@
-// Package translate says in the terms of the API what the reconciler and the stores
-// say, where several services do: sizes, times, decisions and errors.
+// Package translate converts what the reconciler and the stores return to the messages of the
+// API, where several services need it: sizes, times, decisions and errors.
 //
-// It must not know who asks, nor what for.
+// It must not know the caller, nor the purpose of a call.
 package translate

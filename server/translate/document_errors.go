@@ -10,12 +10,12 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// DocumentReasons are the reasons of what holds, overrides and samples, all kept in
-// ConfigMaps, have in common.
+// DocumentReasons are the reasons that holds, overrides and samples have in common. All of
+// them are kept in ConfigMaps.
 type DocumentReasons struct{ Missing, Invalid, Refused, NotReady *rpcerror.Reason }
 
-// DocumentError translates what a store answers that keeps a document. Whatever
-// is not known passes.
+// DocumentError translates an error of a store that keeps a document. Unknown errors get the
+// reason NotReady.
 func DocumentError(err error, reasons DocumentReasons) error {
 	var missing *hold.MissingError
 	var content *hold.ContentError

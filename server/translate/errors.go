@@ -11,7 +11,7 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Error translates what the reconciler answers instead of what it was asked for.
+// Error translates an error of the reconciler.
 func Error(err error) error {
 	var notReady *cluster.NotReadyError
 	if errors.As(err, &notReady) {
@@ -30,12 +30,12 @@ func Error(err error) error {
 		return rpcerror.NotFound(rpcerror.NotResized, "pod", untouched.Pod.String(), err.Error())
 	}
 	if s, ok := status.FromError(err); ok {
-		return s.Err() // Of the Viewer.
+		return s.Err() // From the Viewer.
 	}
 	return rpcerror.New(rpcerror.Internal, err.Error())
 }
 
-// ReadyTable returns the ratios in force, or the error that there are none.
+// ReadyTable returns the ratios in effect, or an error if there are none.
 func ReadyTable(store *ratios.Store) (*ratios.Table, error) {
 	table, err := store.Ready()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Resources are the requests and limits of a container.
+// Resources returns the requests and limits of a container.
 func Resources(c sizing.Container) *workloadresizerv1.Resources {
 	return &workloadresizerv1.Resources{
 		Requests: Quantities(c.CPU.Request, c.Memory.Request),
@@ -18,8 +18,8 @@ func Resources(c sizing.Container) *workloadresizerv1.Resources {
 	}
 }
 
-// Quantities are amounts in millicores and bytes as Kubernetes quantities by
-// resource name, without those of 0; nil if there are none.
+// Quantities returns millicores and bytes as Kubernetes quantities by resource name, without
+// zero values; nil if both are zero.
 func Quantities(cpu, memory int64) map[string]string {
 	if cpu == 0 && memory == 0 {
 		return nil
@@ -34,7 +34,7 @@ func Quantities(cpu, memory int64) map[string]string {
 	return m
 }
 
-// Decision is what becomes of a pod.
+// Decision returns the decision about a pod.
 func Decision(d plan.Decision) workloadresizerv1.Decision {
 	switch d {
 	case plan.Resize:
@@ -45,7 +45,7 @@ func Decision(d plan.Decision) workloadresizerv1.Decision {
 	return workloadresizerv1.Decision_DECISION_SKIP
 }
 
-// Timestamp is nil for no time.
+// Timestamp returns a timestamp, nil for the zero time.
 func Timestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil

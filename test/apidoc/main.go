@@ -1,5 +1,5 @@
-// Command apidoc writes the reference of the API: it reads a FileDescriptorSet
-// with comments on stdin, as "buf build" makes it, and writes Markdown to stdout.
+// Command apidoc writes the reference of the API: it reads a FileDescriptorSet with comments
+// from stdin, as "buf build" writes it, and writes Markdown to stdout.
 package main
 
 import (
@@ -33,11 +33,11 @@ func run(in io.Reader, out io.Writer) error {
 	}
 	var set descriptorpb.FileDescriptorSet
 	if err := proto.Unmarshal(content, &set); err != nil {
-		return fmt.Errorf("understand the descriptors: %w", err)
+		return fmt.Errorf("decode the descriptors: %w", err)
 	}
 	files, err := protodesc.NewFiles(&set)
 	if err != nil {
-		return fmt.Errorf("understand the descriptors: %w", err)
+		return fmt.Errorf("resolve the descriptors: %w", err)
 	}
 	d := document{bufio.NewWriter(out)}
 	d.write(files.RangeFilesByPackage)
@@ -68,7 +68,7 @@ func (d document) write(byPackage func(protoreflect.FullName, func(protoreflect.
 	slices.SortFunc(messages, byName)
 	slices.SortFunc(enums, byName)
 
-	d.printf("<!-- Made from the proto files by make generate. -->\n# The API: %s\n\n", documented)
+	d.printf("<!-- Generated from the proto files by make generate. -->\n# API: %s\n\n", documented)
 	for _, s := range services {
 		d.printf("- [%s](#%s):", s.Name(), strings.ToLower(string(s.Name())))
 		for i := range s.Methods().Len() {
@@ -77,7 +77,7 @@ func (d document) write(byPackage func(protoreflect.FullName, func(protoreflect.
 		}
 		d.printf("\n")
 	}
-	d.printf("\nFields are named as in the proto files; in JSON, as grpcurl shows it, they are in\nlowerCamelCase. How errors look is told in the [reference](reference.md).\n")
+	d.printf("\nFields have the names in the proto files. In JSON, as in the output of grpcurl, names are\nin lowerCamelCase. The [reference](reference.md) describes errors.\n")
 	for _, s := range services {
 		d.printf("\n## %s\n\n%s\n", s.Name(), comment(s))
 		for i := range s.Methods().Len() {
@@ -163,8 +163,7 @@ func link(d protoreflect.Descriptor) string {
 	return fmt.Sprintf("[%s](#%s)", d.Name(), strings.ToLower(string(d.Name())))
 }
 
-// rulesOf are the rules that the value of a field is held against, e.g.
-// "min_len 1, max_len 63".
+// rulesOf returns the validation rules of a field, e.g. "min_len 1, max_len 63".
 func rulesOf(f protoreflect.FieldDescriptor) string {
 	rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
 	if !ok || rules == nil {
@@ -173,8 +172,8 @@ func rulesOf(f protoreflect.FieldDescriptor) string {
 	return strings.Join(words(rules.ProtoReflect()), ", ")
 }
 
-// words are the fields of a message that are set. What is grouped by type in the
-// rules needs no group here.
+// words returns the fields of a message that are set. It flattens the groups by type that rules
+// have.
 func words(m protoreflect.Message) []string {
 	var all []string
 	for i := range m.Descriptor().Fields().Len() {
@@ -199,7 +198,7 @@ func words(m protoreflect.Message) []string {
 	return all
 }
 
-// comment is what the proto file says before the descriptor.
+// comment returns the comment before the descriptor in the proto file.
 func comment(d protoreflect.Descriptor) string {
 	text := d.ParentFile().SourceLocations().ByDescriptor(d).LeadingComments
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -209,7 +208,7 @@ func comment(d protoreflect.Descriptor) string {
 	return strings.Join(lines, "\n")
 }
 
-// inCell is the text in one line of a table.
+// inCell returns text for a cell of a table: on one line and escaped.
 func inCell(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "|", `\|`)
 }

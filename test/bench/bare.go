@@ -10,7 +10,7 @@ import (
 	"os/exec"
 )
 
-// bareClient is the bare client as a process of its own.
+// bareClient is a bare client that runs as a process of its own.
 type bareClient struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -39,7 +39,7 @@ func (c *cluster) startBare(ctx context.Context, args ...string) (*bareClient, e
 	return b, b.hears()
 }
 
-// hears waits for the next line of the bare client.
+// hears waits for the next line that the bare client prints.
 func (b *bareClient) hears() error {
 	if _, err := b.out.ReadString('\n'); err != nil {
 		return errors.Join(fmt.Errorf("wait for the bare client: %w", err), b.command.Wait())
@@ -47,13 +47,13 @@ func (b *bareClient) hears() error {
 	return nil
 }
 
-// goOn has the bare client go on to its next line, or to its end.
+// goOn lets the bare client continue to its next line, or to its end.
 func (b *bareClient) goOn() error {
 	_, err := io.WriteString(b.in, "\n")
 	return err
 }
 
-// bareWork is what the bare client takes.
+// bareWork returns the work of the bare client.
 func (b *bench) bareWork(ctx context.Context, args ...string) (work, error) {
 	if err := b.freshPods(ctx, false); err != nil {
 		return work{}, err

@@ -5,17 +5,18 @@ import (
 	"fmt"
 )
 
-// beside is how fast pods are resized while there are others that need nothing: pods
-// per second where all need it at once, and the seconds from running to resized, by the
+// How fast pods are resized while quiet pods exist, which need no resize: pods per second
+// if all others need a resize at once, and the seconds from running to resized, by the
 // server and by the bare client.
 type beside struct {
 	rate      float64
 	ours, raw []float64
 }
 
-// beside measures one turn of each beside so many quiet pods, which are planned before.
+// Measures one turn of each with that many quiet pods, which the server has planned
+// before.
 func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
-	b.say("growth: resizing beside %d quiet pods", quietPods)
+	b.say("growth: resizing with %d quiet pods", quietPods)
 	before := quietRatios(unchangedPerf)
 	w, err := b.work(ctx, &turn{before: before, ratios: before + fastOnly})
 	if err != nil {
@@ -38,17 +39,17 @@ func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
 	return &beside{b.rate(w), took, raw}, nil
 }
 
-// tellBeside compares that with what it is without quiet pods.
+// tellBeside compares the speed with and without quiet pods.
 func (b *bench) tellBeside(ctx context.Context, quietPods int, alone *beside) error {
 	among, err := b.beside(ctx, quietPods)
 	if err != nil {
 		return err
 	}
-	b.report.compare(fmt.Sprintf("aligned pods, beside %d quiet pods and none", quietPods), among.rate, alone.rate, "pods/s")
+	b.report.compare(fmt.Sprintf("aligned pods, %d quiet pods vs. none", quietPods), among.rate, alone.rate, "pods/s")
 	for _, q := range quantiles {
-		what := fmt.Sprintf("running to resized, %s, beside %d quiet pods", q.name, quietPods)
-		b.report.compare(what+" and none", quantile(among.ours, q.share), quantile(alone.ours, q.share), "s")
-		b.report.compare(what+", ours and bare", quantile(among.ours, q.share), quantile(among.raw, q.share), "s")
+		what := fmt.Sprintf("running to resized, %s, %d quiet pods", q.name, quietPods)
+		b.report.compare(what+" vs. none", quantile(among.ours, q.share), quantile(alone.ours, q.share), "s")
+		b.report.compare(what+", server vs. bare client", quantile(among.ours, q.share), quantile(among.raw, q.share), "s")
 	}
 	return nil
 }

@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	// filled is the namespace with the pods that are resized, quiet the one with
-	// pods that are not, and templates the one with what they are copies of.
+	// filled is the namespace of the pods that are resized, quiet of the pods that are
+	// not, and templates of the pods that both are copies of.
 	filled, quiet, templates = "bench", "bench-quiet", "bench-templates"
-	// fastNodes is how many nodes of type fast there are.
+	// fastNodes is the number of nodes of type fast.
 	fastNodes = 20
-	// creators is how many requests the harness has under way at once.
+	// creators is the number of concurrent requests of the harness.
 	creators = 16
 )
 
-// cluster is a control plane without nodes, schedulers or controllers: what is
-// measured shares the machine with an API server and its etcd.
+// cluster is a control plane without kubelets, scheduler or controllers. The measured
+// process shares the machine only with an API server and its etcd.
 type cluster struct {
 	*localcluster.Cluster
 	client *kubernetes.Clientset
-	// kubeconfig is that of the server's ServiceAccount, which the bare client
-	// has too.
+	// kubeconfig is the kubeconfig of the server's ServiceAccount. The bare client uses
+	// it, too.
 	kubeconfig string
 	dir        string
 }
@@ -62,8 +62,7 @@ func up(ctx context.Context) (*cluster, error) {
 func (c *cluster) down() error { return errors.Join(c.Down(), os.RemoveAll(c.dir)) }
 
 func (c *cluster) prepare(ctx context.Context) error {
-	// Controllers would take nodes for dead that no kubelet speaks for, and
-	// delete their pods.
+	// Controllers would treat nodes without a kubelet as dead and delete their pods.
 	for _, component := range []string{"kube-controller-manager", "kube-scheduler"} {
 		if err := c.Stop(ctx, component); err != nil {
 			return err
@@ -91,8 +90,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return c.nodes(ctx, fast, fastNodes)
 }
 
-// nodes creates nodes of a type, called TYPE-0, TYPE-1 and so on, with room for
-// everything.
+// nodes creates nodes of a type, named TYPE-0, TYPE-1 and so on, with room for all pods.
 func (c *cluster) nodes(ctx context.Context, nodeType string, count int) error {
 	size := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10000"), corev1.ResourceMemory: resource.MustParse("100Ti"), corev1.ResourcePods: resource.MustParse("10000")}
 	group, ctx := errgroup.WithContext(ctx)
@@ -112,8 +110,8 @@ func (c *cluster) nodes(ctx context.Context, nodeType string, count int) error {
 	return group.Wait()
 }
 
-// fill has so many copies of the templates be in a namespace, so many of them in each
-// workload, and waits until the API server shows them.
+// fill creates or removes copies of the templates until the namespace holds that many,
+// with workload copies per workload. It waits until the API server shows them.
 func (c *cluster) fill(ctx context.Context, namespace string, copies, nodes, workload int, names ...string) error {
 	binary, err := localcluster.Binary("testcluster")
 	if err != nil {
@@ -156,7 +154,7 @@ func (c *cluster) empty(ctx context.Context, namespace string) error {
 	return c.fill(ctx, namespace, 0, 0, 0)
 }
 
-// refresh fills the cluster with new pods in place of those that there are.
+// refresh replaces the pods in the cluster with new ones.
 func (c *cluster) refresh(ctx context.Context, copies int, name string) error {
 	if err := c.empty(ctx, filled); err != nil {
 		return err
@@ -164,8 +162,8 @@ func (c *cluster) refresh(ctx context.Context, copies int, name string) error {
 	return c.fill(ctx, filled, copies, fastNodes, perWorkload, name)
 }
 
-// configure makes these ratios the ones in force. It asks the API server for nothing
-// else, as time that is measured begins with it.
+// configure puts these ratios into effect. It sends nothing else to the API server,
+// because the measured time begins with it.
 func (c *cluster) configure(ctx context.Context, ratios string) error {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: deploy.ConfigMap}, Data: map[string]string{"config.yaml": ratios}}
 	maps := c.client.CoreV1().ConfigMaps(deploy.Namespace)
@@ -179,7 +177,7 @@ func (c *cluster) configure(ctx context.Context, ratios string) error {
 	return nil
 }
 
-// forget makes no ratios be in force, for a server that starts.
+// forget removes the ratios, so that a server starts without any.
 func (c *cluster) forget(ctx context.Context) error {
 	err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(ctx, deploy.ConfigMap, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -13,11 +13,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// work is what a number of writes took: the time, and the CPU of who sent them and
-// of the API server with its etcd, in seconds.
+// work is what a number of writes took, in seconds: the time, the CPU of the client that
+// sent them, and the CPU of the API server with its etcd.
 type work struct{ took, client, cluster float64 }
 
-// cpu is how many seconds of CPU the API server and etcd have taken.
+// cpu returns the seconds of CPU that the API server and etcd have used.
 func (c *cluster) cpu() (float64, error) {
 	total := 0.0
 	for _, component := range []string{"kube-apiserver", "etcd"} {
@@ -44,14 +44,14 @@ func cpuOf(pid int) (float64, error) {
 }
 
 const (
-	// resting is the share of a core below which the cluster is at rest, and
-	// restFor how long it is given for that.
+	// resting is the share of a core below which the cluster is at rest, and restFor is
+	// how long to wait for that.
 	resting = 0.2
 	restFor = time.Minute
 )
 
-// rest waits until the cluster is done with what came before: pods that were
-// deleted, garbage, compaction.
+// rest waits until the cluster has finished earlier work: deleted pods, garbage,
+// compaction.
 func (b *bench) rest(ctx context.Context) error {
 	before, err := b.cluster.cpu()
 	if err != nil {
@@ -74,12 +74,12 @@ func (b *bench) rest(ctx context.Context) error {
 		}
 		before = now
 	}
-	b.say("  the API server and etcd still take %.2f of a core after %v; what follows is measured beside that", busy, restFor)
+	b.say("  the API server and etcd still use %.2f of a core after %v; measuring nevertheless", busy, restFor)
 	return nil
 }
 
-// measure returns the work that is done by a process until do returns, which begins
-// when the cluster is at rest.
+// measure waits until the cluster is at rest, calls do, and returns the work of the
+// process and of the cluster during the call.
 func (b *bench) measure(ctx context.Context, pid int, do func() error) (work, error) {
 	if err := b.rest(ctx); err != nil {
 		return work{}, err

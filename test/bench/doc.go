@@ -1,15 +1,13 @@
-// Command bench measures how fast the server is and what it costs, on a real API
-// server, beside references that it takes in the same run: a bare client that
-// sends the same writes. It prints a table and writes JSON.
+// Command bench measures the speed and the cost of the server on a real API server. As a
+// reference, it measures a bare client that sends the same writes in the same run. It
+// prints a table and writes JSON.
 //
-// The server and the bare client are processes of their own, as in life, so that
-// each takes its part of the machine from the API server. What is compared is
-// measured in turns, and medians are compared, as machines are not equally fast
-// all the time.
+// The server and the bare client run as processes of their own, as in production, so that
+// each competes with the API server for the machine. Variants are measured in turns and
+// compared by their medians, because the speed of a machine varies over time.
 //
-// It must not know how the server works: only its flags, its metrics, its profiles, the
-// line of its log that says that it has read all pods, and what the kernel tells of its
-// process.
-// The bare client is made like the server, with the configuration of reconciler for
-// clients that write, and the names of its contract.
+// It must not know how the server works. It knows only the server's flags, metrics and
+// profiles, the log line that reports that all pods are read, and what the kernel reports
+// about the process. The bare client is set up like the server, with the reconciler's
+// configuration for writing clients and the names of its contract.
 package main

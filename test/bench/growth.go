@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// growth measures what quiet pods cost, the more of them there are: memory, the
-// start, the idle server, a ratio that changes, and how fast others are resized beside
-// them.
+// growth measures how the cost of quiet pods grows with their number: memory, the start,
+// the idle server, a change of a ratio, and the speed at which other pods are resized.
 func growth(ctx context.Context, b *bench) error {
 	b.say("growth: quiet pods on %d nodes of %d types", quietTypes*quietNodes, quietTypes)
 	if err := b.prepareQuiet(ctx); err != nil {
@@ -24,8 +23,8 @@ func growth(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	// After the most pods an API server has forgotten nothing yet, and needs the memory of
-	// many more.
+	// Measure this first: after the largest number of pods, the API server has forgotten
+	// nothing yet and needs the memory of many more.
 	if err := b.lonePods(ctx, none); err != nil {
 		return err
 	}
@@ -57,6 +56,6 @@ func growth(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// compared tells whether this is one of the numbers of pods that are compared: the one
-// that targets are for, and the most.
+// compared reports whether this number of pods is compared: the one that targets apply
+// to, and the largest.
 func (b *bench) compared(pods int) bool { return pods == b.quiet || pods == slices.Max(b.sizes) }

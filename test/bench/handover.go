@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// handoverWithin is how many seconds after SIGTERM the other is to lead.
+	// handoverWithin is the target for the time from SIGTERM until the other server
+	// leads, in seconds.
 	handoverWithin = 2
-	// handoverRoom is how long one handover may take, the start of the next server
-	// included, until there are no pods left to start.
+	// handoverRoom is how long one handover may take, including the start of the next
+	// server, before there are no pods left to start.
 	handoverRoom = 20 * time.Second
 )
 
-// asByDefault has the election go as it does where nobody says otherwise.
+// asByDefault sets the default timing of the leader election.
 var asByDefault = []string{"--leader-lease-duration=15s", "--leader-renew-deadline=10s", "--leader-retry-period=1s"}
 
-// handover measures how long after SIGTERM the other server leads, while pods are
+// handover measures the time from SIGTERM until the other server leads, while pods are
 // being resized.
 func handover(ctx context.Context, b *bench) error {
 	if err := b.cluster.configure(ctx, ratios); err != nil {
@@ -41,12 +42,12 @@ func handover(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.report.tell("SIGTERM to the other leading, p50", median(took), "s")
-	b.report.tell("SIGTERM to the other leading, max", quantile(took, 1), "s").atMost(handoverWithin)
+	b.report.tell("SIGTERM until the other server leads, p50", median(took), "s")
+	b.report.tell("SIGTERM until the other server leads, max", quantile(took, 1), "s").atMost(handoverWithin)
 	return nil
 }
 
-// comingPods starts pod after pod until ctx is done. That no pods are left is an
+// comingPods starts one pod after another until ctx is done. Running out of pods is an
 // error.
 func (b *bench) comingPods(ctx context.Context) error {
 	list, err := b.cluster.client.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{})
@@ -65,10 +66,10 @@ func (b *bench) comingPods(ctx context.Context) error {
 		case <-ticker.C:
 		}
 	}
-	return errors.New("no pods are left to start, handovers take too long")
+	return errors.New("no pods are left to start: handovers take too long")
 }
 
-// handOvers returns how many seconds each took.
+// handOvers returns the seconds that each handover took.
 func (b *bench) handOvers(ctx context.Context) ([]float64, error) {
 	leader, err := b.candidate(ctx)
 	if err != nil {
@@ -99,7 +100,7 @@ func (b *bench) handOvers(ctx context.Context) ([]float64, error) {
 	return took, leader.resizes(ctx)
 }
 
-// candidate starts a server and waits until it could lead.
+// candidate starts a server and waits until it is ready to lead.
 func (b *bench) candidate(ctx context.Context) (*server, error) {
 	s, err := b.cluster.serve(ctx, asByDefault...)
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// startsPerSecond is how many pods come to run per second.
+	// startsPerSecond is the number of pods that start running per second.
 	startsPerSecond = 20
-	// latencyTurns is how often the server and the bare client take turns.
+	// latencyTurns is the number of turns of the server and the bare client.
 	latencyTurns = 4
 )
 
-// quantiles are those that are told.
+// quantiles are the reported quantiles.
 var quantiles = [...]struct {
 	name  string
 	share float64
 }{{"p50", 0.5}, {"p99", 0.99}}
 
-// errWatchEnded is what happens where an API server is too busy for its watches.
+// errWatchEnded is what happens if the API server is too busy for its watches.
 var errWatchEnded = errors.New("the watch has ended")
 
-// latency measures how long after a pod runs a watch shows it resized.
+// latency measures the time from when a pod runs until a watch shows it resized.
 func latency(ctx context.Context, b *bench) error {
 	var ours, bare []float64
 	for turn := range latencyTurns {
@@ -53,8 +53,8 @@ func latency(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// latencies are those of a server with these ratios, which starts and plans what there
-// is before.
+// latencies returns the latencies of a server with these ratios. The server first starts
+// and plans the existing pods.
 func (b *bench) latencies(ctx context.Context, ratios string) ([]float64, error) {
 	if err := b.cluster.configure(ctx, ratios); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (b *bench) bareLatencies(ctx context.Context) ([]float64, error) {
 	}
 	took, err := b.startPods(ctx)
 	cancel()
-	// It only ends by being ended.
+	// It ends only when it is killed.
 	_ = bare.command.Wait()
 	return took, err
 }
@@ -108,13 +108,13 @@ func (b *bench) waitingPods(ctx context.Context, pods int) error {
 	return b.cluster.removeTemplate(ctx, name)
 }
 
-// starts is how many pods start in one turn.
+// starts returns the number of pods that start in one turn.
 func (b *bench) starts() int {
 	return int(b.latencyFor.Seconds() / latencyTurns * startsPerSecond)
 }
 
-// startPods starts pod after pod, and returns how many seconds after that each was
-// seen to be resized.
+// startPods starts one pod after another, and returns how many seconds after its start
+// each was seen resized.
 func (b *bench) startPods(ctx context.Context) ([]float64, error) {
 	if err := b.rest(ctx); err != nil {
 		return nil, err

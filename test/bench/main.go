@@ -14,21 +14,22 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// bench is one run.
+// bench is one run of the benchmarks.
 type bench struct {
 	cluster *cluster
 	report  report
-	// pods is how many are resized at once, rounds how often each is measured.
+	// pods is the number of pods to resize at once, and rounds is how often each variant
+	// is measured.
 	pods, rounds int
 	// profiles is the directory for profiles of the server, empty for none.
 	profiles string
-	// latencyFor is how long pods come while the latency is measured.
+	// latencyFor is how long pods keep starting while latency is measured.
 	latencyFor time.Duration
-	// handovers is how often one server follows another.
+	// handovers is the number of handovers.
 	handovers int
-	// sizes are how many pods there are in turn while growth is measured, and
-	// quiet is the one that targets are for and at which the idle server is looked
-	// at for quietFor.
+	// sizes are the numbers of pods at which growth is measured, in this order. quiet is
+	// the one that targets apply to. quietFor is how long the idle server is measured at
+	// the sizes that are compared.
 	sizes    []int
 	quiet    int
 	quietFor time.Duration
@@ -37,7 +38,7 @@ type bench struct {
 	begun      time.Time
 }
 
-// parts are what is measured, in this order.
+// parts are the parts of the benchmark, in order.
 var parts = []struct {
 	name string
 	run  func(context.Context, *bench) error
@@ -57,7 +58,7 @@ func newCommand() *cobra.Command {
 	var quick bool
 	b := &bench{}
 	command := &cobra.Command{
-		Use: "bench", Short: "Measure the server's speed and cost beside bare clients", Args: cobra.NoArgs,
+		Use: "bench", Short: "Measure the speed and cost of the server, compared to a bare client", Args: cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(command *cobra.Command, _ []string) error {
 			selected, err := regexp.Compile(pattern)
@@ -81,23 +82,23 @@ func newCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&pattern, "run", "", "measure only the parts that match this regular expression: throughput, latency, handover, growth")
-	flags.IntVar(&b.pods, "pods", 2_000, "how many pods are resized at once")
-	flags.BoolVar(&quick, "quick", false, "measure once and with fewer pods, to see that all of it works")
-	flags.StringVar(&b.profiles, "profiles", "", "directory for CPU profiles of the server, one per variant of throughput, which are measured once more for it")
-	flags.StringVar(&out, "out", "bench.json", "file for the figures")
+	flags.IntVar(&b.pods, "pods", 2_000, "number of pods to resize at once")
+	flags.BoolVar(&quick, "quick", false, "measure once and with fewer pods, to check that everything works")
+	flags.StringVar(&b.profiles, "profiles", "", "directory for CPU profiles of the server, one per variant of throughput; each variant is measured again for its profile")
+	flags.StringVar(&out, "out", "bench.json", "file for the results, as JSON")
 	command.AddCommand(newRawCommand())
 	return command
 }
 
 func (b *bench) run(ctx context.Context, selected *regexp.Regexp, out string) (err error) {
-	// client-go's log is silenced: API servers come and go here.
+	// Silence client-go's log: API servers come and go here.
 	ctx = klog.NewContext(ctx, klog.Logger{})
 	b.begun = time.Now()
-	b.say("bringing a control plane up")
+	b.say("bringing up a control plane")
 	if b.cluster, err = up(ctx); err != nil {
 		return err
 	}
-	// What was measured is told whatever fails later.
+	// Report the measurements even if a later part fails.
 	defer func() { err = errors.Join(err, b.report.print(os.Stdout), b.report.write(out), b.cluster.down()) }()
 	for _, part := range parts {
 		if !selected.MatchString(part.name) {
@@ -110,7 +111,7 @@ func (b *bench) run(ctx context.Context, selected *regexp.Regexp, out string) (e
 	return nil
 }
 
-// say tells people how far it is.
+// say prints the progress.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
 }
@@ -118,6 +119,6 @@ func (b *bench) say(format string, args ...any) {
 // stop ends a server.
 func (b *bench) stop(s *server) {
 	if err := s.Stop(); err != nil {
-		b.say("the server did not end in order: %v", err)
+		b.say("the server did not end cleanly: %v", err)
 	}
 }

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestOrderIsBalanced so that no variant has an advantage by its place, nor by what
-// comes before it.
+// TestOrderIsBalanced checks that no variant has an advantage by its place, nor by the
+// variant before it.
 func TestOrderIsBalanced(t *testing.T) {
 	places, followers := map[[2]int]int{}, map[[2]int]int{}
 	for _, round := range order {

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// patches are the three writes of a resize, as the server makes them.
+// patches are the three writes of a resize, as the server sends them.
 type patches struct{ originals, resize, applied patch }
 
 type patch struct {
@@ -33,8 +33,8 @@ type patchContainer struct {
 	Resources corev1.ResourceRequirements `json:"resources"`
 }
 
-// patchesOf returns what the server writes to a pod of the typical template on a
-// node of type fast.
+// patchesOf returns the patches that the server sends for a pod of the typical template
+// on a node of type fast.
 func patchesOf(pod *corev1.Pod) patches {
 	p := patches{resize: patch{Spec: &patchSpec{}}}
 	originals := map[string]string{}
@@ -59,7 +59,7 @@ func patchesOf(pod *corev1.Pod) patches {
 	return p
 }
 
-// onFast is what an amount of CPU comes to on a node of type fast.
+// onFast scales an amount of CPU for a node of type fast.
 func onFast(cpu resource.Quantity) resource.Quantity {
 	return *resource.NewMilliQuantity(int64(float64(cpu.MilliValue())/fastPerf), resource.DecimalSI)
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// stamping has the policy that stamps originals be there or not. It is in force, or
-// not any more, a moment later.
+// stamping creates or deletes the policy that stamps originals. The change takes effect a
+// moment later.
 func (c *cluster) stamping(ctx context.Context, on bool) error {
 	if on {
 		return localcluster.Apply(ctx, c.Config(), deploy.StampOriginals())
 	}
 	if err := c.client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return fmt.Errorf("take the policy away: %w", err)
+		return fmt.Errorf("delete the policy: %w", err)
 	}
 	return nil
 }
 
-// create creates a pod with or without originals from the policy, however often that
-// takes until the API server goes by it.
+// create creates a pod with or without originals from the policy. It repeats that until
+// the API server has noticed the change of the policy.
 func (c *cluster) create(ctx context.Context, pod *corev1.Pod, stamped bool) (*corev1.Pod, error) {
 	if err := c.stamping(ctx, stamped); err != nil {
 		return nil, err

@@ -8,10 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// server is a server that runs.
+// server is a running server.
 type server struct{ *localcluster.Server }
 
-// serve starts the server. It is not ready yet.
+// serve starts the server without waiting until it is ready.
 func (c *cluster) serve(ctx context.Context, args ...string) (*server, error) {
 	return c.serveBy(ctx, c.kubeconfig, args...)
 }
@@ -24,7 +24,7 @@ func (c *cluster) serveBy(ctx context.Context, kubeconfig string, args ...string
 	return &server{s}, nil
 }
 
-// metrics are what the server tells now.
+// metrics are the server's current metrics.
 type metrics localcluster.Metrics
 
 func (s *server) metrics(ctx context.Context) (metrics, error) {
@@ -32,28 +32,28 @@ func (s *server) metrics(ctx context.Context) (metrics, error) {
 	return metrics(m), err
 }
 
-// sum adds up the series of a metric that have all these labels, as name, value, …; 0
-// where there are none, as of what has not happened yet.
+// sum adds up the series of a metric that have all these labels, given as name, value, ….
+// It returns 0 if there are none, because a series appears only with its first event.
 func (m metrics) sum(name string, labels ...string) float64 {
 	wanted := map[string]string{}
 	for i := 0; i < len(labels); i += 2 {
 		wanted[labels[i]] = labels[i+1]
 	}
-	// That there are none is no error here.
+	// A missing series is not an error here.
 	sum, _ := localcluster.Metrics(m).Sum(name, wanted)
 	return sum
 }
 
-// until asks the metrics until they are as wanted.
+// until polls the metrics until wanted accepts them.
 func (s *server) until(ctx context.Context, every time.Duration, what string, wanted func(metrics) bool) error {
 	return s.watch(ctx, every, what, func(m metrics) (bool, time.Duration) { return wanted(m), every })
 }
 
-// watch asks the metrics until look says that they are as wanted; if not, it says when
-// to ask again.
+// watch polls the metrics until look accepts them. Otherwise, look returns when to poll
+// again.
 func (s *server) watch(ctx context.Context, every time.Duration, what string, look func(metrics) (wanted bool, again time.Duration)) error {
 	for {
-		// A server that only starts does not answer yet.
+		// A server that is still starting does not respond yet.
 		if m, err := s.metrics(ctx); err == nil {
 			var wanted bool
 			if wanted, every = look(m); wanted {
@@ -77,8 +77,8 @@ func (s *server) leads(ctx context.Context) error {
 
 func isLeading(m metrics) bool { return m.sum("workload_resizer_leading") == 1 }
 
-// settled waits until the server has had nothing to plan for so long, and returns
-// what it tells then.
+// settled waits until the server has had nothing to plan for that long, and returns its
+// metrics at that time.
 func (s *server) settled(ctx context.Context, quiet time.Duration) (metrics, error) {
 	var settled metrics
 	plans, since := -1.0, time.Now()
@@ -95,21 +95,21 @@ func (s *server) settled(ctx context.Context, quiet time.Duration) (metrics, err
 // plansCounted is the metric that counts plans.
 const plansCounted = "workload_resizer_plan_seconds"
 
-// rss is how many bytes of memory the server has.
+// rss returns the server's resident memory, in bytes.
 func (s *server) rss() (float64, error) {
 	stat, err := localcluster.ProcessStat(s.PID())
 	return float64(stat.ResidentMemory()), err
 }
 
-// heap is how many bytes of the server's heap are in use after a garbage
-// collection. With the default GOGC, the next one is due at twice that. The server
-// collects by itself every two minutes, and sooner if it has something to do: that
-// is to answer.
+// heap returns the bytes of the server's heap that are in use after a garbage collection.
+// With the default GOGC, the next collection is due at twice that size. The server
+// collects garbage every two minutes, and sooner if it has work to do, such as these
+// requests.
 func (s *server) heap(ctx context.Context) (float64, error) {
 	const collected = "go_memstats_last_gc_time_seconds"
 	var live float64
 	first, count := 0.0, 0
-	// The first collection may have begun before.
+	// The first collection may have begun earlier.
 	err := s.until(ctx, 0, "collect garbage", func(m metrics) bool {
 		if at := m.sum(collected); at != first {
 			first = at

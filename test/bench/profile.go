@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// profile saves what the server's CPU goes to in each variant, in turns of their own:
-// to be profiled takes CPU as well.
+// profile saves a CPU profile of the server for each variant, in turns of their own,
+// because profiling takes CPU, too.
 func (b *bench) profile(ctx context.Context, variants []*variant) error {
 	if b.profiles == "" {
 		return nil
@@ -31,7 +31,7 @@ func (b *bench) profile(ctx context.Context, variants []*variant) error {
 		b.say("throughput, profile: %s", v.name)
 		t := *v.turn
 		t.args = append([]string{"--pprof-bind-address", address}, t.args...)
-		// As long as writing has taken, but for what may differ.
+		// As long as the writes took, less a margin for variation.
 		seconds := max(1, int(0.8*median(v.all(func(w work) float64 { return w.took }))))
 		t.meanwhile = func(ctx context.Context) error {
 			return saveProfile(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", address, seconds), file)
@@ -46,18 +46,18 @@ func (b *bench) profile(ctx context.Context, variants []*variant) error {
 func saveProfile(ctx context.Context, url, file string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("ask for a profile: %w", err)
+		return fmt.Errorf("request a profile: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask for a profile: %w", err)
+		return fmt.Errorf("request a profile: %w", err)
 	}
 	content, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return fmt.Errorf("read a profile: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("ask for a profile: status %d: %s", response.StatusCode, content)
+		return fmt.Errorf("request a profile: status %d: %s", response.StatusCode, content)
 	}
 	if err := os.WriteFile(file, content, 0o644); err != nil {
 		return fmt.Errorf("save a profile: %w", err)

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// idleAfter is how long the server has had nothing to do when it counts as idle.
+	// idleAfter is how long the server must have had nothing to do to count as idle.
 	idleAfter = 5 * time.Second
-	// glance is how long the idle server is looked at where no target asks for it.
+	// glance is how long the idle server is measured at sizes that are not compared.
 	glance = 10 * time.Second
 )
 
@@ -37,8 +37,8 @@ func (b *bench) quietServer(ctx context.Context, pods int) (*server, error) {
 	return s, nil
 }
 
-// quietCost measures a server that has nothing to write: its start, what it does
-// when that is over, and its memory.
+// quietCost measures a server that has nothing to write: its start, its CPU when idle,
+// and its memory.
 func (b *bench) quietCost(ctx context.Context, pods int) (*cost, error) {
 	begin := time.Now()
 	s, err := b.cluster.serve(ctx)
@@ -71,8 +71,8 @@ func (b *bench) quietCost(ctx context.Context, pods int) (*cost, error) {
 	return c, nil
 }
 
-// planned waits until so many pods, and the templates, were planned, and none of them
-// needs a write.
+// planned waits until that many pods and the templates are planned. It returns an error
+// if any pod was written.
 func (b *bench) planned(ctx context.Context, s *server, pods int) error {
 	if err := s.until(ctx, 100*time.Millisecond, "plan all pods", func(m metrics) bool {
 		return m.sum("workload_resizer_pods") == float64(pods+len(b.quietNames))
@@ -89,7 +89,7 @@ func (b *bench) planned(ctx context.Context, s *server, pods int) error {
 	return nil
 }
 
-// idle returns which share of a core the server takes while nothing happens.
+// idle returns the share of a core that the server uses while nothing happens.
 func (b *bench) idle(ctx context.Context, s *server, pods int) (float64, error) {
 	quietFor := min(b.quietFor, glance)
 	if b.compared(pods) {
@@ -116,7 +116,8 @@ func (b *bench) idle(ctx context.Context, s *server, pods int) (float64, error) 
 	return share, err
 }
 
-// startRequests counts what a server asks of the API server until it is ready.
+// startRequests counts the requests that a server sends to the API server until it is
+// ready.
 func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	proxy, err := localcluster.StartProxy(b.cluster.Config(), nil)
 	if err != nil {
@@ -124,7 +125,7 @@ func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	}
 	defer func() {
 		if err := proxy.SetDown(true); err != nil {
-			b.say("the proxy did not end in order: %v", err)
+			b.say("the proxy did not end cleanly: %v", err)
 		}
 	}()
 	var requests atomic.Int64
@@ -151,7 +152,8 @@ func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	if err := b.planned(ctx, s, pods); err != nil {
 		return 0, err
 	}
-	// A request per pod would be so many; a hundredth of that is none.
+	// One request per pod would be as many as there are pods. A hundredth of that counts
+	// as none.
 	asked := float64(requests.Load()) + float64(proxy.Writes())
 	line := b.report.tell(fmt.Sprintf("API requests until ready, %d pods", pods), asked, "requests")
 	if pods >= b.quiet {
@@ -160,8 +162,8 @@ func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	return asked, nil
 }
 
-// changeCost returns how many seconds of CPU a change of one node type's ratio takes
-// of a server that plans and does not write.
+// changeCost returns the seconds of CPU that a change of one node type's ratio takes on a
+// server that plans but does not write.
 func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	s, err := b.cluster.serve(ctx, "--dry-run")
 	if err != nil {
@@ -195,7 +197,7 @@ func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Pods that are planned without need may come later.
+	// Pods that are planned needlessly may come later.
 	after, err := s.settled(ctx, time.Second)
 	if err != nil {
 		return 0, err

@@ -25,17 +25,18 @@ import (
 )
 
 const (
-	// rawWorkers is how many pods the bare client writes at once.
+	// rawWorkers is the number of pods that the bare client writes at once.
 	rawWorkers   = 32
 	writeTimeout = 10 * time.Second
 )
 
-// newRawCommand is the bare client, which knows beforehand what to write.
+// newRawCommand returns the command that runs the bare client, which knows in advance
+// what to write.
 func newRawCommand() *cobra.Command {
 	var kubeconfig string
 	var follow, watching bool
 	command := &cobra.Command{
-		Use: "raw", Short: "Be the bare client", Hidden: true, Args: cobra.NoArgs,
+		Use: "raw", Short: "Run the bare client", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			client, err := newRaw(kubeconfig)
 			if err != nil {
@@ -48,16 +49,16 @@ func newRawCommand() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster")
-	command.Flags().BoolVar(&follow, "follow", false, "write pods as they come to run, until the end")
-	command.Flags().BoolVar(&watching, "watch", false, "watch the pods while they are written, and look at nothing of them")
+	command.Flags().BoolVar(&follow, "follow", false, "write each pod when it starts running, until killed")
+	command.Flags().BoolVar(&watching, "watch", false, "watch the pods while they are written, and discard the events")
 	return command
 }
 
-// raw has two clients, as the server does: writes are bounded in time, which watches
-// must not be.
+// raw has two clients, like the server: writes have a timeout, which watches must not
+// have.
 type raw struct{ reads, writes kubernetes.Interface }
 
-// newRaw has the server's transport, and no limit on the rate.
+// newRaw returns a bare client with the server's transport and no rate limit.
 func newRaw(kubeconfig string) (*raw, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -76,8 +77,8 @@ func newRaw(kubeconfig string) (*raw, error) {
 	return &raw{reads, writes}, nil
 }
 
-// once writes all pods there are. It waits for a line on stdin before it begins and
-// before it ends, and says when it is ready and when it is done.
+// once writes all existing pods. It waits for a line on stdin before it begins and before
+// it ends, and prints a line when it is ready and when it is done.
 func (r *raw) once(ctx context.Context, watching bool) error {
 	list, err := r.reads.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -101,14 +102,14 @@ func (r *raw) once(ctx context.Context, watching bool) error {
 	in := bufio.NewReader(os.Stdin)
 	fmt.Println("ready")
 	if _, err := in.ReadString('\n'); err != nil {
-		return fmt.Errorf("wait to be started: %w", err)
+		return fmt.Errorf("wait for the signal to start: %w", err)
 	}
 	if err := r.work(ctx, pods); err != nil {
 		return err
 	}
 	fmt.Println("done")
 	if _, err := in.ReadString('\n'); err != nil {
-		return fmt.Errorf("wait to be ended: %w", err)
+		return fmt.Errorf("wait for the signal to end: %w", err)
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (r *raw) follow(ctx context.Context) error {
 	return r.work(ctx, pods)
 }
 
-// watch tells of all pods that change after they were listed.
+// watch watches all pods that change after they were listed.
 func (r *raw) watch(ctx context.Context, since *corev1.PodList) (watch.Interface, error) {
 	w, err := r.reads.CoreV1().Pods(filled).Watch(ctx, metav1.ListOptions{ResourceVersion: since.ResourceVersion})
 	if err != nil {
@@ -163,8 +164,8 @@ func (r *raw) work(ctx context.Context, pods <-chan *corev1.Pod) error {
 	return errors.Join(errs...)
 }
 
-// write sends the three patches of a pod back to back, and asks for answers as short as
-// those that the server asks for.
+// write sends the three patches of a pod back to back, and requests responses as short as
+// the server does.
 func (r *raw) write(ctx context.Context, pod *corev1.Pod) error {
 	p := patchesOf(pod)
 	version := pod.ResourceVersion
@@ -178,7 +179,7 @@ func (r *raw) write(ctx context.Context, pod *corev1.Pod) error {
 		}
 		body, err := json.Marshal(step.body)
 		if err != nil {
-			return fmt.Errorf("make a patch: %w", err)
+			return fmt.Errorf("encode a patch: %w", err)
 		}
 		written := &metav1.PartialObjectMetadata{}
 		if err := r.writes.CoreV1().RESTClient().Patch(types.StrategicMergePatchType).

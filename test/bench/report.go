@@ -10,32 +10,32 @@ import (
 	"text/tabwriter"
 )
 
-// line is one thing that was measured.
+// line is one measurement.
 type line struct {
 	Name string `json:"name"`
-	// Ours and Reference are in Unit; what has no reference has none.
+	// Ours and Reference are in Unit. Reference is nil if there is none.
 	Ours      float64  `json:"ours"`
 	Reference *float64 `json:"reference,omitempty"`
-	// Ratio is ours / reference; of several rounds, in which ours and reference are
-	// medians, the median of the rounds' ratios.
+	// Ratio is Ours / Reference. For several rounds, Ours and Reference are medians, and
+	// Ratio is the median of the rounds' ratios.
 	Ratio *float64 `json:"ratio,omitempty"`
 	Unit  string   `json:"unit"`
-	// Target is what is to be reached, of the ratio if there is one and of ours
-	// otherwise, and Met whether it is; what is only told has none.
+	// Target applies to Ratio if there is one, and to Ours otherwise. Met is whether the
+	// target is met. Both are empty if there is no target.
 	Target string `json:"target,omitempty"`
 	Met    *bool  `json:"met,omitempty"`
 }
 
-// report is all that was measured.
+// report holds all measurements.
 type report struct{ lines []line }
 
-// tell adds something that has neither a reference nor a target.
+// tell adds a measurement without a reference or a target.
 func (r *report) tell(name string, ours float64, unit string) *line {
 	r.lines = append(r.lines, line{Name: name, Ours: ours, Unit: unit})
 	return &r.lines[len(r.lines)-1]
 }
 
-// compare adds something beside its reference.
+// compare adds a measurement with its reference.
 func (r *report) compare(name string, ours, reference float64, unit string) *line {
 	l := r.tell(name, ours, unit)
 	ratio := ours / reference
@@ -43,7 +43,7 @@ func (r *report) compare(name string, ours, reference float64, unit string) *lin
 	return l
 }
 
-// compareRounds adds something that was measured in rounds, each beside its reference.
+// compareRounds adds a measurement of several rounds, each with its reference.
 func (r *report) compareRounds(name string, ours, reference []float64, unit string) *line {
 	ratios := make([]float64, len(ours))
 	for i := range ours {
@@ -68,7 +68,7 @@ func (l *line) aim(sign string, target float64, met bool) {
 	l.Target, l.Met = sign+number(target), &met
 }
 
-// number shows three digits that count.
+// number formats a value with at least three significant digits.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', max(3, digits(v)), 64) }
 
 func digits(v float64) int { return len(strconv.FormatInt(int64(v), 10)) }
@@ -91,7 +91,7 @@ func (r *report) print(out io.Writer) error {
 	return table.Flush()
 }
 
-// summary counts the targets that are missed.
+// summary counts the missed targets.
 func (r *report) summary() string {
 	missed := 0
 	for i := range r.lines {
@@ -108,10 +108,10 @@ func (r *report) summary() string {
 func (r *report) write(path string) error {
 	content, err := json.MarshalIndent(r.lines, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the figures: %w", err)
+		return fmt.Errorf("write the results: %w", err)
 	}
 	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
+		return fmt.Errorf("write the results: %w", err)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func quantile(values []float64, share float64) float64 {
 	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
 }
 
-// median returns the value in the middle, or the mean of the two there.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestGrowth is missed only where it is worse than linear beyond what one measurement
-// differs from the next.
+// TestGrowth checks that the target is missed only if growth is worse than linear by more
+// than two measurements may differ.
 func TestGrowth(t *testing.T) {
 	for _, tc := range []struct {
 		name        string
@@ -19,8 +19,8 @@ func TestGrowth(t *testing.T) {
 		{"linear", 2, 2, "yes"},
 		{"within the tolerance", 2.2, 2, "yes"},
 		{"worse than linear", 2.4, 2, "no"},
-		{"fewer that cost nothing", 1, 0, "-"},
-		{"fewer that cost less than nothing", 1, -1, "-"},
+		{"fewer pods cost nothing", 1, 0, "-"},
+		{"fewer pods cost less than nothing", 1, -1, "-"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := &report{}
@@ -41,18 +41,19 @@ func TestGrowth(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Run("missed targets are counted", missedTargetsAreCounted)
-	t.Run("looks are few until the end is near", looksAreFewUntilTheEndIsNear)
+	t.Run("polls are few until the end is near", pollsAreFewUntilTheEndIsNear)
 }
 
-// TestMissedTargetsAreCounted at the end of the table; what has no target is not missed.
+// missedTargetsAreCounted reads the last line of the table. A measurement without a
+// target is never missed.
 func missedTargetsAreCounted(t *testing.T) {
 	r := &report{}
 	for _, step := range []struct {
 		value float64
 		last  string
 	}{{1, "0 targets missed"}, {3, "1 target missed"}, {4, "2 targets missed"}} {
-		r.tell("told", 100, "s")
-		r.tell("aimed at", step.value, "s").atMost(2)
+		r.tell("without a target", 100, "s")
+		r.tell("with a target", step.value, "s").atMost(2)
 		var out strings.Builder
 		if err := r.print(&out); err != nil {
 			t.Fatal(err)
@@ -63,8 +64,9 @@ func missedTargetsAreCounted(t *testing.T) {
 	}
 }
 
-// TestLooksAreFewUntilTheEndIsNear so that they cost little, and the end is seen at once.
-func looksAreFewUntilTheEndIsNear(t *testing.T) {
+// pollsAreFewUntilTheEndIsNear: few polls cost little, and the end is still noticed at
+// once.
+func pollsAreFewUntilTheEndIsNear(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
 		written, pods float64
@@ -72,8 +74,8 @@ func looksAreFewUntilTheEndIsNear(t *testing.T) {
 		want          time.Duration
 	}{
 		{"nothing is written yet", 0, 2000, time.Second, soon},
-		{"most is to come", 100, 2000, time.Second, later},
-		{"2 s are to come", 1900, 2000, 38 * time.Second, soon},
+		{"most are still to write", 100, 2000, time.Second, later},
+		{"2 s are left", 1900, 2000, 38 * time.Second, soon},
 		{"few pods", 5, 30, 100 * time.Millisecond, soon},
 		{"all are written", 30, 30, time.Second, soon},
 	} {

@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	// quietTypes is how many node types the quiet pods are spread over, and
-	// quietNodes how many nodes there are of each: the most pods make 110 a node.
+	// quietTypes is the number of node types of the quiet pods, and quietNodes is the
+	// number of nodes of each type: 110 pods per node at the largest number of pods.
 	quietTypes = 20
 	quietNodes = 68
-	// quietShapes is how many different requests and limits the quiet pods have: those
-	// of a workload have the same, but few workloads do. Each is of one node type.
+	// quietShapes is the number of combinations of requests and limits of the quiet pods.
+	// The pods of a workload share one, but few workloads do. Each belongs to one node
+	// type.
 	quietShapes = 500
-	// changed is the type whose ratio changes.
+	// changed is the index of the node type whose ratio changes.
 	changed = 7
 )
 
 const unchangedPerf, changedPerf = 1.14, 1.3
 
-// quietRatios have one node type that is another one than at first.
+// quietRatios returns the ratios with the given performance for the type that changes.
 func quietRatios(perf float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baselineNodeType: %s\nnodeTypes:\n", quietType(0))
@@ -44,8 +45,8 @@ func quietRatios(perf float64) string {
 
 func quietType(i int) string { return fmt.Sprintf("t%02d", i%quietTypes) }
 
-// ofType is how many of the quiet pods, their templates included, are on nodes of a
-// type: workloads take turns.
+// ofType returns the number of quiet pods, including templates, on nodes of a type.
+// Workloads use the types in turn.
 func ofType(nodeType, pods int) int {
 	workloads := pods / perWorkload
 	return (workloads+quietTypes-1-nodeType)/quietTypes*perWorkload + quietShapes/quietTypes
@@ -64,15 +65,16 @@ func (b *bench) prepareQuiet(ctx context.Context) error {
 	return b.cluster.configure(ctx, quietRatios(unchangedPerf))
 }
 
-// fillQuiet has so many quiet pods be there, so many of them in each workload.
+// fillQuiet creates or removes quiet pods to reach that number, with workload pods per
+// workload.
 func (b *bench) fillQuiet(ctx context.Context, pods, workload int) error {
 	return b.cluster.fill(ctx, quiet, pods, quietNodes, workload, b.quietNames...)
 }
 
-// quietTemplates has the server itself size a pod of each shape, so that the copies
-// have all that it writes.
+// quietTemplates lets the server size one pod of each shape, so that the copies have
+// everything that it writes.
 func (b *bench) quietTemplates(ctx context.Context) error {
-	b.say("growth: sizing pods of %d shapes to make copies of", quietShapes)
+	b.say("growth: sizing the templates, %d shapes", quietShapes)
 	names := make([]string, quietShapes)
 	err := b.eachShape(ctx, func(ctx context.Context, i int) error {
 		names[i] = fmt.Sprintf("quiet-%03d", i)
@@ -107,7 +109,7 @@ func (b *bench) quietTemplates(ctx context.Context) error {
 		if pod.Annotations[contract.AppliedInstanceType] != quietType(i) {
 			return fmt.Errorf("template %s was not sized", names[i])
 		}
-		// The kubelet has carried it out.
+		// Report the resize as actuated by the kubelet.
 		return b.cluster.start(ctx, pod)
 	}); err != nil {
 		return err
@@ -131,8 +133,8 @@ func (b *bench) eachShape(ctx context.Context, do func(context.Context, int) err
 	return group.Wait()
 }
 
-// reshape gives the pod another size for each shape: a hundredth more of all that it
-// asks for, in whole millicores and mebibytes.
+// reshape gives the pod a different size for each shape: one hundredth more of all
+// requests and limits per shape, in whole millicores and mebibytes.
 func reshape(pod *corev1.Pod, shape int) {
 	more := func(n int64) int64 { return n * int64(100+shape) / 100 }
 	for i := range pod.Spec.Containers {

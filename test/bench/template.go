@@ -18,8 +18,8 @@ import (
 //go:embed pod.yaml
 var podYAML []byte
 
-// fast is the type of the nodes where pods have to be resized, and fastPerf how
-// much faster they are than the baseline.
+// fast is the type of the nodes on which pods need a resize, and fastPerf is how much
+// faster they are than the baseline.
 const (
 	fast     = "n4"
 	fastPerf = 1.25
@@ -27,8 +27,9 @@ const (
 	ratios   = "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
 )
 
-// template creates a pod of typical size on a node, to make copies of, anew if there
-// is one of that name. A stamped one is created under the policy that stamps originals.
+// template creates a pod of typical size on a node, as a template for copies. It replaces
+// an existing pod of that name. A stamped pod is created under the policy that stamps
+// originals.
 func (c *cluster) template(ctx context.Context, name, node string, stamped bool) (*corev1.Pod, error) {
 	pod, err := typicalPod(name, node)
 	if err != nil {
@@ -54,11 +55,12 @@ func (c *cluster) removeTemplate(ctx context.Context, name string) error {
 	return nil
 }
 
-// start writes what a kubelet writes of a pod that runs with what its spec says.
+// start writes the status that a kubelet writes for a pod that runs with the resources of
+// its spec.
 func (c *cluster) start(ctx context.Context, pod *corev1.Pod) error {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": runningStatus(pod)})
 	if err != nil {
-		return fmt.Errorf("make a status: %w", err)
+		return fmt.Errorf("encode a status: %w", err)
 	}
 	_, err = c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: "kubelet"}, "status")
 	if err != nil {
@@ -91,7 +93,8 @@ func runningStatus(pod *corev1.Pod) *corev1.PodStatus {
 	return status
 }
 
-// check returns an error unless all pods have the sizes of a fast node, and say so.
+// check returns an error unless all pods have the sizes for a fast node and are annotated
+// accordingly.
 func (c *cluster) check(ctx context.Context) error {
 	list, err := c.client.CoreV1().Pods(filled).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -104,18 +107,18 @@ func (c *cluster) check(ctx context.Context) error {
 		}
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%d of %d pods do not have the sizes that they should have", wrong, len(list.Items))
+		return fmt.Errorf("%d of %d pods do not have the desired sizes", wrong, len(list.Items))
 	}
 	return nil
 }
 
-// resized tells whether a pod has the size of a fast node.
+// resized reports whether a pod has the size for a fast node.
 func resized(pod *corev1.Pod) bool {
-	// What pod.yaml asks for, on a node that is 1.25 times as fast.
+	// The requests of pod.yaml on a node that is 1.25 times as fast.
 	return pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() == 800 && pod.Spec.Containers[1].Resources.Requests.Cpu().MilliValue() == 200
 }
 
-// sizeOf is how many bytes a pod has as JSON.
+// sizeOf returns the size of a pod as JSON, in bytes.
 func sizeOf(pod *corev1.Pod) (float64, error) {
 	content, err := json.Marshal(pod)
 	return float64(len(content)), err

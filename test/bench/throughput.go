@@ -8,11 +8,12 @@ import (
 // unlimited lets the server write as fast as it can.
 var unlimited = []string{"--kube-api-qps=100000", "--kube-api-burst=100000"}
 
-// variant is one way to have pods resized.
+// variant is one way to resize pods.
 type variant struct {
 	name   string
 	target float64
-	// turn is how a server does it; nil for the bare client, which has bareArgs.
+	// turn describes how the server resizes them. It is nil for the bare client, which
+	// has bareArgs.
 	turn     *turn
 	bareArgs []string
 	works    []work
@@ -25,9 +26,9 @@ func (v *variant) run(ctx context.Context, b *bench) (work, error) {
 	return b.work(ctx, v.turn)
 }
 
-// throughput measures how many pods per second are resized that all need it at
-// once. What that takes of CPU is told beside it: it decides, and is the same
-// however much else the machine does.
+// throughput measures how many pods per second are resized if all need it at once. It
+// also reports the CPU that this takes, which is the limiting factor and does not depend
+// on the machine's other load.
 func throughput(ctx context.Context, b *bench) error {
 	variants := []*variant{
 		{name: "bare"},
@@ -35,10 +36,10 @@ func throughput(ctx context.Context, b *bench) error {
 		{name: "events off", target: 0.90, turn: &turn{ratios: ratios, args: []string{"--events=false"}}},
 		{name: "originals stamped at creation", target: 1.25, turn: &turn{ratios: ratios, stamped: true}},
 	}
-	// Whoever keeps pods sized has to be told of them: what that alone costs is measured
-	// beside, in a turn after those of each round.
-	watching := &variant{name: "bare client that watches", bareArgs: []string{"--watch"}}
-	// The first turn on a new API server is not like the others.
+	// A client that keeps pods sized must watch them. The cost of the watch alone is
+	// measured in an additional turn after each round.
+	watching := &variant{name: "bare client with a watch", bareArgs: []string{"--watch"}}
+	// The first turn on a new API server differs from the others.
 	b.say("throughput, before the first round: bare")
 	if _, err := b.bareWork(ctx); err != nil {
 		return err
@@ -72,10 +73,10 @@ func throughput(ctx context.Context, b *bench) error {
 	return b.profile(ctx, variants[1:])
 }
 
-// rate is how many pods per second were resized.
+// rate returns how many pods per second were resized.
 func (b *bench) rate(w work) float64 { return float64(b.pods) / w.took }
 
-// all are the figures of the rounds.
+// all returns one figure of each round.
 func (v *variant) all(of func(work) float64) []float64 {
 	var values []float64
 	for _, w := range v.works {

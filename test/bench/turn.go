@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// freshPods fills the cluster with pods that run and need another size.
+// freshPods fills the cluster with running pods that need a resize.
 func (b *bench) freshPods(ctx context.Context, stamped bool) error {
 	const name = "fresh"
 	pod, err := b.cluster.template(ctx, name, fast+"-0", stamped)
@@ -25,19 +25,19 @@ func (b *bench) freshPods(ctx context.Context, stamped bool) error {
 	return b.cluster.removeTemplate(ctx, name)
 }
 
-// turn is how a server has its pods resized.
+// turn describes how a server resizes its pods.
 type turn struct {
-	// stamped pods have their originals from the policy, others have none.
+	// stamped is whether the pods have originals from the policy.
 	stamped bool
 	args    []string
-	// before are the ratios in force when the server starts, none if empty, and
-	// ratios those that it learns then, by which pods need another size.
+	// before are the ratios in effect when the server starts, empty for none. ratios are
+	// those that the server learns later, by which pods need a resize.
 	before, ratios string
-	// meanwhile is done while pods are resized; nil is nothing.
+	// meanwhile, if not nil, runs while pods are being resized.
 	meanwhile func(context.Context) error
 }
 
-// work is what the server takes, from when it learns the ratios.
+// work returns the work of the server from the moment it learns the ratios.
 func (b *bench) work(ctx context.Context, t *turn) (work, error) {
 	if err := b.cluster.forget(ctx); err != nil {
 		return work{}, err
@@ -58,8 +58,8 @@ func (b *bench) work(ctx context.Context, t *turn) (work, error) {
 	if err := s.leads(ctx); err != nil {
 		return work{}, err
 	}
-	// Nothing else tells from outside that it has read all pods.
-	if err := s.until(ctx, soon, "read the pods", func(metrics) bool { return strings.Contains(s.Log(), "Caches are filled") }); err != nil {
+	// From outside, only this log line shows that the server has read all pods.
+	if err := s.until(ctx, soon, "read the pods", func(metrics) bool { return strings.Contains(s.Log(), "Caches synced") }); err != nil {
 		return work{}, err
 	}
 	if _, err := s.settled(ctx, time.Second); err != nil {
@@ -85,14 +85,14 @@ func (b *bench) work(ctx context.Context, t *turn) (work, error) {
 }
 
 const (
-	// soon is how long to wait for what is about to happen, and later for what is not
-	// within nearly seconds: each look costs the server something.
+	// soon is the poll interval for what is about to happen, and later for what is more
+	// than nearly seconds away: each poll costs the server CPU.
 	soon   = 50 * time.Millisecond
 	later  = time.Second
 	nearly = 2
 )
 
-// wrote waits until the server has recorded so many pods.
+// wrote waits until the server has recorded that many pods as written.
 func (s *server) wrote(ctx context.Context, pods float64) error {
 	begin := time.Now()
 	return s.watch(ctx, soon, "write the pods", func(m metrics) (bool, time.Duration) {
@@ -101,7 +101,7 @@ func (s *server) wrote(ctx context.Context, pods float64) error {
 	})
 }
 
-// nextLook is how long to wait until the next look at how many of the pods are written.
+// nextLook returns how long to wait before the next check of how many pods are written.
 func nextLook(written, pods float64, took time.Duration) time.Duration {
 	if rate := written / took.Seconds(); written > 0 && (pods-written)/rate > nearly {
 		return later

@@ -14,11 +14,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Namespaces by what people do in them: all that there is, or nothing but what makes
-// sense where nobody else resizes pods.
+// Namespaces by what happens in them: in shared, everything; in plain, only what makes
+// sense if no other actor resizes pods.
 const plain, shared = "chaos-plain", "chaos-shared"
 
-// change has people and other programs change something, or nothing.
+// change makes random changes, as users and other programs would, or none.
 func (c *crashes) change(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	if r.IntN(2) == 0 {
@@ -53,7 +53,7 @@ func (c *crashes) change(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// changeHold has somebody restore or pause a pod, a workload or a namespace, or end that.
+// changeHold restores or pauses a pod, a workload or a namespace, or ends such holds.
 func (c *crashes) changeHold(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	key := c.keys()[r.IntN(len(c.created))]
@@ -83,7 +83,7 @@ func (c *crashes) podsOf(key types.NamespacedName) typedv1.PodInterface {
 	return c.client.CoreV1().Pods(key.Namespace)
 }
 
-// get is the pod as the API server has it.
+// get returns the pod from the API server.
 func (c *crashes) get(t *testing.T, key types.NamespacedName) *corev1.Pod {
 	t.Helper()
 	pod, err := c.podsOf(key).Get(t.Context(), key.Name, metav1.GetOptions{})
@@ -93,7 +93,7 @@ func (c *crashes) get(t *testing.T, key types.NamespacedName) *corev1.Pod {
 	return pod
 }
 
-// marked tells whether the pod has anything of ours.
+// marked reports whether the pod has managed fields or annotations of the reconciler.
 func marked(pod *corev1.Pod) bool {
 	for _, m := range pod.ManagedFields {
 		if m.Manager == contract.FieldManager {

@@ -21,15 +21,15 @@ import (
 )
 
 var (
-	seedFlag   = flag.Uint64("seed", 0, "seed of what happens at random; 0 takes another one each time")
-	roundsFlag = flag.Int("rounds", rounds, "how many processes are killed at random writes")
-	faultsFlag = flag.Int("faults", 0, "how many of their calls are to fail at least")
+	seedFlag   = flag.Uint64("seed", 0, "seed of random events; 0 means a new seed each time")
+	roundsFlag = flag.Int("rounds", rounds, "number of processes that are killed at random writes")
+	faultsFlag = flag.Int("faults", 0, "minimum number of their calls that fail")
 )
 
-// suite is a control plane with played kubelets.
+// suite is a control plane with simulated kubelets.
 type suite struct {
 	config *rest.Config
-	// token is an administrator's, for requests through a proxy.
+	// token is an administrator's token, for requests through a proxy.
 	token string
 }
 
@@ -44,15 +44,15 @@ func TestChaos(t *testing.T) {
 
 	t.Run("killed around each step", s.killedAroundEachStep)
 	t.Run("killed at random writes", s.killedAtRandomWrites)
-	t.Run("each failure on each step", s.eachFailureOnEachStep)
-	t.Run("what never works is tried at growing pauses", s.growingPauses)
-	t.Run("watches that break", s.brokenWatches)
+	t.Run("every step survives every failure", s.eachFailureOnEachStep)
+	t.Run("a step that always fails is retried at growing pauses", s.growingPauses)
+	t.Run("broken watches miss nothing", s.brokenWatches)
 	t.Run("one call in five fails", s.oneCallInFiveFails)
-	t.Run("pods that are replaced under their names", s.namesakes)
-	t.Run("events that are repeated", s.repeatedEvents)
-	t.Run("a resize that arrives late", s.lateResize)
+	t.Run("a new pod is not mistaken for an old one of the same name", s.namesakes)
+	t.Run("repeated events do no harm", s.repeatedEvents)
+	t.Run("a late resize does no harm", s.lateResize)
 	if !cluster.Version().LessThan(version.MustParseGeneric("1.36")) {
-		// From here on, pods have originals when they are created.
+		// From here on, pods have originals from their creation.
 		t.Run("originals are stamped", s.stampOriginals)
 		t.Run("originals stamped, killed around each step", func(t *testing.T) { s.killedOn(t, stampedJourneys) })
 		t.Run("originals stamped, killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds, 0) })
@@ -60,7 +60,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// random returns a source of random numbers that the log tells how to repeat.
+// random returns a source of random numbers, and logs the seed that repeats them.
 func random(t *testing.T) *rand.Rand {
 	seed := *seedFlag
 	if seed == 0 {
@@ -70,8 +70,7 @@ func random(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// administrator creates a ServiceAccount that may do anything and returns a
-// token of it.
+// administrator creates a ServiceAccount with all permissions and returns a token for it.
 func administrator(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	const name, namespace = "chaos", metav1.NamespaceDefault
@@ -102,7 +101,7 @@ func administrator(t *testing.T, config *rest.Config) string {
 	return request.Status.Token
 }
 
-// through returns the configuration of a client behind a proxy.
+// through returns the configuration of a client that connects through a proxy.
 func (s *suite) through(p *localcluster.Proxy) *rest.Config {
 	return &rest.Config{
 		Host: p.URL, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: p.CA},

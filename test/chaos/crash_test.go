@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// rounds is how many processes live one after the other, and checkEvery
-	// after how many one may finish its work.
+	// rounds is the number of processes that run one after another. After every
+	// checkEvery of them, one may finish its work.
 	rounds, shortRounds, checkEvery = 500, 50, 25
-	// mixedPods is how many pods of all shapes there are.
+	// mixedPods is the number of pods of all shapes.
 	mixedPods = 50
 )
 
-// killedAtRandomWrites kills process after process, while calls of some of them fail, people
-// change what they want, and others resize pods: what the last one makes of the pods follows from
-// the originals.
+// killedAtRandomWrites kills one process after another while some of their calls fail,
+// users make changes, and other actors resize pods. What the last process makes of the
+// pods must follow from the originals.
 func (s *suite) killedAtRandomWrites(t *testing.T) {
 	n := *roundsFlag
 	if testing.Short() {
@@ -36,7 +36,7 @@ func (s *suite) killedAtRandomWrites(t *testing.T) {
 	s.killedRandomly(t, n, *faultsFlag)
 }
 
-// killedRandomly kills processes for so many rounds, and for more until so many calls
+// killedRandomly kills processes for n rounds, and for more rounds until that many calls
 // have failed.
 func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 	r := random(t)
@@ -57,7 +57,7 @@ func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 			reads, writes = failing, failing
 		}
 		if n < round {
-			reads, writes, most = failing, failing, 600 // What lives for longer fails more often.
+			reads, writes, most = failing, failing, 600 // A process that lives longer fails more often.
 		}
 		m := &mortal{left: 1 + r.IntN(1+r.IntN(most)), heirIn: r.IntN(10), fate: fate(r.IntN(3))}
 		c.live(t, m, reads, writes, func() {
@@ -69,38 +69,38 @@ func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 			c.check(t, fmt.Sprintf("after round %d", round))
 		}
 	}
-	c.check(t, "in the end")
+	c.check(t, "at the end")
 	of := c.ledger.counts
-	t.Logf("%d rounds: killed at %v, ended in quiet %d times; of %d calls %d failed", round-1, c.killed, c.quiet, d.requests, d.failures())
-	t.Logf("of %d states of pods, others resized %d, %d were restored, %d adopted; %d pods were checked", of.states, of.resized, of.restored, of.adopted, of.checked)
+	t.Logf("%d rounds: killed at %v, ended with nothing left to do %d times; of %d calls, %d failed", round-1, c.killed, c.quiet, d.requests, d.failures())
+	t.Logf("of %d pod states, other actors resized %d, %d were restored, %d adopted; %d pods were checked", of.states, of.resized, of.restored, of.adopted, of.checked)
 	for _, step := range []string{"originals", "resize", "applied"} {
 		if n >= rounds && c.killed[step] == 0 {
 			t.Errorf("never killed at step %s", step)
 		}
 	}
 	if n >= rounds && min(of.resized, of.restored, of.adopted) == 0 {
-		t.Error("something of that never happened")
+		t.Error("no resize by another actor, no restore or no adoption happened")
 	}
 }
 
-// crashes are processes that live one after the other.
+// crashes are processes that run one after another.
 type crashes struct {
 	*world
 	ledger *ledger
 	// ctx ends with the test.
 	ctx context.Context
-	// killed counts deaths by the step of the last write.
+	// killed counts kills by the step of the last write.
 	killed map[string]int
 	// quiet counts the processes that had nothing left to write.
 	quiet int
-	// life is the process that lives, or did last.
+	// life is the current process, or the last one.
 	life *incarnation
-	// bequest is the write of the last process that is still on its way.
+	// bequest sends the write of the last process that is still in flight.
 	bequest func()
 }
 
-// live runs a process until it is killed, or all pods are right. meanwhile is
-// called when it has been started.
+// live runs a process until it is killed or all pods are right. It calls meanwhile after
+// the process has started.
 func (c *crashes) live(t *testing.T, m *mortal, reads, writes *rest.Config, meanwhile func()) {
 	t.Helper()
 	m.dead, m.heir = make(chan struct{}), c.bequest
@@ -108,7 +108,7 @@ func (c *crashes) live(t *testing.T, m *mortal, reads, writes *rest.Config, mean
 	c.life = life
 	meanwhile()
 	if err := c.awaitQuietOrDeath(t, m); err != nil {
-		t.Errorf("a process neither got done nor was killed: %v", err)
+		t.Errorf("a process neither finished nor was killed: %v", err)
 	}
 	life.stop(t)
 	if m.heir != nil {
@@ -141,7 +141,8 @@ func (c *crashes) awaitQuietOrDeath(t *testing.T, m *mortal) error {
 	}
 }
 
-// allSettled accounts for what has happened, and tells whether all pods are settled.
+// allSettled accounts for everything that has happened, and returns an error unless all
+// pods are settled.
 func (c *crashes) allSettled(t *testing.T) error {
 	t.Helper()
 	c.ledger.settle(t, c.world)
@@ -153,8 +154,8 @@ func (c *crashes) allSettled(t *testing.T) error {
 	return nil
 }
 
-// check lets a process finish its work, and then others, of which one must soon find
-// nothing to do.
+// check lets a process finish its work, and then starts others until one finds nothing to
+// do, which must be soon.
 func (c *crashes) check(t *testing.T, when string) {
 	t.Helper()
 	c.holds.releaseAll(hold.Pause)
@@ -168,7 +169,7 @@ func (c *crashes) check(t *testing.T, when string) {
 	c.awaitAllSettled(t, when)
 	life.stop(t)
 
-	// What is settled may still be to be recorded.
+	// Settled pods may still lack annotations.
 	var wrote [][]string
 	for len(wrote) < 4 {
 		next := c.goThroughAll(t, when)
@@ -178,25 +179,25 @@ func (c *crashes) check(t *testing.T, when string) {
 		wrote = append(wrote, next)
 	}
 	if len(wrote) == 4 {
-		t.Errorf("%s, processes find something to write for ever: %v", when, wrote)
+		t.Errorf("%s, processes always find something to write: %v", when, wrote)
 		for _, key := range c.keys() {
 			if path := fmt.Sprintf("/namespaces/%s/pods/%s", key.Namespace, key.Name); slices.ContainsFunc(wrote[3], func(w string) bool { return strings.Contains(w, path) }) {
 				t.Logf("%s: %s", key, c.circumstances(key, c.pod(key)))
 			}
 		}
 	}
-	c.awaitAllSettled(t, when+" and with no process left") // What was written last may not be seen yet.
+	c.awaitAllSettled(t, when+" and with no process left") // The last write may not be seen yet.
 }
 
-// goThroughAll has another process plan all pods and do what they want, and returns what
-// it has written. If that is nothing, it asks it for what it could not give back.
+// goThroughAll lets another process plan and write all pods, and returns its writes. If
+// there are none, it checks what the process reports that it cannot restore.
 func (c *crashes) goThroughAll(t *testing.T, when string) (wrote []string) {
 	t.Helper()
 	m := &mortal{left: -1}
 	life := c.start(t, c.config, m.wrap(c.config))
 	localcluster.Eventually(t, "all pods to be planned "+when, func() error {
 		if life.planned(t) < len(c.created) || life.gauge(t, "workload_resizer_queue_depth") > 0 {
-			return errors.New("they are not")
+			return errors.New("not all pods are planned")
 		}
 		return nil
 	})
@@ -207,7 +208,7 @@ func (c *crashes) goThroughAll(t *testing.T, when string) (wrote []string) {
 		}
 		return wrote
 	}
-	c.awaitAllSettled(t, when+" and all of it accounted for")
+	c.awaitAllSettled(t, when+" and accounted for")
 	for _, key := range c.keys() {
 		if err := c.named(life, key); err != nil {
 			t.Error(err)
@@ -217,7 +218,7 @@ func (c *crashes) goThroughAll(t *testing.T, when string) (wrote []string) {
 	return nil
 }
 
-// awaitAllSettled waits until a process has done all that it can.
+// awaitAllSettled waits until a process has done everything that it can.
 func (c *crashes) awaitAllSettled(t *testing.T, when string) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods to be right "+when, func() error { return c.allSettled(t) })

@@ -1,16 +1,15 @@
-// Package chaos holds tests of what must hold however badly things go: the
-// reconciler is killed at any of its writes, its requests fail, hang, or are
-// done without an answer, watches break off, and people change ratios, holds,
-// nodes and pods meanwhile, and other programs resize single requests and limits. In the
-// end, every pod has what follows from the sizes that it was created with and from what
-// others set, and nothing else.
+// Package chaos tests what must hold no matter what fails. The reconciler is killed at
+// any of its writes. Its requests fail, hang, or succeed without an answer, and its
+// watches break. Meanwhile, users change ratios, holds, nodes and pods, and other
+// programs resize single requests and limits. In the end, every pod has what follows from
+// the sizes that it was created with and from what other actors set, and nothing else.
 //
-// The API server is a real one; its kubelets are played. What is right is
-// computed here, from the specs as they were created, with exact fractions.
+// The API server is real; its kubelets are simulated. The package computes the correct
+// sizes by itself, from the specs as created, with exact fractions.
 //
-// What happens at random follows from a seed that is logged, and that -seed sets;
-// how requests of one process interleave does not. With -short, fewer processes
-// are killed.
+// Random events follow from a seed, which is logged and which -seed sets. How the
+// requests of one process interleave does not follow from it. With -short, fewer
+// processes are killed.
 //
-// It must not know the insides of the reconciler, nor how it computes sizes.
+// It must not know the internals of the reconciler, nor how it computes sizes.
 package chaos

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// repeating passes on what a watch says, and says it again: after each event
-// comes the one before about the same object, and then the new one once more.
-// It reads JSON only.
+// repeating forwards the events of a watch and repeats them. After each event, it sends
+// the previous event for the same object, and then the new event again. It reads only
+// JSON.
 type repeating struct {
 	next     http.RoundTripper
 	repeated *atomic.Int64
@@ -35,7 +35,7 @@ func (r repeating) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// both ends the connection when the one who reads the copy ends.
+// both closes the connection when the reader of the copy closes it.
 type both struct {
 	*io.PipeReader
 	from io.Closer
@@ -79,7 +79,7 @@ func (r repeating) copy(to io.Writer, from *bufio.Reader) error {
 	}
 }
 
-// repeatedEvents lets old events come after new ones, and all of them twice.
+// repeatedEvents delivers old events after new ones, and all of them twice.
 func (s *suite) repeatedEvents(t *testing.T) {
 	r := random(t)
 	w := newWorld(t, s.config, randomTable(r), "n2d", "n4", "c3")

@@ -30,7 +30,7 @@ func targetOf(w localcluster.Write) target {
 	return target{types.NamespacedName{Namespace: w.Namespace, Name: w.Pod}, stepOf(w.Subresource, w.Body)}
 }
 
-// once lets steps of pods fail, each once.
+// once makes steps of pods fail, each of them once.
 type once struct {
 	mu   sync.Mutex
 	left map[target]localcluster.Action
@@ -61,8 +61,8 @@ func (o *once) happened(at target) error {
 	return nil
 }
 
-// eachFailureOnEachStep has a pod for each failure of each step; all of them end
-// right.
+// eachFailureOnEachStep has a pod for each failure of each step. All of them must be
+// right in the end.
 func (s *suite) eachFailureOnEachStep(t *testing.T) {
 	w := newWorld(t, s.config, simpleTable("1.25"), "n4", "n2d")
 	faults := &once{left: map[target]localcluster.Action{}}
@@ -70,7 +70,8 @@ func (s *suite) eachFailureOnEachStep(t *testing.T) {
 	journeys := []struct {
 		name, step string
 		node       int
-		// restored is the step of a restore, after a sizing without failures.
+		// restored is whether the step belongs to a restore, which follows a resize
+		// without failures.
 		restored bool
 	}{
 		{"originals", "originals", 0, false},
@@ -119,8 +120,8 @@ func (w *world) awaitFailedAndRight(t *testing.T, faults *once, targets map[targ
 	}
 }
 
-// brokenWatches breaks the first watches of pods and nodes: what changes
-// meanwhile is not missed.
+// brokenWatches breaks the first watches of pods and nodes. Changes during that time must
+// not be missed.
 func (s *suite) brokenWatches(t *testing.T) {
 	for _, action := range []localcluster.Action{
 		localcluster.CutWhileForwarding, localcluster.ExpireWatch, localcluster.CutBefore, localcluster.AnswerInternalError, localcluster.AnswerTooManyRequests,
@@ -144,7 +145,7 @@ func (s *suite) brokenWatches(t *testing.T) {
 			w.awaitAllRight(t, "at first")
 			w.setNodeType(t, w.nodes[1].Name, "n4")
 			w.create(t, plain, "new", &shapes[0], 0)
-			w.awaitAllRight(t, "after what came while watches were broken")
+			w.awaitAllRight(t, "after the changes while watches were broken")
 			mu.Lock()
 			defer mu.Unlock()
 			for _, path := range []string{"/api/v1/pods", "/api/v1/nodes"} {

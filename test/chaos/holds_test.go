@@ -40,11 +40,11 @@ func (h *holds) Watch() <-chan struct{} {
 	return w
 }
 
-// Prune implements reconciler.Holds; no round is as long as pods of holds may be
-// gone.
+// Prune implements reconciler.Holds. It does nothing: no round lasts long enough for
+// holds of deleted pods to be pruned.
 func (h *holds) Prune(context.Context, func(hold.Scope) bool) error { return nil }
 
-// put adds a hold, in place of the one that the scope has.
+// put adds a hold, which replaces the current hold of the scope.
 func (h *holds) put(kind hold.Kind, scope hold.Scope) {
 	h.change(func(now []hold.Hold) []hold.Hold {
 		return append(without(now, scope), hold.Hold{Kind: kind, Scope: scope})
@@ -63,7 +63,7 @@ func (h *holds) releaseAll(kind hold.Kind) {
 	})
 }
 
-// of is the hold that decides for a pod, zero if none does.
+// of returns the hold in effect for a pod, zero if there is none.
 func (h *holds) of(pod *corev1.Pod) hold.Hold {
 	var workloads []safety.Workload
 	if controller := metav1.GetControllerOf(pod); controller != nil {
@@ -85,7 +85,7 @@ func (h *holds) change(to func([]hold.Hold) []hold.Hold) {
 	for _, w := range h.watches {
 		select {
 		case w <- struct{}{}:
-		default: // It has not yet looked at the change before.
+		default: // It has not looked at the previous change yet.
 		}
 	}
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// writeTimeout bounds each write of a reconciler; short, so that what hangs does
-// not hang for long.
+// writeTimeout bounds each write of a reconciler. It is short, so that no write hangs for
+// long.
 const writeTimeout = 2 * time.Second
 
-// incarnation is one run of a reconciler, from empty caches on.
+// incarnation is one run of a reconciler, which starts with empty caches.
 type incarnation struct {
 	*reconciler.Reconciler
 	registry *prometheus.Registry
@@ -32,8 +32,8 @@ type incarnation struct {
 	ended    chan struct{}
 }
 
-// start starts a reconciler in the world that reads by one configuration and
-// writes by another. It ends with the test if it is not stopped before.
+// start starts a reconciler in the world, with separate configurations for reads and for
+// writes. It ends with the test unless it is stopped earlier.
 func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 	t.Helper()
 	writes = actuate.ClientConfig(writes, writeTimeout)
@@ -50,7 +50,7 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 		t.Fatal(err)
 	}
 	i.Reconciler = r
-	// Failures are what is wanted here, so that nothing is said about them.
+	// Failures are intended here, so they are not logged.
 	var ctx context.Context
 	ctx, i.cancel = context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	var running sync.WaitGroup
@@ -69,7 +69,7 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 	return i
 }
 
-// stop ends it, and returns once it writes nothing any more.
+// stop ends the reconciler and returns when it no longer writes.
 func (i *incarnation) stop(t *testing.T) {
 	t.Helper()
 	i.cancel()
@@ -80,13 +80,13 @@ func (i *incarnation) stop(t *testing.T) {
 	}
 }
 
-// planned is how many pods it has planned.
+// planned returns the number of pods that it has planned.
 func (i *incarnation) planned(t *testing.T) int {
 	t.Helper()
 	return i.gauge(t, "workload_resizer_pods")
 }
 
-// gauge is the sum of a metric over its labels.
+// gauge returns the sum of a metric over its labels.
 func (i *incarnation) gauge(t *testing.T, name string) int {
 	t.Helper()
 	families, err := i.registry.Gather()

@@ -11,11 +11,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
-// state is what can be seen of how far a pod has got.
+// state is the visible progress of a pod.
 type state struct {
 	sizes     string
 	originals bool
-	// applied is the node type that the pod is said to be sized for.
+	// applied is the node type that the pod is sized for, according to its annotation.
 	applied string
 }
 
@@ -24,7 +24,7 @@ func stateOf(pod *corev1.Pod) state {
 	return state{sizesOf(pod), originals, pod.Annotations[contract.AppliedInstanceType]}
 }
 
-// checkState compares what the API server has.
+// checkState compares the pod on the API server with the wanted state.
 func (w *world) checkState(t *testing.T, key types.NamespacedName, want state) {
 	t.Helper()
 	pod, err := w.client.CoreV1().Pods(key.Namespace).Get(t.Context(), key.Name, metav1.GetOptions{})
@@ -32,34 +32,34 @@ func (w *world) checkState(t *testing.T, key types.NamespacedName, want state) {
 		t.Fatal(err)
 	}
 	if got := stateOf(pod); got != want {
-		t.Errorf("the pod is at %+v, want %+v", got, want)
+		t.Errorf("the pod has %+v, want %+v", got, want)
 	}
 }
 
-// What a pod has at each stage of the journeys below.
+// The sizes of a pod at the stages of the journeys below.
 const (
 	asCreated = "app: cpu 1000m/1000m, memory 1Gi/1Gi; "
 	asSized   = "app: cpu 800m/800m, memory 1Gi/1Gi; "
 	asResized = "app: cpu 500m/500m, memory 1Gi/1Gi; "
 )
 
-// journey is a way by which the reconciler writes a pod.
+// journey is one way in which the reconciler writes a pod.
 type journey struct {
 	name     string
 	nodeType string
-	// sizedBefore has the pod sized before anything else.
+	// sizedBefore is whether the pod is sized before anything else.
 	sizedBefore bool
-	// change is what then gives cause to write.
+	// change then gives a reason to write.
 	change func(w *world, pod hold.Scope)
-	// steps are the writes, and states what there is before the first of them
-	// and after each.
+	// steps are the writes, and states are the states before the first of them and after
+	// each.
 	steps  []string
 	states []state
-	// enough is after how many steps a new process finds nothing left to do.
+	// enough is the number of steps after which a new process finds nothing left to do.
 	enough int
 }
 
-// journeys are all of them, but to put back what a node refuses.
+// journeys are all of them, except for the revert of a resize that a node refuses.
 var journeys = []journey{
 	{
 		"a new pod", "n4", false, nil,
@@ -77,7 +77,7 @@ var journeys = []journey{
 		"a ratio changes", "n4", true, func(w *world, _ hold.Scope) { w.setTable(simpleTable("2")) },
 		[]string{"resize", "applied"},
 		[]state{{asSized, true, "n4"}, {asResized, true, "n4"}, {asResized, true, "n4"}},
-		1, // That it was sized for n4 is written already.
+		1, // The annotation already says n4.
 	},
 	{
 		"a pod is restored", "n4", true, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
@@ -86,7 +86,7 @@ var journeys = []journey{
 		2,
 	},
 	{
-		"a pod is restored that was not resized", "n2d", true, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
+		"a pod that was not resized is restored", "n2d", true, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
 		[]string{"clean"},
 		[]state{{asCreated, true, "n2d"}, {asCreated, false, ""}},
 		1,

@@ -19,9 +19,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// lateResize has a resize of the process before arrive when a pod that already
-// has its originals is about to lose the annotations that say so: they may not go
-// before it has them again.
+// lateResize delays a resize of the previous process until a pod that already has its
+// originals is about to lose its annotations. The annotations must stay until the pod has
+// its originals again.
 func (s *suite) lateResize(t *testing.T) {
 	w := newWorld(t, s.config, simpleTable("1.25"), "n2d")
 	key := w.create(t, plain, "pod", &shapes[0], 0)
@@ -44,8 +44,8 @@ func (s *suite) lateResize(t *testing.T) {
 	w.awaitAllRight(t, "after the late resize")
 }
 
-// resizeAsBefore resizes a pod in the name of the reconciler, and waits until its
-// kubelet is done with that.
+// resizeAsBefore resizes a pod in the name of the reconciler, and waits until the kubelet
+// has actuated the resize.
 func (w *world) resizeAsBefore(ctx context.Context, key types.NamespacedName) error {
 	pod := w.pod(key).DeepCopy()
 	resources, to := &pod.Spec.Containers[0].Resources, resource.MustParse("700m")

@@ -15,18 +15,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// ledger has the accounts of all pods of a world.
+// ledger holds the accounts of all pods of a world.
 type ledger struct {
 	mu sync.Mutex
-	// seen are states that are not accounted for yet, in their order.
+	// seen are the states that are not accounted for yet, in order.
 	seen     map[types.UID][]*corev1.Pod
 	accounts map[types.UID]*account
-	// theirs are the resource versions that others than reconcilers wrote.
+	// theirs are the resource versions that actors other than reconcilers wrote.
 	theirs map[string]bool
 	counts counts
 }
 
-// counts are how often things happened.
+// counts counts what happened.
 type counts struct{ states, resized, restored, adopted, checked int }
 
 func (w *world) keepLedger(t *testing.T) *ledger {
@@ -44,11 +44,11 @@ func (w *world) keepLedger(t *testing.T) *ledger {
 	return l
 }
 
-// wrote notes what another than a reconciler has made of a pod. It is to be called
+// wrote records a state that an actor other than a reconciler wrote. It must be called
 // before the pod's states are accounted for.
 func (l *ledger) wrote(pod *corev1.Pod) { l.theirs[pod.ResourceVersion] = true }
 
-// settle accounts for all states that were seen until now.
+// settle accounts for all states seen so far.
 func (l *ledger) settle(t *testing.T, w *world) {
 	t.Helper()
 	l.mu.Lock()
@@ -83,7 +83,7 @@ func (l *ledger) account(t *testing.T, a *account, pod *corev1.Pod, rules []rule
 	wrong := a.see(pod, theirs, rules)
 	a.tell(pod, theirs)
 	if len(wrong) > 0 {
-		t.Errorf("%s/%s: %s; told to %v\n%s", pod.Namespace, pod.Name, strings.Join(wrong, "; "), toldTo(rules), strings.Join(a.told, "\n"))
+		t.Errorf("%s/%s: %s; external resizes: %v\n%s", pod.Namespace, pod.Name, strings.Join(wrong, "; "), toldTo(rules), strings.Join(a.told, "\n"))
 	}
 	switch {
 	case theirs && sizesOf(before) != sizesOf(pod):
@@ -95,14 +95,14 @@ func (l *ledger) account(t *testing.T, a *account, pod *corev1.Pod, rules []rule
 	}
 }
 
-// toldStates is of how many states a failure tells.
+// toldStates is the number of states in a failure message.
 const toldStates = 20
 
-// tell notes a state, and what its originals are taken to be, for who reads a failure.
+// tell records a state with its expected originals, for failure messages.
 func (a *account) tell(pod *corev1.Pod, theirs bool) {
 	by := "reconciler"
 	if theirs {
-		by = "others"
+		by = "another actor"
 	}
 	originals := oracle.Text(resizable(pod), func(c *corev1.Container) (cpu, memory oracle.Amount) {
 		return a.original(pair{c, corev1.ResourceCPU}), a.original(pair{c, corev1.ResourceMemory})
@@ -111,7 +111,7 @@ func (a *account) tell(pod *corev1.Pod, theirs bool) {
 	a.told = a.told[max(0, len(a.told)-toldStates):]
 }
 
-// adoptions are how many parts the pod says are adopted.
+// adoptions returns the number of parts that are annotated as adopted.
 func adoptions(pod *corev1.Pod) (n int) {
 	for p := range amountsOf(pod) {
 		if adopted(pod, p) {
@@ -121,7 +121,7 @@ func adoptions(pod *corev1.Pod) (n int) {
 	return n
 }
 
-// toldTo is what processes may have been told to do with others' resizes.
+// toldTo returns how processes may have been configured to treat external resizes.
 func toldTo(rules []rule) (all []plan.External) {
 	for _, r := range rules {
 		all = append(all, r.external)
@@ -129,7 +129,7 @@ func toldTo(rules []rule) (all []plan.External) {
 	return slices.Compact(all)
 }
 
-// writers are who wrote the pod, and through what.
+// writers returns the managers that wrote the pod, and the subresources that they used.
 func writers(pod *corev1.Pod) (names []string) {
 	for _, m := range pod.ManagedFields {
 		if m.Subresource != "status" {

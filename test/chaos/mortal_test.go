@@ -12,41 +12,42 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fate is what becomes of the write at which a process is killed.
+// fate is what happens to the write at which a process is killed.
 type fate int
 
 const (
-	// lost: the API server never hears of it.
+	// lost: the API server never receives it.
 	lost fate = iota
-	// done: the API server carries it out, and the process never knows.
+	// done: the API server executes it, but the process never knows.
 	done
-	// late: the API server carries it out once the next process is at work.
+	// late: the API server executes it while the next process is at work.
 	late
 )
 
 // String implements fmt.Stringer.
 func (f fate) String() string { return [...]string{"lost", "done", "late"}[f] }
 
-// mortal passes requests on until a process is killed at one of its writes. A
-// dead process writes nothing.
+// mortal forwards requests until the process is killed at one of its writes. A dead
+// process writes nothing.
 type mortal struct {
-	// next is not known before the client is made.
+	// next is unknown until the client is created.
 	next http.RoundTripper
 	fate fate
-	// heir is called at the write that heirIn counts down to, for what a dead
-	// process has left on its way.
+	// heir sends the write that a dead process left in flight. It is called at the write
+	// to which heirIn counts down.
 	heir   func()
 	heirIn int
-	// dead is closed at the death, after a write that is done.
+	// dead is closed when the process dies, and after its last write if that is done.
 	dead chan struct{}
 
 	mu sync.Mutex
-	// left is how many writes are left, the one at which it dies included;
-	// below 0 it never dies.
+	// left is the number of remaining writes, including the one at which the process
+	// dies. If it is negative, the process never dies.
 	left int
-	// wrote are the steps that were written, the last one included, and paths where to.
+	// wrote are the steps that were written, including the last one, and paths are their
+	// paths.
 	wrote, paths []string
-	// bequest sends the write that is late.
+	// bequest sends the late write.
 	bequest func()
 }
 
@@ -103,7 +104,7 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	case done:
 		answer, err := send(r.Context())
 		if err == nil && answer.StatusCode == http.StatusConflict {
-			// That was no write. It dies at the next one.
+			// Nothing was written. The process dies at the next write.
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.left, m.wrote = 1, m.wrote[:len(m.wrote)-1]
@@ -121,14 +122,14 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errDead
 }
 
-// drop closes an answer that nobody reads.
+// drop closes a response that nothing reads.
 func drop(answer *http.Response, err error) {
 	if err == nil {
 		_ = answer.Body.Close()
 	}
 }
 
-// stepOf names the step of the reconciler that a write is.
+// stepOf returns the name of the reconciler's step to which a write belongs.
 func stepOf(subresource string, body []byte) string {
 	has := func(text string) bool { return bytes.Contains(body, []byte(text)) }
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// namesakes replaces a pod by another one of its name and other sizes when a step
-// for the old one is on its way: the new one is never taken for it.
+// namesakes replaces a pod with another one of the same name and other sizes while a step
+// for the old pod is in flight. The new pod must never be mistaken for the old one.
 func (s *suite) namesakes(t *testing.T) {
 	for _, tc := range []struct {
 		step    string

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// addNode creates a node with room for everything.
+// addNode creates a node with room for all pods.
 func (w *world) addNode(t *testing.T, name, nodeType string) {
 	t.Helper()
 	most := list("100000", "100Ti")
@@ -21,7 +21,7 @@ func (w *world) addNode(t *testing.T, name, nodeType string) {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}},
 		Status: corev1.NodeStatus{
 			Allocatable: most, Capacity: most,
-			// Kubelets of a version that is not known are spared smaller memory limits.
+			// If the version of the kubelet is unknown, memory limits are not lowered.
 			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: w.version(t)},
 		},
 	}, metav1.CreateOptions{})
@@ -31,7 +31,7 @@ func (w *world) addNode(t *testing.T, name, nodeType string) {
 	w.nodes, w.nodeTypes[name] = append(w.nodes, node), nodeType
 }
 
-// version is that of the API server, and of the kubelets that are played.
+// version returns the version of the API server, which the simulated kubelets also have.
 func (w *world) version(t *testing.T) string {
 	t.Helper()
 	info, err := w.client.Discovery().ServerVersion()
@@ -41,7 +41,7 @@ func (w *world) version(t *testing.T) string {
 	return info.GitVersion
 }
 
-// setNodeType makes a node one of another type.
+// setNodeType changes the type of a node.
 func (w *world) setNodeType(t *testing.T, node, nodeType string) {
 	t.Helper()
 	w.mu.Lock()

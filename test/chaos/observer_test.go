@@ -13,20 +13,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// observer sees every state of every pod, and knows what may ever be.
+// observer sees every state of every pod, and knows which states are allowed.
 type observer struct {
 	mu    sync.Mutex
 	known map[types.UID]*known
 	wrong []string
-	// states is how many were seen.
+	// states is the number of states seen.
 	states int
 }
 
-// known is what is known of a pod.
+// known is what is known about a pod.
 type known struct {
 	created *corev1.Pod
-	// allowed are the sizes of the whole pod that may be seen: those it was
-	// created with, and those of each table that was in force.
+	// allowed are the allowed sizes of the whole pod: the sizes that it was created with,
+	// and the sizes of each table that was in effect.
 	allowed map[string]bool
 }
 
@@ -53,8 +53,7 @@ func (o *observer) know(created *corev1.Pod) {
 	o.known[created.UID] = &known{created, map[string]bool{sizesOf(created): true}}
 }
 
-// allow is to be called before a table is put in force. All of its node types may
-// come up.
+// allow must be called before a table takes effect. Any of its node types may apply.
 func (o *observer) allow(tbl *table) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,18 +70,18 @@ func (o *observer) see(obj any) {
 	defer o.mu.Unlock()
 	k, ok := o.known[pod.UID]
 	if !ok {
-		return // It is not one of this world's.
+		return // It belongs to another world.
 	}
 	o.states++
-	// All containers of a pod are resized at once, so that a mixture of two
-	// tables is as wrong as any other size.
+	// All containers of a pod are resized at once, so a mixture of two tables is as wrong
+	// as any other size.
 	if !k.allowed[sizesOf(pod)] {
-		o.wrong = append(o.wrong, fmt.Sprintf("%s/%s once had %q, which no table says", pod.Namespace, pod.Name, sizesOf(pod)))
+		o.wrong = append(o.wrong, fmt.Sprintf("%s/%s once had %q, which no table gives", pod.Namespace, pod.Name, sizesOf(pod)))
 	}
 	originals := sizedFor(k.created, "")
 	for key, value := range pod.Annotations {
 		if strings.HasPrefix(key, contract.OriginalPrefix) && !equalQuantities(value, originals[key]) {
-			o.wrong = append(o.wrong, fmt.Sprintf("%s/%s once had annotation %s: %q, and was created with %q", pod.Namespace, pod.Name, key, value, originals[key]))
+			o.wrong = append(o.wrong, fmt.Sprintf("%s/%s once had annotation %s: %q, but was created with %q", pod.Namespace, pod.Name, key, value, originals[key]))
 		}
 	}
 }

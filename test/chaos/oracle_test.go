@@ -6,7 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// resizable are the containers of a pod that may be resized, in their order.
+// resizable returns the containers of a pod that may be resized, in order.
 func resizable(pod *corev1.Pod) []*corev1.Container {
 	var all []*corev1.Container
 	for i := range pod.Spec.InitContainers {
@@ -20,8 +20,8 @@ func resizable(pod *corev1.Pod) []*corev1.Container {
 	return all
 }
 
-// sizesFor is what the containers of a pod should have on a node type, given the
-// pod as it was created.
+// sizesFor returns what the containers of a pod should have on a node type, given the pod
+// as created.
 func (t *table) sizesFor(created *corev1.Pod, nodeType string) string {
 	cpuFactor, memoryFactor := t.factors(nodeType)
 	return oracle.Text(resizable(created), func(c *corev1.Container) (cpu, memory oracle.Amount) {
@@ -45,5 +45,5 @@ func restarts(c *corev1.Container, name corev1.ResourceName) bool {
 	return false
 }
 
-// sizesOf is what the containers of a pod have.
+// sizesOf returns what the containers of a pod have.
 func sizesOf(pod *corev1.Pod) string { return oracle.Text(resizable(pod), oracle.Written) }

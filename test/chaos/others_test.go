@@ -15,11 +15,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// resizers are who else resizes pods.
+// resizers are the other actors that resize pods.
 var resizers = []string{"they", "kubectl-edit", "operator"}
 
-// resizeByAnother has somebody else set one request, one limit, or both of one
-// resource of one container, in one of the ways that there are.
+// resizeByAnother sets a request, a limit, or both, of one resource of one container, as
+// another actor would, in one of the possible ways.
 func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.NamespacedName) {
 	t.Helper()
 	pod := c.get(t, key)
@@ -37,14 +37,14 @@ func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.Namespac
 		c.wroteUnlessRefused(t, pod)(c.podsOf(key).Patch(t.Context(), key.Name, types.StrategicMergePatchType, onlyAmount(pod, p, to, nil), metav1.PatchOptions{FieldManager: manager}, "resize"))
 	default:
 		if r.IntN(3) == 0 {
-			to = p.now() // He agrees with what is there.
+			to = p.now() // The actor agrees with the current amounts.
 		}
 		c.apply(t, r, pod, p, to)
 	}
 }
 
-// apply sets amounts by server-side apply. A manager that applies one amount only is one of
-// its own, as it would give up the others that it applied before.
+// apply sets amounts with server-side apply. Each set of amounts has its own manager: a
+// manager that applies one amount would give up the others that it applied before.
 func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to oracle.Amount) {
 	t.Helper()
 	which := "both"
@@ -61,7 +61,8 @@ func (c *crashes) apply(t *testing.T, r *rand.Rand, pod *corev1.Pod, p pair, to 
 	c.wroteUnlessRefused(t, pod)(c.client.CoreV1().Pods(pod.Namespace).Patch(t.Context(), pod.Name, types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: manager, Force: &force}, "resize"))
 }
 
-// anotherAmount is what somebody could want instead, of the request, the limit, or both.
+// anotherAmount returns what another actor could want instead, for the request, the
+// limit, or both.
 func anotherAmount(r *rand.Rand, p pair) oracle.Amount {
 	to := p.now()
 	which := r.IntN(3)
@@ -87,7 +88,7 @@ func anotherAmount(r *rand.Rand, p pair) oracle.Amount {
 	return to
 }
 
-// setAmount sets both.
+// setAmount sets the request and the limit.
 func setAmount(p pair, to oracle.Amount) {
 	p.container.Resources.Requests[p.resource] = quantity(p.resource, to.Request)
 	if to.Limit > 0 {
@@ -95,8 +96,8 @@ func setAmount(p pair, to oracle.Amount) {
 	}
 }
 
-// quantity is an amount as the API server writes it: server-side apply takes another
-// text for another value.
+// quantity returns an amount as the API server writes it: for server-side apply, a
+// different text is a different value.
 func quantity(name corev1.ResourceName, v int64) resource.Quantity {
 	if name == corev1.ResourceCPU {
 		return *resource.NewMilliQuantity(v, resource.DecimalSI)
@@ -104,8 +105,8 @@ func quantity(name corev1.ResourceName, v int64) resource.Quantity {
 	return *resource.NewQuantity(v, resource.BinarySI)
 }
 
-// onlyAmount is a patch of a pod, if it is as it was read, that has nothing but the amount,
-// of which 0 is left out, and what goes with it.
+// onlyAmount adds to patch only this amount, without zeros, and the condition that the
+// pod is unchanged since it was read.
 func onlyAmount(pod *corev1.Pod, p pair, to oracle.Amount, patch map[string]any) []byte {
 	resources := map[string]any{}
 	for list, v := range map[string]int64{"requests": to.Request, "limits": to.Limit} {
@@ -124,14 +125,14 @@ func onlyAmount(pod *corev1.Pod, p pair, to oracle.Amount, patch map[string]any)
 	patch["spec"] = map[string]any{containers: []any{map[string]any{"name": p.container.Name, "resources": resources}}}
 	body, err := json.Marshal(patch)
 	if err != nil {
-		panic(err) // It holds nothing but strings.
+		panic(err) // It contains only strings.
 	}
 	return body
 }
 
-// wroteUnlessRefused notes a state that was just written. What the API server does not
-// allow, what was too late, and what the pod was before has not happened: that state another
-// wrote.
+// wroteUnlessRefused records a state that was just written. Writes that the API server
+// rejects, conflicts, and writes that change nothing are not recorded: another actor
+// wrote that state.
 func (c *crashes) wroteUnlessRefused(t *testing.T, before *corev1.Pod) func(*corev1.Pod, error) {
 	t.Helper()
 	return func(pod *corev1.Pod, err error) {
@@ -146,7 +147,7 @@ func (c *crashes) wroteUnlessRefused(t *testing.T, before *corev1.Pod) func(*cor
 	}
 }
 
-// annotate writes annotations, or labels where there is no prefix.
+// annotate writes annotations as a manager, and records the state.
 func (c *crashes) annotate(t *testing.T, key types.NamespacedName, manager string, annotations map[string]string) *corev1.Pod {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
@@ -161,8 +162,8 @@ func (c *crashes) annotate(t *testing.T, key types.NamespacedName, manager strin
 	return pod
 }
 
-// crowd has up to so many managers write the pod. Where there are more than ten, the API
-// server merges what it knew of the first ones.
+// crowd lets up to that many managers write the pod. If there are more than ten, the API
+// server merges its record of the first ones.
 func (c *crashes) crowd(t *testing.T, r *rand.Rand, key types.NamespacedName, most int) {
 	t.Helper()
 	for i := range 1 + r.IntN(most) {
@@ -170,7 +171,8 @@ func (c *crashes) crowd(t *testing.T, r *rand.Rand, key types.NamespacedName, mo
 	}
 }
 
-// debug adds an ephemeral container: another generation of a pod with the same sizes.
+// debug adds an ephemeral container, which gives a pod with the same sizes a new
+// generation.
 func (c *crashes) debug(t *testing.T, key types.NamespacedName) {
 	t.Helper()
 	pod := c.get(t, key)

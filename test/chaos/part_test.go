@@ -11,14 +11,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// part is a request or a limit of one resource of a container: what can have been
-// set by another than the rest.
+// part is a request or a limit of one resource of a container. Each part can be set by a
+// different actor.
 type part struct {
 	container string
 	which     contract.Original
 }
 
-// pair are the request and the limit of a resource of a container.
+// pair is the request and the limit of a resource of a container.
 type pair struct {
 	container *corev1.Container
 	resource  corev1.ResourceName
@@ -28,7 +28,7 @@ func (p pair) request() part      { return part{p.container.Name, originalOf[p.r
 func (p pair) limit() part        { return part{p.container.Name, originalOf[p.resource] + 1} }
 func (p pair) now() oracle.Amount { return oracle.AmountOf(p.container.Resources, p.resource) }
 
-// in is the same pair of another state of the pod.
+// in returns the same pair in another state of the pod.
 func (p pair) in(pod *corev1.Pod) pair {
 	for other := range pairsOf(pod) {
 		if other.container.Name == p.container.Name && other.resource == p.resource {
@@ -38,7 +38,7 @@ func (p pair) in(pod *corev1.Pod) pair {
 	panic("a pod's containers never change")
 }
 
-// parts are those that the pair has.
+// parts returns the parts that the pair has.
 func (p pair) parts() []part {
 	switch now := p.now(); {
 	case now.Request == 0:
@@ -51,7 +51,7 @@ func (p pair) parts() []part {
 
 var originalOf = map[corev1.ResourceName]contract.Original{corev1.ResourceCPU: contract.CPURequest, corev1.ResourceMemory: contract.MemoryRequest}
 
-// pairsOf are all that a pod may have.
+// pairsOf returns all pairs that a pod may have.
 func pairsOf(pod *corev1.Pod) iter.Seq[pair] {
 	return func(yield func(pair) bool) {
 		for _, c := range resizable(pod) {
@@ -62,7 +62,7 @@ func pairsOf(pod *corev1.Pod) iter.Seq[pair] {
 	}
 }
 
-// amountsOf are the amounts of all parts that a pod has.
+// amountsOf returns the amounts of all parts that a pod has.
 func amountsOf(pod *corev1.Pod) map[part]int64 {
 	all := map[part]int64{}
 	for p := range pairsOf(pod) {
@@ -76,10 +76,10 @@ func amountsOf(pod *corev1.Pod) map[part]int64 {
 	return all
 }
 
-// ancient is the manager that the API server merges the oldest others into.
+// ancient is the manager into which the API server merges the oldest others.
 const ancient = "ancient-changes"
 
-// fields are the fields of an entry of managedFields, as JSON has them.
+// fields are the fields of an entry of managedFields, in their JSON form.
 type fields map[string]any
 
 func (f fields) at(keys ...string) fields {
@@ -89,7 +89,7 @@ func (f fields) at(keys ...string) fields {
 	return f
 }
 
-// record is who has written what of a pod, as the API server says.
+// record is the API server's record of who wrote what in a pod.
 type record struct {
 	entries []metav1.ManagedFieldsEntry
 	fields  []fields
@@ -109,7 +109,8 @@ func recordOf(pod *corev1.Pod) record {
 	return r
 }
 
-// merged tells whether anything was merged, so that what is missing proves nothing.
+// merged reports whether entries were merged, in which case a missing entry proves
+// nothing.
 func (r record) merged() bool {
 	for i := range r.entries {
 		if r.entries[i].Manager == ancient {
@@ -119,7 +120,7 @@ func (r record) merged() bool {
 	return false
 }
 
-// owners are the entries that have an amount.
+// owners returns the entries that own an amount.
 func (r record) owners(p part) []metav1.ManagedFieldsEntry {
 	return r.having(func(f fields) bool {
 		list, resource := "f:requests", "f:cpu"
@@ -138,7 +139,7 @@ func (r record) owners(p part) []metav1.ManagedFieldsEntry {
 	})
 }
 
-// annotators are the entries that have an annotation.
+// annotators returns the entries that own an annotation.
 func (r record) annotators(key string) []metav1.ManagedFieldsEntry {
 	return r.having(func(f fields) bool {
 		_, ok := f.at("f:metadata", "f:annotations")["f:"+key]
@@ -155,7 +156,7 @@ func (r record) having(has func(fields) bool) (entries []metav1.ManagedFieldsEnt
 	return entries
 }
 
-// near tells whether a resource has another amount but for what is lost by rounding.
+// near reports whether a resource has the given amounts, except for rounding.
 func (p pair) near(to oracle.Amount) bool {
 	most := int64(oracle.Mebibyte)
 	if p.resource == corev1.ResourceCPU {

@@ -10,10 +10,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// firstPause is documented: pauses after failures grow from it by doubling.
+// firstPause is the documented first pause after a failure. Each further pause is twice
+// as long.
 const firstPause = 500 * time.Millisecond
 
-// growingPauses lets a step of each pod fail every time.
+// growingPauses makes one step of each pod fail every time.
 func (s *suite) growingPauses(t *testing.T) {
 	const tries = 5
 	w := newWorld(t, s.config, simpleTable("1.25"), "n4", "n2d")
@@ -58,7 +59,7 @@ func (s *suite) growingPauses(t *testing.T) {
 		}
 		for i, pause := 1, firstPause; i < len(times); i, pause = i+1, 2*pause {
 			if got := times[i].Sub(times[i-1]); got < pause {
-				t.Errorf("step %s of %s was tried again after %v, want %v at least", at.step, at.pod, got, pause)
+				t.Errorf("step %s of %s was tried again after %v, want at least %v", at.step, at.pod, got, pause)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// template is a pod of this shape on a node. The pod's node is its controller:
-// any real object will do.
+// template returns a pod of this shape on a node. Its node is also its controller,
+// because any real object will do.
 func (w *world) template(key types.NamespacedName, s *shape, node int) *corev1.Pod {
 	on, controller := w.nodes[node], true
 	return &corev1.Pod{
@@ -28,8 +28,8 @@ func (w *world) template(key types.NamespacedName, s *shape, node int) *corev1.P
 	}
 }
 
-// create creates a pod of this shape on a node, and its namespace if there is
-// none, and returns the pod's name.
+// create creates a pod of this shape on a node, and its namespace if it does not exist.
+// It returns the pod's name.
 func (w *world) create(t *testing.T, namespace, name string, s *shape, node int) types.NamespacedName {
 	t.Helper()
 	key := types.NamespacedName{Namespace: namespace, Name: name}
@@ -47,7 +47,7 @@ func (w *world) create(t *testing.T, namespace, name string, s *shape, node int)
 	return key
 }
 
-// replace deletes a pod and creates another one of its name.
+// replace deletes a pod and creates another one with its name.
 func (w *world) replace(ctx context.Context, key types.NamespacedName, s *shape, node int) (*corev1.Pod, error) {
 	pods := w.client.CoreV1().Pods(key.Namespace)
 	if err := pods.Delete(ctx, key.Name, now); err != nil {
@@ -63,8 +63,8 @@ func (w *world) replace(ctx context.Context, key types.NamespacedName, s *shape,
 	return created, nil
 }
 
-// createMixed creates n pods of all shapes, on all nodes, in turns in each of the
-// namespaces.
+// createMixed creates n pods of all shapes on all nodes, in each of the namespaces in
+// turn.
 func (w *world) createMixed(t *testing.T, n int, namespaces ...string) {
 	t.Helper()
 	for i := range n {
@@ -79,14 +79,14 @@ func (w *world) awaitRunning(t *testing.T) {
 	localcluster.Eventually(t, "all pods to run", func() error {
 		for key := range w.created {
 			if pod := w.pod(key); pod == nil || pod.Status.Phase != corev1.PodRunning {
-				return fmt.Errorf("%s does not", key)
+				return fmt.Errorf("%s is not running", key)
 			}
 		}
 		return nil
 	})
 }
 
-// pod is a pod as it was seen last, nil if it was not.
+// pod returns a pod as last seen, nil if it was never seen.
 func (w *world) pod(key types.NamespacedName) *corev1.Pod {
 	pod, err := w.pods.Pods(key.Namespace).Get(key.Name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *world) pod(key types.NamespacedName) *corev1.Pod {
 	return pod
 }
 
-// keys are the names of all pods, in the order of the alphabet.
+// keys returns the names of all pods, in alphabetical order.
 func (w *world) keys() []types.NamespacedName {
 	return slices.SortedFunc(maps.Keys(w.created), func(a, b types.NamespacedName) int {
 		return slices.Compare([]string{a.Namespace, a.Name}, []string{b.Namespace, b.Name})

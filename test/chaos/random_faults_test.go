@@ -10,11 +10,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// dice let one request in five fail.
+// dice makes one request in five fail.
 type dice struct {
 	mu     sync.Mutex
 	random *rand.Rand
-	// failed counts by what was asked and how it failed; requests counts all.
+	// failed counts failures by request and by how it failed. requests counts all
+	// requests.
 	failed   map[string]int
 	requests int
 }
@@ -31,7 +32,7 @@ func (d *dice) roll(what string, ways []localcluster.Action) localcluster.Action
 	return way
 }
 
-// failures are all that there were.
+// failures returns the number of all failures.
 func (d *dice) failures() (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,7 +46,8 @@ func (d *dice) onWrite(w localcluster.Write) localcluster.Action {
 	return d.roll(stepOf(w.Subresource, w.Body), failures)
 }
 
-// onOther lets reads fail as reads do. They do not hang: nothing bounds a watch.
+// onOther makes reads fail in the ways of reads. They do not hang, because nothing bounds
+// a watch.
 func (d *dice) onOther(r *http.Request) localcluster.Action {
 	if isWatch(r) {
 		return d.roll("watch", []localcluster.Action{
@@ -59,8 +61,8 @@ func (d *dice) onOther(r *http.Request) localcluster.Action {
 	})
 }
 
-// oneCallInFiveFails changes the ratios while calls fail: in the end all pods are
-// right, and no pod ever has a size that none of the tables says.
+// oneCallInFiveFails changes the ratios while calls fail. In the end, all pods must be
+// right, and no pod may ever have a size that no table gives.
 func (s *suite) oneCallInFiveFails(t *testing.T) {
 	r := random(t)
 	w := newWorld(t, s.config, randomTable(r), "n2d", "n4", "c3")
@@ -75,7 +77,7 @@ func (s *suite) oneCallInFiveFails(t *testing.T) {
 		tbl := randomTable(r)
 		o.allow(tbl)
 		w.setTable(tbl)
-		// All watches have to begin anew.
+		// All watches must start again.
 		for _, down := range []bool{true, false} {
 			if err := proxy.SetDown(down); err != nil {
 				t.Fatal(err)

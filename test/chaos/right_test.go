@@ -17,9 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// right tells whether a pod is as it should be in the end, all that people have
-// said taken into account; the error says what is not. A paused pod may be
-// anything.
+// right returns an error unless a pod is as it should be in the end, given the ratios and
+// the holds. A paused pod may have any size.
 func (w *world) right(key types.NamespacedName) error {
 	w.mu.Lock()
 	created, tbl := w.created[key], w.table
@@ -27,7 +26,7 @@ func (w *world) right(key types.NamespacedName) error {
 	w.mu.Unlock()
 	pod := w.pod(key)
 	if pod == nil || pod.UID != created.UID {
-		return fmt.Errorf("%s is not there", key)
+		return fmt.Errorf("%s does not exist", key)
 	}
 	sizes, annotations := tbl.sizesFor(created, nodeType), sizedFor(created, nodeType)
 	switch h, _ := w.holds.table().Of(key.Namespace, key.Name, pod.UID); h.Kind {
@@ -40,8 +39,8 @@ func (w *world) right(key types.NamespacedName) error {
 		return fmt.Errorf("%s on %s has %q, want %q; it was created with %q", key, nodeType, got, sizes, sizesOf(created))
 	}
 	if heldBack(created) && sizes == sizesOf(created) {
-		// Where nothing was done to a pod and nothing can be, nothing need
-		// be recorded either; what is must be right.
+		// If nothing was done to a pod and nothing can be, nothing needs to be recorded.
+		// What is recorded must be correct.
 		maps.DeleteFunc(annotations, func(key, _ string) bool { return pod.Annotations[key] == "" })
 	}
 	if err := compareAnnotations(pod.Annotations, annotations); err != nil {
@@ -50,7 +49,7 @@ func (w *world) right(key types.NamespacedName) error {
 	return nil
 }
 
-// allRight is right for all pods.
+// allRight returns an error unless all pods are right.
 func (w *world) allRight() error {
 	for _, key := range w.keys() {
 		if err := w.right(key); err != nil {
@@ -65,15 +64,15 @@ func (w *world) awaitAllRight(t *testing.T, when string) {
 	localcluster.Eventually(t, "all pods to be right "+when, w.allRight)
 }
 
-// heldBack tells whether something of the pod cannot be resized without a restart.
+// heldBack reports whether any resource of the pod cannot be resized without a restart.
 func heldBack(created *corev1.Pod) bool {
 	return slices.ContainsFunc(resizable(created), func(c *corev1.Container) bool {
 		return restarts(c, corev1.ResourceCPU) || restarts(c, corev1.ResourceMemory)
 	})
 }
 
-// sizedFor are the annotations of a pod that was sized for a node type, without
-// the time.
+// sizedFor returns the annotations of a pod that is sized for a node type, except for the
+// time.
 func sizedFor(created *corev1.Pod, nodeType string) map[string]string {
 	annotations := map[string]string{contract.AppliedInstanceType: nodeType}
 	for _, c := range resizable(created) {
@@ -93,7 +92,7 @@ func sizedFor(created *corev1.Pod, nodeType string) map[string]string {
 	return annotations
 }
 
-// compareAnnotations compares those of the contract; quantities by their value.
+// compareAnnotations compares the annotations of the contract, and quantities by value.
 func compareAnnotations(got, want map[string]string) error {
 	for key, value := range got {
 		switch wanted, ok := want[key]; {
@@ -103,7 +102,7 @@ func compareAnnotations(got, want map[string]string) error {
 				return err
 			}
 		case !ok:
-			return fmt.Errorf("annotation %s: %q should not be there", key, value)
+			return fmt.Errorf("unexpected annotation %s: %q", key, value)
 		case value != wanted && !equalQuantities(value, wanted):
 			return fmt.Errorf("annotation %s: %q, want %q", key, value, wanted)
 		}
@@ -115,7 +114,7 @@ func compareAnnotations(got, want map[string]string) error {
 	}
 	_, applied := want[contract.AppliedInstanceType]
 	if _, ok := got[contract.AppliedAt]; ok != applied {
-		return fmt.Errorf("annotation %s: %v that it is there, want %v", contract.AppliedAt, ok, applied)
+		return fmt.Errorf("annotation %s: present is %v, want %v", contract.AppliedAt, ok, applied)
 	}
 	return nil
 }

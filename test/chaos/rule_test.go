@@ -11,26 +11,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// rule is what people want at one time: the ratios, the types of the nodes, and what is
-// to become of others' resizes.
+// rule is the desired state at one time: the ratios, the types of the nodes, and how to
+// treat external resizes.
 type rule struct {
 	table     *table
 	nodeTypes map[string]string
 	external  plan.External
 }
 
-// noteRule has what people want now counted among the rules of late.
+// noteRule adds the current rule to the recent rules.
 func (w *world) noteRule() {
 	last := len(w.rules) - 1
 	w.rules[last] = append(w.rules[last], w.rule())
 }
 
-// rule is what people want now.
+// rule returns the current rule.
 func (w *world) rule() rule { return rule{w.table, maps.Clone(w.nodeTypes), w.external} }
 
-// ofLate are the rules that a process can have gone by whose write is seen now: a write
-// comes as late as at the end of the life after, and is seen in the next one. Ratios and
-// nodes are seen one before the other, in either order.
+// ofLate returns the rules that may apply to a write that is seen now. A write may arrive
+// as late as the end of the next life, and be seen in the life after that. A process sees
+// changes of ratios and of nodes in either order.
 func (w *world) ofLate() (all []rule) {
 	late := slices.Concat(w.rules[:]...)
 	for _, ratios := range late {
@@ -41,14 +41,14 @@ func (w *world) ofLate() (all []rule) {
 	return all
 }
 
-// nextLife has the rules of the first of the last lives forgotten.
+// nextLife drops the rules of the oldest of the last lives.
 func (w *world) nextLife() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rules = [...][]rule{w.rules[1], w.rules[2], {w.rule()}}
 }
 
-// want is what a resource is to have by the rule, given its original.
+// want returns what a resource should have by the rule, given its original.
 func (r *rule) want(original oracle.Amount, p pair, node string) oracle.Amount {
 	cpuFactor, memoryFactor := r.table.factors(r.nodeTypes[node])
 	if p.resource == corev1.ResourceCPU {
@@ -57,7 +57,7 @@ func (r *rule) want(original oracle.Amount, p pair, node string) oracle.Amount {
 	return oracle.Memory(original, memoryFactor, r.table.memoryBounds)
 }
 
-// factor is what a resource is multiplied by, and what it is rounded to.
+// factor returns the factor of a resource, and the unit to which it is rounded.
 func (r *rule) factor(p pair, node string) (factor *big.Rat, unit int64) {
 	cpu, memory := r.table.factors(r.nodeTypes[node])
 	if p.resource == corev1.ResourceCPU {
@@ -66,7 +66,7 @@ func (r *rule) factor(p pair, node string) (factor *big.Rat, unit int64) {
 	return memory, oracle.Mebibyte
 }
 
-// holds tells whether a request is within the bounds of the rule.
+// holds reports whether a request is within the bounds of the rule.
 func (r *rule) holds(p pair, request int64) bool {
 	bounds := r.table.cpuBounds
 	if p.resource == corev1.ResourceMemory {
@@ -75,8 +75,9 @@ func (r *rule) holds(p pair, request int64) bool {
 	return request >= bounds.Min && (bounds.Max == 0 || request <= bounds.Max)
 }
 
-// comesTo tells whether an original comes to what some parts of a resource are, bounds
-// aside, as nearly as any does: rounding leaves amounts that no original comes to.
+// comesTo reports whether an original gives the current amounts of some parts of a
+// resource, with or without bounds, as nearly as any original can. Because of rounding,
+// no original gives some of the amounts.
 func (r *rule) comesTo(original oracle.Amount, p pair, of map[part]bool, node string) bool {
 	factor, memoryFactor := r.table.factors(r.nodeTypes[node])
 	unit, unbounded, now := int64(1), oracle.CPU(original, factor, oracle.Range{}), p.now()

@@ -15,13 +15,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// settled tells whether a pod is as it should be once a process has done all that it
-// can, given its account. A paused pod may be anything.
+// settled returns an error unless a pod is as it should be after a process has done
+// everything that it can, given the pod's account. A paused pod may have any size.
 func (c *crashes) settled(key types.NamespacedName) error {
 	pod := c.pod(key)
 	created := c.created[key]
 	if pod == nil || pod.UID != created.UID {
-		return fmt.Errorf("%s is not there", key)
+		return fmt.Errorf("%s does not exist", key)
 	}
 	a := c.ledger.accounts[pod.UID]
 	if a == nil || a.last.ResourceVersion != pod.ResourceVersion {
@@ -33,12 +33,12 @@ func (c *crashes) settled(key types.NamespacedName) error {
 	}
 	now, whole := c.rule(), true
 	if a.changesClass(pod, &now, kind) {
-		return nil // The API server refuses it.
+		return nil // The API server rejects it.
 	}
 	for p := range pairsOf(pod) {
 		if p.now().Request == 0 || a.set(p, nobodyKnows) {
 			whole = whole && p.now().Request == 0
-			continue // What the reconciler may have done to it was checked when it did.
+			continue // Changes by the reconciler were checked when they happened.
 		}
 		free := !a.left(p, pod) && !restarts(p.container, p.resource)
 		whole = whole && free
@@ -47,25 +47,25 @@ func (c *crashes) settled(key types.NamespacedName) error {
 		}
 	}
 	if whole && kind == hold.Restore && len(ours(pod)) > 0 {
-		return fmt.Errorf("%s is restored, and is still marked%s", key, c.circumstances(key, pod))
+		return fmt.Errorf("%s is restored, but is still marked%s", key, c.circumstances(key, pod))
 	}
 	if whole && kind == "" && pod.Annotations[contract.AppliedInstanceType] != now.nodeTypes[pod.Spec.NodeName] {
-		return fmt.Errorf("%s says %v on %s", key, ours(pod), now.nodeTypes[pod.Spec.NodeName])
+		return fmt.Errorf("%s has annotations %v on %s", key, ours(pod), now.nodeTypes[pod.Spec.NodeName])
 	}
 	return nil
 }
 
-// circumstances are what helps to find out why a pod is not settled.
+// circumstances returns details that help to find out why a pod is not settled.
 func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
 	p, err := c.life.Preview(c.ctx, key, query.PreviewOptions{})
 	if err != nil {
 		return fmt.Sprintf("; no plan: %v", err)
 	}
-	return fmt.Sprintf("\nis: %s%v, by %s; held by %q\nplan: %v because of %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, p.Decision, p.Reasons)
+	return fmt.Sprintf("\nis: %s%v, written by %s; hold: %q\nplan: %v, reasons: %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, p.Decision, p.Reasons)
 }
 
-// settledPair tells whether one resource is as it should be; free tells that it is the
-// reconciler's to change.
+// settledPair returns an error unless one resource is as it should be. free is whether
+// the reconciler may change it.
 func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind, free bool) error {
 	original, to := a.original(p), a.original(p)
 	if kind == "" {
@@ -82,28 +82,29 @@ func (a *account) settledPair(p pair, pod *corev1.Pod, now *rule, kind hold.Kind
 			return fmt.Errorf("the original of %v is %s, want %d", q, text, a.originals[q])
 		}
 		if _, ok := q.which.AdoptedIn(pod.Annotations, q.container); ok && !adopted(pod, q) && free && kind == "" {
-			return fmt.Errorf("it says that %v was adopted", q)
+			return fmt.Errorf("the annotations wrongly say that %v was adopted", q)
 		}
 	}
 	switch {
 	case p.now() == to, restarts(p.container, p.resource):
 		return nil
 	case free && kind == "" && (taken[p.request()] || taken[p.limit()]) && p.near(to):
-		return nil // Rounding there and back changes nothing that was adopted.
+		return nil // Rounding back and forth does not change adopted amounts.
 	case free && kind == "" && asAdopted(p, original, to, taken) && now.comesTo(original, p, taken, pod.Spec.NodeName):
-		return nil // Nothing comes to it exactly.
+		return nil // No original gives it exactly.
 	case free:
 		return fmt.Errorf("it is %v, want %v; its original is %v", p.now(), to, original)
 	case now.external == plan.OverrideExternal && a.known(p, pod):
-		return fmt.Errorf("another's %v is to be overridden by %v; its original is %v", p.now(), to, original)
+		return fmt.Errorf("another actor's %v must be overridden by %v; its original is %v", p.now(), to, original)
 	case now.external == plan.AdoptExternal && kind == "" && !a.mixedUp(p, pod):
-		return fmt.Errorf("another's %v is to be adopted", p.now())
+		return fmt.Errorf("another actor's %v must be adopted", p.now())
 	}
 	return nil
 }
 
-// changesClass tells whether the pod, with all that it is to have, would be Guaranteed and
-// is not, or the other way round: others may have set single resources so.
+// changesClass reports whether the desired sizes would make the pod Guaranteed although
+// it is not, or the other way round. That happens if other actors have set single
+// resources.
 func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool {
 	all := true
 	for p := range pairsOf(pod) {
@@ -121,8 +122,8 @@ func (a *account) changesClass(pod *corev1.Pod, now *rule, kind hold.Kind) bool 
 	return all != guaranteed(pod)
 }
 
-// meets tells whether what another set of a resource comes to an original that meets that of
-// the part which he did not set: adopted, both become equal.
+// meets reports whether the original of the part that another actor set meets the
+// original of the other part. If the part is adopted, both originals become equal.
 func (a *account) meets(p pair, pod *corev1.Pod, now *rule) bool {
 	original, has := a.original(p), p.now()
 	request, limit := a.setBy[p.request()] == third && !adopted(pod, p.request()), a.setBy[p.limit()] == third && !adopted(pod, p.limit())
@@ -143,8 +144,8 @@ func (a *account) meets(p pair, pod *corev1.Pod, now *rule) bool {
 	return has.Limit <= scaled(original.Request)+most
 }
 
-// mixedUp tells whether a resource cannot be adopted, as part of it is the server's
-// and its original is not known.
+// mixedUp reports whether a resource cannot be adopted, because the server set part of it
+// and the original of that part is unknown.
 func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(p.parts(), func(q part) bool {
 		_, recorded := q.which.In(pod.Annotations, q.container)
@@ -152,8 +153,8 @@ func (a *account) mixedUp(p pair, pod *corev1.Pod) bool {
 	})
 }
 
-// named tells whether a process that is asked for a restore names all that it cannot
-// give back, and nothing else.
+// named returns an error unless a process that previews a restore names everything that
+// it cannot restore.
 func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	pod := c.pod(key)
 	planned, err := life.Preview(c.ctx, key, query.PreviewOptions{Restore: true})
@@ -161,7 +162,7 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		return err
 	}
 	if !marked(pod) {
-		return nil // Nothing is to be given back.
+		return nil // There is nothing to restore.
 	}
 	var said strings.Builder
 	for _, reason := range planned.Reasons {
@@ -169,7 +170,7 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 	}
 	a, now := c.ledger.accounts[pod.UID], c.rule()
 	if a.changesClass(pod, &now, hold.Restore) {
-		return nil // The API server refuses it, and that is what is said.
+		return nil // The API server rejects it, and the reasons say so.
 	}
 	for p := range pairsOf(pod) {
 		to := p.now()
@@ -183,7 +184,7 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		}
 		named := strings.Contains(said.String(), fmt.Sprintf("container %s: %s", p.container.Name, p.resource))
 		if to != a.original(p) && !named {
-			return fmt.Errorf("%s: %s %s is to be %v when restored, not %v, and only this is said: %s%s\n%s", key, p.container.Name, p.resource, to, a.original(p), said.String(),
+			return fmt.Errorf("%s: %s %s becomes %v when restored, not %v, and the only reasons are: %s%s\n%s", key, p.container.Name, p.resource, to, a.original(p), said.String(),
 				c.circumstances(key, pod), strings.Join(a.told, "\n"))
 		}
 	}

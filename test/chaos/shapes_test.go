@@ -7,16 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// container is one container of a pod to be created. Quantities that are empty
-// are not set.
+// container is one container of a pod to create. Empty quantities are not set.
 type container struct {
 	name                               string
 	cpu, cpuLimit, memory, memoryLimit string
-	// restarts is what cannot be resized without a restart.
+	// restarts is the resource that cannot be resized without a restart.
 	restarts corev1.ResourceName
 }
 
-// shape is a pod to be created; its first containers are sidecars.
+// shape is a pod to create. Its first containers are sidecars.
 type shape struct {
 	sidecars   int
 	containers []container
@@ -24,7 +23,7 @@ type shape struct {
 
 var longName = strings.Repeat("long-container-", 4) + "abc" // 63 characters.
 
-// shapes are a mixed set.
+// shapes is a mixed set of pods.
 var shapes = []shape{
 	{0, []container{{"app", "1", "1", "1Gi", "1Gi", ""}}},        // Guaranteed
 	{0, []container{{"app", "500m", "2", "256Mi", "512Mi", ""}}}, // Burstable
@@ -42,12 +41,12 @@ var shapes = []shape{
 	{1, []container{{longName, "200m", "200m", "128Mi", "128Mi", ""}, {"app", "800m", "800m", "1Gi", "1Gi", ""}}},
 }
 
-// spec is the pod on a node.
+// spec returns the spec of the pod on a node.
 func (s *shape) spec(node string) corev1.PodSpec {
 	no := false
 	spec := corev1.PodSpec{
 		NodeName: node, AutomountServiceAccountToken: &no,
-		// Nobody says that the nodes are alive.
+		// No kubelet reports that the nodes are alive.
 		Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 	}
 	for i, c := range s.containers {

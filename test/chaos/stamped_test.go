@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// stampOriginals has the API server write the originals of pods that are created,
-// which have nodes as their controllers here.
+// stampOriginals lets the API server stamp the originals of new pods, whose controllers
+// are nodes here.
 func (s *suite) stampOriginals(t *testing.T) {
 	policy := bytes.Replace(deploy.StampOriginals(), []byte(`"Job"`), []byte(`"Job", "Node"`), 1)
 	if err := localcluster.Apply(t.Context(), s.config, policy); err != nil {
@@ -25,11 +25,11 @@ func (s *suite) stampOriginals(t *testing.T) {
 	w := newWorld(t, s.config, simpleTable("1.25"), "n4")
 	key := w.create(t, plain, "probe", &shapes[0], 0)
 	probe := w.template(key, &shapes[0], 0)
-	localcluster.Eventually(t, "the policy to be in force", func() error {
+	localcluster.Eventually(t, "the policy to take effect", func() error {
 		probe.Name = "another"
 		made, err := w.client.CoreV1().Pods(plain).Create(t.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil && !hasOriginals(made) {
-			err = errors.New("no originals are written")
+			err = errors.New("no originals are stamped")
 		}
 		return err
 	})
@@ -40,8 +40,8 @@ func hasOriginals(pod *corev1.Pod) bool {
 	return ok
 }
 
-// stampedJourneys are those of pods that were created with their originals: a
-// resize takes two writes, and one where there is nothing to resize.
+// stampedJourneys are the journeys of pods that are created with their originals. A
+// resize takes two writes, and a pod with nothing to resize takes one.
 var stampedJourneys = slices.Concat([]journey{
 	{
 		"a new pod", "n4", false, nil,

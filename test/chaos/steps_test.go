@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// killedAroundEachStep kills a process just before and just after each write, and
-// looks at what is there then, and at what the next process writes.
+// killedAroundEachStep kills a process just before and just after each write. It checks
+// the state at that time and what the next process writes.
 func (s *suite) killedAroundEachStep(t *testing.T) { s.killedOn(t, journeys) }
 
 func (s *suite) killedOn(t *testing.T, journeys []journey) {
@@ -45,7 +45,7 @@ func (s *suite) killedAt(t *testing.T, j *journey, n int, f fate) {
 	select {
 	case <-first.dead:
 	case <-time.After(localcluster.Patience):
-		t.Fatal("the process did not come to the write at which it is killed")
+		t.Fatal("the process did not reach the write at which it is killed")
 	}
 	life.stop(t)
 	if want := j.steps[:n+1]; !slices.Equal(slices.Compact(first.wrote), want) {
@@ -55,13 +55,13 @@ func (s *suite) killedAt(t *testing.T, j *journey, n int, f fate) {
 
 	second := &mortal{left: -1}
 	life = w.start(t, w.config, second.wrap(w.config))
-	w.awaitAllRight(t, "in the end")
+	w.awaitAllRight(t, "at the end")
 	life.stop(t)
 	want := j.steps[landed:]
 	if landed >= j.enough {
 		want = nil
 	}
-	// The kubelet may get in between two steps: then one is written twice.
+	// If the kubelet writes between two steps, one of them is written twice.
 	if !slices.Equal(slices.Compact(second.wrote), want) {
 		t.Errorf("the next process wrote %v, want %v", second.wrote, want)
 	}

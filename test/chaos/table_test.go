@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// table is a ratio table as a person would write it.
+// table is a ratio table as a user would write it.
 type table struct {
 	baseline string
 	// cpu and memory are performances by node type, as decimals.
@@ -21,12 +21,12 @@ type table struct {
 
 var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
 
-// cpuOnly tells that tables are to leave memory as it is: before Kubernetes 1.34 a
-// memory limit cannot shrink, so that what a pod should have depends on what it
-// had before, of which the oracle knows nothing.
+// cpuOnly is whether tables must not change memory. Before Kubernetes 1.34, a memory
+// limit cannot shrink. What a pod should have then depends on what it had before, which
+// the oracle does not know.
 var cpuOnly bool
 
-// randomTable returns a table that has all node types.
+// randomTable returns a table with all node types.
 func randomTable(r *rand.Rand) *table {
 	t := &table{
 		baseline: nodeTypes[r.IntN(len(nodeTypes))],
@@ -50,7 +50,8 @@ func randomTable(r *rand.Rand) *table {
 	return t
 }
 
-// simpleTable has n4 at a cpu performance of its own, and n2d as the baseline.
+// simpleTable returns a table with n2d as the baseline and the given CPU performance for
+// n4.
 func simpleTable(n4 string) *table {
 	return &table{
 		baseline: "n2d",
@@ -59,7 +60,7 @@ func simpleTable(n4 string) *table {
 	}
 }
 
-// update is the table as a source of ratios reports it.
+// update returns the table as a source of ratios reports it.
 func (t *table) update() ratios.Update {
 	layer := &ratios.Layer{
 		Baseline: t.baseline,
@@ -83,7 +84,7 @@ func float(decimal string) float64 {
 	return f
 }
 
-// factors are what cpu and memory are multiplied by on a node type.
+// factors returns the factors of CPU and memory on a node type.
 func (t *table) factors(nodeType string) (cpu, memory *big.Rat) {
 	return quotient(t.cpu[t.baseline], t.cpu[nodeType]), quotient(t.memory[t.baseline], t.memory[nodeType])
 }
@@ -92,7 +93,7 @@ func quotient(a, b string) *big.Rat {
 	x, ok := new(big.Rat).SetString(a)
 	y, also := new(big.Rat).SetString(b)
 	if !ok || !also {
-		panic(fmt.Sprintf("%q or %q is no number", a, b))
+		panic(fmt.Sprintf("%q or %q is not a number", a, b))
 	}
 	return x.Quo(x, y)
 }

@@ -21,12 +21,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// world is what a reconciler lives in: nodes and pods on a real API server, and
-// what people have said of them.
+// world is the environment of a reconciler: nodes and pods on a real API server, ratios
+// and holds.
 type world struct {
 	config *rest.Config
 	client kubernetes.Interface
-	// seen watches all pods straight at the API server.
+	// seen watches all pods directly on the API server.
 	seen  cache.SharedIndexInformer
 	pods  listersv1.PodLister
 	nodes []*corev1.Node
@@ -34,20 +34,20 @@ type world struct {
 	ratios *ratiotest.Memory
 	holds  *holds
 
-	// mu guards what is right now.
+	// mu guards the current state below.
 	mu        sync.Mutex
 	table     *table
 	nodeTypes map[string]string
-	// external is what processes that start are told to do with others' resizes.
+	// external is how new processes treat external resizes.
 	external plan.External
-	// rules are those of the last lives, that of now last.
+	// rules are the rules of the last lives, the current one last.
 	rules [3][]rule
 	// created are the pods as they were created.
 	created map[types.NamespacedName]*corev1.Pod
 }
 
-// newWorld returns a world with these node types, a node for each, that ends
-// with the test and leaves nothing behind.
+// newWorld returns a world with one node of each of these types. It ends with the test
+// and leaves nothing behind.
 func newWorld(t *testing.T, config *rest.Config, tbl *table, nodeTypes ...string) *world {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(config)
@@ -92,7 +92,7 @@ func (w *world) clear(t *testing.T) {
 // now deletes without a grace period.
 var now = metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
 
-// setTable puts another table in force.
+// setTable puts another table into effect.
 func (w *world) setTable(t *table) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 )
 
 func TestAudit(t *testing.T) {
-	t.Run("the API server audits by a policy", theAPIServerAuditsByAPolicy)
-	t.Run("up refuses an audit policy that is not there", upRefusesAnAuditPolicyThatIsNotThere)
+	t.Run("the API server follows the audit policy", theAPIServerFollowsTheAuditPolicy)
+	t.Run("up rejects a missing audit policy", upRejectsAMissingAuditPolicy)
 }
 
-func theAPIServerAuditsByAPolicy(t *testing.T) {
+func theAPIServerFollowsTheAuditPolicy(t *testing.T) {
 	policy := filepath.Join(t.TempDir(), "policy.json")
 	if err := os.WriteFile(policy, []byte(`{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata", "resources": [{"resources": ["configmaps"]}]}]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,15 +29,15 @@ func theAPIServerAuditsByAPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(log), `"objectRef":{"resource":"configmaps","namespace":"default","name":"audited","apiVersion":"v1"}`) || strings.Contains(string(log), `"resource":"leases"`) {
-		t.Errorf("the audit log is not what the policy says: %s", log)
+		t.Errorf("the audit log does not follow the policy: %s", log)
 	}
 	mustRun(t, "down", "--dir", dir)
 	if _, err := os.Stat(dir); err == nil {
-		t.Errorf("%s is left", dir)
+		t.Errorf("%s still exists", dir)
 	}
 }
 
-func upRefusesAnAuditPolicyThatIsNotThere(t *testing.T) {
+func upRejectsAMissingAuditPolicy(t *testing.T) {
 	dir := newDir(t)
 	got := runCommand(t, upArguments(dir, "--audit-policy", filepath.Join(t.TempDir(), "nothing"))...)
 	if got.exitCode == 0 || !strings.Contains(got.stderr, "--audit-policy: stat ") {

@@ -27,21 +27,21 @@ func TestCluster(t *testing.T) {
 	dir := newDir(t)
 	client := up(t, dir, "--nodes", "n2d=1,n4=1", "--node-cpu", "4", "--node-memory", "8Gi")
 
-	t.Run("nodes are ready, labelled and of the size asked for", func(t *testing.T) { testNodes(t, client) })
-	t.Run("the version is the real one", func(t *testing.T) {
+	t.Run("nodes are ready, labeled and of the requested size", func(t *testing.T) { testNodes(t, client) })
+	t.Run("the API server reports its real version", func(t *testing.T) {
 		version, err := client.Discovery().ServerVersion()
 		if err != nil || version.GitVersion != kubernetesVersion {
 			t.Errorf("got %v, %v", version, err)
 		}
 	})
 	t.Run("workloads run and are resized", func(t *testing.T) { testWorkloads(t, client) })
-	t.Run("ports of pods are forwarded to this machine", func(t *testing.T) {
+	t.Run("pod ports are forwarded to this machine", func(t *testing.T) {
 		testForwarding(t, clientConfig(t, filepath.Join(dir, "kubeconfig")), client)
 	})
-	t.Run("service accounts may do what they were granted only", func(t *testing.T) { testServiceAccount(t, dir, client) })
-	t.Run("nothing listens but on loopback", func(t *testing.T) { testListeners(t, dir) })
-	t.Run("credentials are for their owner only", func(t *testing.T) { testModes(t, dir) })
-	t.Run("status is healthy", func(t *testing.T) {
+	t.Run("service accounts may do only what they are granted", func(t *testing.T) { testServiceAccount(t, dir, client) })
+	t.Run("components listen only on loopback", func(t *testing.T) { testListeners(t, dir) })
+	t.Run("only the owner can read credentials", func(t *testing.T) { testModes(t, dir) })
+	t.Run("status reports a healthy cluster", func(t *testing.T) {
 		status := mustRun(t, "status", "--dir", dir)
 		for _, want := range []string{"kube-apiserver", "node-n4-0", kubernetesVersion, "2/2", filepath.Join(dir, "kubeconfig")} {
 			if !strings.Contains(status.stdout, want) {
@@ -49,26 +49,26 @@ func TestCluster(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a second up is refused", func(t *testing.T) {
+	t.Run("a second up is rejected", func(t *testing.T) {
 		again := runCommand(t, upArguments(dir)...)
 		if again.exitCode != 1 || !strings.Contains(again.stderr, "testcluster down --dir "+dir) {
 			t.Errorf("got exit code %d and %q", again.exitCode, again.stderr)
 		}
 	})
-	t.Run("a crash shows in status and up starts anew", func(t *testing.T) { testCrash(t, dir) })
+	t.Run("status shows a crash and up starts a new cluster", func(t *testing.T) { testCrash(t, dir) })
 	t.Run("down leaves nothing", func(t *testing.T) {
 		begin := time.Now()
 		mustRun(t, "down", "--dir", dir)
 		t.Logf("down took %.1f s", time.Since(begin).Seconds())
 		if left := processesOf(t, dir); len(left) > 0 {
-			t.Errorf("processes are left: %v", left)
+			t.Errorf("processes still run: %v", left)
 		}
 		if exists(dir) {
-			t.Errorf("%s is left", dir)
+			t.Errorf("%s still exists", dir)
 		}
 		again := mustRun(t, "down", "--dir", dir)
 		if !strings.Contains(again.stderr, "no cluster") {
-			t.Errorf("a second down says %q", again.stderr)
+			t.Errorf("a second down prints %q", again.stderr)
 		}
 	})
 }
@@ -136,7 +136,7 @@ func testServiceAccount(t *testing.T, dir string, admin kubernetes.Interface) {
 		return err
 	})
 	if _, err := reader.CoreV1().Secrets("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("what was not granted: got %v, want forbidden", err)
+		t.Errorf("secrets, not granted: got %v, want forbidden", err)
 	}
 	if _, err := admin.CoreV1().ConfigMaps("default").Get(ctx, "kube-root-ca.crt", metav1.GetOptions{}); err != nil {
 		t.Errorf("the root certificate is not published: %v", err)
@@ -168,7 +168,7 @@ func testCrash(t *testing.T, dir string) {
 	}
 	eventually(t, 10*time.Second, func(context.Context) error {
 		if belongsTo(dir, crashed) {
-			return errors.New("it still runs")
+			return errors.New("kube-apiserver still runs")
 		}
 		return nil
 	})
@@ -177,8 +177,8 @@ func testCrash(t *testing.T, dir string) {
 		t.Errorf("status: exit code %d\n%s%s", status.exitCode, status.stdout, status.stderr)
 	}
 	again := mustRun(t, upArguments(dir)...)
-	if !strings.Contains(again.stderr, "found the leftover") || !strings.Contains(again.stderr, "dead: kube-apiserver") {
-		t.Errorf("up does not say that it found a leftover: %s", again.stderr)
+	if !strings.Contains(again.stderr, "found a leftover cluster") || !strings.Contains(again.stderr, "dead: kube-apiserver") {
+		t.Errorf("up does not report the leftover cluster: %s", again.stderr)
 	}
 	for component, pid := range before {
 		if belongsTo(dir, pid) {
@@ -189,10 +189,10 @@ func testCrash(t *testing.T, dir string) {
 }
 
 func TestClusterRules(t *testing.T) {
-	t.Run("two clusters side by side", twoClustersSideBySide)
+	t.Run("two clusters run side by side", twoClustersRunSideBySide)
 }
 
-func twoClustersSideBySide(t *testing.T) {
+func twoClustersRunSideBySide(t *testing.T) {
 	t.Parallel()
 	dirs := []string{newDir(t), newDir(t)}
 	clients := make([]kubernetes.Interface, len(dirs))

@@ -28,7 +28,7 @@ func newStopCommand() *cobra.Command {
 				return err
 			}
 			if !wasRunning {
-				fmt.Fprintf(command.ErrOrStderr(), "%s does not run\n", arguments[0])
+				fmt.Fprintf(command.ErrOrStderr(), "%s is not running\n", arguments[0])
 			}
 			return nil
 		},
@@ -41,8 +41,8 @@ func newStartCommand() *cobra.Command {
 	var dir string
 	command := &cobra.Command{
 		Use:   "start --dir DIR COMPONENT",
-		Short: "Start one component of a cluster again and wait until it is ready",
-		Long:  "Start one component of a cluster again, as it was, and wait until it is ready." + componentHelp,
+		Short: "Start a stopped component again and wait until it is ready",
+		Long:  "Start a stopped component of a cluster again, as it was started before, and wait until it is ready." + componentHelp,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			ctx, stop := interruptible()
@@ -52,7 +52,7 @@ func newStartCommand() *cobra.Command {
 				return err
 			}
 			if !started {
-				fmt.Fprintf(command.ErrOrStderr(), "%s runs already\n", arguments[0])
+				fmt.Fprintf(command.ErrOrStderr(), "%s is already running\n", arguments[0])
 			}
 			return nil
 		},

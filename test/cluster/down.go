@@ -12,7 +12,7 @@ func newDownCommand() *cobra.Command {
 	var dir string
 	command := &cobra.Command{
 		Use:   "down --dir DIR",
-		Short: "End a cluster and remove all its files",
+		Short: "Stop a cluster and remove all its files",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := interruptible()

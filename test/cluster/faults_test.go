@@ -20,9 +20,9 @@ import (
 
 func TestFaults(t *testing.T) {
 	t.Run("components stop and start", componentsStopAndStart)
-	t.Run("cluster ends with its owner", clusterEndsWithItsOwner)
-	t.Run("interrupted up leaves nothing", interruptedUpLeavesNothing)
-	t.Run("failed up names the component and ends the rest", failedUpNamesTheComponentAndEndsTheRest)
+	t.Run("a cluster ends with its owner", aClusterEndsWithItsOwner)
+	t.Run("an interrupted up leaves nothing", anInterruptedUpLeavesNothing)
+	t.Run("a failed up names the component and ends the others", aFailedUpNamesTheComponentAndEndsTheOthers)
 }
 
 func componentsStopAndStart(t *testing.T) {
@@ -37,7 +37,7 @@ func componentsStopAndStart(t *testing.T) {
 	}
 	awaitPod(t, client, "pod")
 
-	t.Run("a node comes back with its containers and makes up for what it missed", func(t *testing.T) {
+	t.Run("a restarted node keeps its containers and applies the resizes that it missed", func(t *testing.T) {
 		mustRun(t, "stop", "--dir", dir, "node-n4-0")
 		status := runCommand(t, "status", "--dir", dir)
 		if status.exitCode != 1 || !strings.Contains(status.stdout, "stopped") {
@@ -48,21 +48,21 @@ func componentsStopAndStart(t *testing.T) {
 		awaitResized(t, client, "pod", "main", resources("200m", "64Mi", "200m", "64Mi"))
 	})
 	for _, component := range []string{"kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler"} {
-		t.Run(component+" comes back", func(t *testing.T) {
+		t.Run(component+" restarts", func(t *testing.T) {
 			mustRun(t, "stop", "--dir", dir, component)
-			if again := mustRun(t, "stop", "--dir", dir, component); !strings.Contains(again.stderr, "does not run") {
-				t.Errorf("a second stop says %q", again.stderr)
+			if again := mustRun(t, "stop", "--dir", dir, component); !strings.Contains(again.stderr, "is not running") {
+				t.Errorf("a second stop prints %q", again.stderr)
 			}
 			mustRun(t, "start", "--dir", dir, component)
-			if again := mustRun(t, "start", "--dir", dir, component); !strings.Contains(again.stderr, "runs already") {
-				t.Errorf("a second start says %q", again.stderr)
+			if again := mustRun(t, "start", "--dir", dir, component); !strings.Contains(again.stderr, "is already running") {
+				t.Errorf("a second start prints %q", again.stderr)
 			}
 		})
 	}
 	resize(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
 	awaitResized(t, client, "pod", "main", resources("300m", "64Mi", "300m", "64Mi"))
 
-	t.Run("a component that is run by hand writes to no file that it finds open", func(t *testing.T) {
+	t.Run("a component that is started by hand does not write to an inherited file", func(t *testing.T) {
 		mine := filepath.Join(t.TempDir(), "mine")
 		if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func componentsStopAndStart(t *testing.T) {
 			t.Errorf("got %v and %q", command.ProcessState, output)
 		}
 		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {
-			t.Errorf("the file holds %q, %v", content, err)
+			t.Errorf("the file contains %q, %v", content, err)
 		}
 	})
 	t.Run("an unknown component is an error", func(t *testing.T) {
@@ -89,7 +89,7 @@ func componentsStopAndStart(t *testing.T) {
 	})
 }
 
-func clusterEndsWithItsOwner(t *testing.T) {
+func aClusterEndsWithItsOwner(t *testing.T) {
 	t.Parallel()
 	owner := exec.Command("sleep", "600")
 	if err := owner.Start(); err != nil {
@@ -104,18 +104,18 @@ func clusterEndsWithItsOwner(t *testing.T) {
 	begin := time.Now()
 	eventually(t, 30*time.Second, func(context.Context) error {
 		if left := processesOf(t, dir); len(left) > 0 {
-			return errors.New("processes are left")
+			return errors.New("processes still run")
 		}
 		if exists(dir) {
-			return errors.New("files are left")
+			return errors.New("files still exist")
 		}
 		return nil
 	})
 	t.Logf("the cluster was gone after %.1f s", time.Since(begin).Seconds())
 }
 
-// startUp starts "up" and returns once it has said that etcd is ready, with a
-// function that waits for its end and returns what it wrote on stderr.
+// startUp starts "up" and returns when it reports that etcd is ready. The returned
+// function waits for the command to end and returns its stderr.
 func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 	t.Helper()
 	command := exec.Command(binary, upArguments(dir)...)
@@ -141,11 +141,11 @@ func startUp(t *testing.T, dir string) (*exec.Cmd, func() string) {
 			return command, wait
 		}
 	}
-	t.Fatalf("up has ended before etcd was ready:\n%s", wait())
+	t.Fatalf("up ended before etcd was ready:\n%s", wait())
 	return nil, nil
 }
 
-func interruptedUpLeavesNothing(t *testing.T) {
+func anInterruptedUpLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	command, wait := startUp(t, dir)
@@ -157,17 +157,17 @@ func interruptedUpLeavesNothing(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, output)
 	}
 	if !strings.Contains(output, "interrupted") || !strings.Contains(output, "cleaned up") {
-		t.Errorf("it does not say that it was interrupted and cleaned up: %s", output)
+		t.Errorf("up does not report that it was interrupted and cleaned up: %s", output)
 	}
 	if left := processesOf(t, dir); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
+		t.Errorf("processes still run: %v", left)
 	}
 	if exists(dir) {
-		t.Errorf("%s is left", dir)
+		t.Errorf("%s still exists", dir)
 	}
 }
 
-func failedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
+func aFailedUpNamesTheComponentAndEndsTheOthers(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	command, wait := startUp(t, dir)
@@ -184,13 +184,13 @@ func failedUpNamesTheComponentAndEndsTheRest(t *testing.T) {
 		}
 	}
 	if left := processesOf(t, dir); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
+		t.Errorf("processes still run: %v", left)
 	}
 }
 
 func TestUpRefuses(t *testing.T) {
 	t.Parallel()
-	t.Run("a port that is taken", func(t *testing.T) {
+	t.Run("a port that is in use", func(t *testing.T) {
 		listener, err := net.Listen("tcp4", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -200,10 +200,10 @@ func TestUpRefuses(t *testing.T) {
 		dir := newDir(t)
 		wantRefusal(t, "kube-apiserver", upArguments(dir, "--port", port)...)
 		if exists(dir) {
-			t.Errorf("%s is left", dir)
+			t.Errorf("%s still exists", dir)
 		}
 	})
-	t.Run("files of somebody else, and leaves them alone", func(t *testing.T) {
+	t.Run("a directory with unrelated files, and keeps them", func(t *testing.T) {
 		dir := newDir(t)
 		foreign := filepath.Join(dir, "logs", "mine.log")
 		if err := os.MkdirAll(filepath.Dir(foreign), 0o700); err != nil {
@@ -212,21 +212,21 @@ func TestUpRefuses(t *testing.T) {
 		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantRefusal(t, "belongs to no cluster", upArguments(dir)...)
+		wantRefusal(t, "does not belong to a cluster", upArguments(dir)...)
 		mustRun(t, "down", "--dir", dir)
 		if !exists(foreign) {
 			t.Errorf("%s was removed", foreign)
 		}
 	})
-	t.Run("an owner that is gone", func(t *testing.T) {
+	t.Run("an owner that has ended", func(t *testing.T) {
 		owner := exec.Command("true")
 		if err := owner.Run(); err != nil {
 			t.Fatal(err)
 		}
 		wantRefusal(t, "--owner", upArguments(newDir(t), "--owner", strconv.Itoa(owner.Process.Pid))...)
 	})
-	t.Run("nodes beside a control plane of its own version", func(t *testing.T) {
-		wantRefusal(t, "leave out --nodes", upArguments(newDir(t), "--nodes", "n4=1", "--control-plane", "/")...)
+	t.Run("nodes with a control plane of another version", func(t *testing.T) {
+		wantRefusal(t, "omit --nodes", upArguments(newDir(t), "--nodes", "n4=1", "--control-plane", "/")...)
 	})
 	for _, test := range []struct{ flag, value string }{
 		{"--nodes", "n4"},
@@ -245,7 +245,7 @@ func TestUpRefuses(t *testing.T) {
 			dir := newDir(t)
 			wantRefusal(t, strings.TrimPrefix(test.flag, "--"), upArguments(dir, test.flag, test.value)...)
 			if exists(dir) {
-				t.Errorf("%s is left", dir)
+				t.Errorf("%s still exists", dir)
 			}
 		})
 	}

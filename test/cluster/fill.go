@@ -14,12 +14,11 @@ func newFillCommand() *cobra.Command {
 	var options fill.Options
 	command := &cobra.Command{
 		Use:   "fill --dir DIR --namespace NAMESPACE --copies N --template NAMESPACE/NAME",
-		Short: "Have as many copies of pods as asked for, however many",
-		Long: `Have as many copies of pods as asked for, however many.
+		Short: "Create or remove copies of pods to reach a given number",
+		Long: `Create or remove copies of pods until the namespace holds the given number.
 
-They are written into etcd, not through the API server, which sees them all the
-same. What is missing is added, and what is too much removed. Nothing starts
-them: they have the status of the pods that they are copies of.`,
+The copies are written directly to etcd. The API server sees them like any other
+pods. Nothing starts them: each copy has the status of the pod that it copies.`,
 		Example: `  testcluster fill --dir /tmp/c --namespace many --copies 20000 --template default/web
   testcluster fill --dir /tmp/c --namespace many --copies 0`,
 		Args: cobra.NoArgs,
@@ -41,11 +40,11 @@ them: they have the status of the pods that they are copies of.`,
 	}
 	addDirFlag(command, &dir)
 	flags := command.Flags()
-	flags.StringVar(&options.Namespace, "namespace", "", "namespace of the copies, in which nothing else may be")
-	flags.IntVar(&options.Copies, "copies", 0, "how many copies there are to be")
-	flags.StringSliceVar(&options.Templates, "template", nil, "pods to copy, as NAMESPACE/NAME, of which workloads take turns")
-	flags.IntVar(&options.Nodes, "nodes", 0, "over how many nodes the copies of a pod are spread, whose names end in -0, -1, …; 0 leaves them on the pod's")
-	flags.IntVar(&options.PerWorkload, "per-workload", 0, "how many copies have one owner, which no others have; 0 leaves them to the pod's")
+	flags.StringVar(&options.Namespace, "namespace", "", "namespace of the copies, which must not hold other pods")
+	flags.IntVar(&options.Copies, "copies", 0, "number of copies")
+	flags.StringSliceVar(&options.Templates, "template", nil, "pods to copy, as NAMESPACE/NAME; workloads use them in turn")
+	flags.IntVar(&options.Nodes, "nodes", 0, "number of nodes over which the copies of a pod are spread, with names that end in -0, -1, …; 0 keeps the pod's node")
+	flags.IntVar(&options.PerWorkload, "per-workload", 0, "number of copies that share an owner of their own; 0 keeps the pod's owner")
 	if err := command.MarkFlagRequired("namespace"); err != nil {
 		panic(err)
 	}

@@ -67,11 +67,11 @@ func TestFill(t *testing.T) {
 		workloads[pod.Labels["pod-template-hash"]]++
 	}
 	if len(uids) != copies || len(nodes) != 3 || nodes["n4-2"] == 0 || len(workloads) != 5 {
-		t.Errorf("they have %d uids, nodes %v, workloads %v", len(uids), nodes, workloads)
+		t.Errorf("the copies have %d uids, nodes %v, workloads %v", len(uids), nodes, workloads)
 	}
 
 	if _, err := pods.Patch(t.Context(), "web-7", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
-		t.Errorf("a copy cannot be written: %v", err)
+		t.Errorf("patch a copy: %v", err)
 	}
 	seen(watch.Modified, 1)
 	fill(copies - 20)
@@ -80,6 +80,6 @@ func TestFill(t *testing.T) {
 	fill(copies)
 	seen(watch.Added, 20)
 	if again := runCommand(t, "fill", "--dir", dir, "--namespace", "many", "--copies", "1"); again.exitCode != 1 {
-		t.Error("copies of nothing are accepted")
+		t.Error("fill accepts --copies without --template")
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// testForwarding forwards a port of a pod to a server of this machine, through
-// API server, kubelet and runtime, as kubectl does.
+// testForwarding forwards a port of a pod to a server on this machine, through the API
+// server, the kubelet and the runtime, as kubectl does.
 func testForwarding(t *testing.T, config *rest.Config, client kubernetes.Interface) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // listening is the state of a listening TCP socket in /proc/net.
 const listening = "0A"
 
-// loopback are the addresses, as /proc/net writes them, that are not reachable
-// from elsewhere: 127.0.0.1, ::1 and ::ffff:127.0.0.1.
+// loopback has the addresses, in the format of /proc/net, that other machines cannot
+// reach: 127.0.0.1, ::1 and ::ffff:127.0.0.1.
 var loopback = map[string]bool{
 	"0100007F":                         true,
 	"00000000000000000000000001000000": true,
@@ -24,7 +24,7 @@ func testListeners(t *testing.T, dir string) {
 	for component, pid := range pids(t, dir) {
 		descriptors, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 		if err != nil || len(descriptors) == 0 {
-			t.Fatalf("look at the open files of %s: %v, %v", component, descriptors, err)
+			t.Fatalf("list the open files of %s: %v, %v", component, descriptors, err)
 		}
 		for _, descriptor := range descriptors {
 			if target, err := os.Readlink(descriptor); err == nil {
@@ -56,11 +56,11 @@ func testListeners(t *testing.T, dir string) {
 			}
 		}
 	}
-	// Of etcd the client and the peer port.
+	// etcd listens on a client port and a peer port.
 	want := map[string]int{"etcd": 2, "kube-apiserver": 1, "kube-controller-manager": 1, "kube-scheduler": 1}
 	for _, component := range sockets {
 		if strings.HasPrefix(component, "node-") {
-			// The kubelet and the forwarding of ports.
+			// One for the kubelet and one for port forwarding.
 			want[component] = 2
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// errUnhealthy makes the program fail without a message of its own.
+// errUnhealthy makes the program fail without printing a message.
 var errUnhealthy = errors.New("the cluster is not healthy")
 
 func main() {
@@ -27,12 +27,12 @@ func main() {
 func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:           "testcluster",
-		Short:         "A real Kubernetes cluster on one machine, for tests",
+		Short:         "Run a real Kubernetes cluster on one machine, for tests",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	command.CompletionOptions.DisableDefaultCmd = true
-	// The components' packages define this flag for every program they are in.
+	// The components' packages define this flag in every program that imports them.
 	if flag := pflag.CommandLine.Lookup("version"); flag != nil {
 		flag.Hidden = true
 	}
@@ -43,15 +43,15 @@ func newCommand() *cobra.Command {
 	return command
 }
 
-// interruptible returns a context that ends on Ctrl-C and SIGTERM. A second
-// signal kills the program as if nobody had listened.
+// interruptible returns a context that ends on Ctrl-C and SIGTERM. A second signal kills
+// the program.
 func interruptible() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// addDirFlag adds the flag that says which cluster is meant.
+// addDirFlag adds the flag that selects the cluster.
 func addDirFlag(command *cobra.Command, dir *string) {
 	command.Flags().StringVar(dir, "dir", "", "directory of the cluster")
 	if err := command.MarkFlagRequired("dir"); err != nil {

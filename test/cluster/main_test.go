@@ -21,7 +21,7 @@ import (
 // binary is the program under test, the one that users get.
 var binary string
 
-// kubernetesVersion is the one that the cluster is to have.
+// kubernetesVersion is the version that the cluster must have.
 var kubernetesVersion string
 
 func TestMain(m *testing.M) {
@@ -52,7 +52,7 @@ func prepare() error {
 	return nil
 }
 
-// result is how a command ended.
+// result is the outcome of a command.
 type result struct {
 	stdout, stderr string
 	exitCode       int
@@ -79,8 +79,8 @@ func mustRun(t *testing.T, arguments ...string) result {
 	return result
 }
 
-// newDir returns a directory that does not exist yet, for a cluster that is
-// taken down at the end of the test.
+// newDir returns a directory that does not exist yet. The cluster in it is taken down at
+// the end of the test.
 func newDir(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cluster")
@@ -88,9 +88,9 @@ func newDir(t *testing.T) string {
 	return dir
 }
 
-// upArguments are those that bring a cluster up. It ends with this process, which
-// may be killed before it has taken the cluster down; of two owners the last one
-// counts.
+// upArguments returns the arguments that bring a cluster up. The cluster ends with this
+// process, which may be killed before it takes the cluster down. If there are two --owner
+// flags, the last one counts.
 func upArguments(dir string, more ...string) []string {
 	return append([]string{"up", "--dir", dir, "--owner", strconv.Itoa(os.Getpid())}, more...)
 }
@@ -122,7 +122,7 @@ func clientConfig(t *testing.T, kubeconfig string) *rest.Config {
 	return config
 }
 
-// pids returns the process of each component, from the pid files.
+// pids returns the pid of each component, from the pid files.
 func pids(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "run", "*.pid"))
@@ -144,8 +144,8 @@ func pids(t *testing.T, dir string) map[string]int {
 	return pids
 }
 
-// pidOf returns the process of a component that must have one: no pid at all
-// would be 0, which means this very process group to kill(2).
+// pidOf returns the pid of a component. It fails the test if there is none: to kill(2), a
+// pid of 0 would mean this process group.
 func pidOf(t *testing.T, dir, component string) int {
 	t.Helper()
 	pid, found := pids(t, dir)[component]
@@ -155,7 +155,7 @@ func pidOf(t *testing.T, dir, component string) int {
 	return pid
 }
 
-// belongsTo says whether a process lives that is a component of the cluster.
+// belongsTo reports whether the pid is a live process of the cluster.
 func belongsTo(dir string, pid int) bool {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && strings.Contains(string(content), dir)
@@ -190,7 +190,7 @@ func eventually(t *testing.T, timeout time.Duration, condition func(context.Cont
 		if err == nil {
 			return
 		}
-		// What the end of the time cut short says nothing.
+		// An error caused by the timeout says nothing.
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}

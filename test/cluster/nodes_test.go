@@ -13,8 +13,8 @@ import (
 func TestNodesThatDiffer(t *testing.T) {
 	t.Parallel()
 	client := up(t, newDir(t), "--node-cpu", "4", "--nodes", "n4=1,n4=1:cpu-manager=static,=1:kubelet=1.33.13")
-	t.Run("a static CPU manager refuses the CPUs of Guaranteed pods alone", func(t *testing.T) { testStaticCPUManager(t, client) })
-	t.Run("a kubelet is as old as it says", func(t *testing.T) { testOldKubelet(t, client) })
+	t.Run("a static CPU manager refuses only CPU resizes of Guaranteed pods", func(t *testing.T) { testStaticCPUManager(t, client) })
+	t.Run("an older kubelet behaves like its version", func(t *testing.T) { testOldKubelet(t, client) })
 }
 
 func testStaticCPUManager(t *testing.T, client kubernetes.Interface) {
@@ -31,7 +31,7 @@ func testStaticCPUManager(t *testing.T, client kubernetes.Interface) {
 	const pod = "guaranteed-n4-1"
 	refused := awaitCondition(t, client, pod, corev1.PodResizePending, corev1.PodReasonInfeasible)
 	if want := `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`; refused.Message != want {
-		t.Errorf("the kubelet says %q, want %q", refused.Message, want)
+		t.Errorf("the kubelet reports %q, want %q", refused.Message, want)
 	}
 	moreMemory := resources("1", "128Mi", "1", "128Mi")
 	resize(t, client, pod, "main", moreMemory)
@@ -45,16 +45,16 @@ func testOldKubelet(t *testing.T, client kubernetes.Interface) {
 			t.Fatal(err)
 		}
 		if got := node.Status.NodeInfo.KubeletVersion; got != want {
-			t.Errorf("%s says that its kubelet is %s, want %s", name, got, want)
+			t.Errorf("%s reports kubelet version %s, want %s", name, got, want)
 		}
 		if declares := len(node.Status.DeclaredFeatures) > 0; declares != (want == kubernetesVersion) {
 			t.Errorf("%s declares the features %v", name, node.Status.DeclaredFeatures)
 		}
 	}
 
-	// It knows of no generations, and resizes nevertheless.
+	// The old kubelet reports no generations, and resizes nevertheless.
 	const pod = "on-old"
-	createOn(t, client, "node-0", "neighbour", resources("2", "64Mi", "", ""))
+	createOn(t, client, "node-0", "neighbor", resources("2", "64Mi", "", ""))
 	createOn(t, client, "node-0", pod, resources("1", "64Mi", "", ""))
 	resize(t, client, pod, "main", resources("3", "64Mi", "", ""))
 	deferred := awaitCondition(t, client, pod, corev1.PodResizePending, corev1.PodReasonDeferred)

@@ -19,20 +19,21 @@ import (
 )
 
 const (
-	// ownGrace is how long a component may take to end once its owner has.
+	// ownGrace is how long a component may take to end after its owner has ended.
 	ownGrace = 3 * time.Second
 	// tidyTimeout bounds how long etcd waits for the cluster to be taken down
 	// once its owner has ended.
 	tidyTimeout = time.Minute
 )
 
-// newRunCommand is what this program starts itself again with.
+// newRunCommand returns the command with which this program starts itself for each
+// component.
 func newRunCommand() *cobra.Command {
 	var dir string
 	var owned bool
 	command := &cobra.Command{
 		Use:    "run --dir DIR COMPONENT",
-		Short:  "Be one component of a cluster",
+		Short:  "Run one component of a cluster",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, arguments []string) error {
@@ -41,7 +42,7 @@ func newRunCommand() *cobra.Command {
 				return err
 			}
 			if err := process.Adopt(cluster.PIDFile(arguments[0])); err != nil {
-				return fmt.Errorf("run is for testcluster itself, see up and start: %w", err)
+				return fmt.Errorf("run is internal to testcluster; use up or start: %w", err)
 			}
 			if owned {
 				process.AdoptOwner()
@@ -51,7 +52,7 @@ func newRunCommand() *cobra.Command {
 		},
 	}
 	addDirFlag(command, &dir)
-	command.Flags().BoolVar(&owned, "owned", false, "end with the process whose pidfd is inherited")
+	command.Flags().BoolVar(&owned, "owned", false, "end with the process of the inherited pidfd")
 	return command
 }
 
@@ -69,7 +70,7 @@ func run(cluster *state.Cluster, component string) error {
 	case state.Scheduler:
 		return controlplane.RunScheduler(cluster)
 	}
-	// Those above insist on handling signals themselves.
+	// The components above insist on handling signals themselves.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	if component == state.Etcd {
@@ -78,12 +79,12 @@ func run(cluster *state.Cluster, component string) error {
 	if machine, found := cluster.NodeOf(component); found {
 		return node.Run(ctx, cluster, machine)
 	}
-	return fmt.Errorf("there is no component %q", component)
+	return fmt.Errorf("unknown component %q", component)
 }
 
-// endWithOwner waits for the owner's end and then ends this component. All
-// components do, and etcd, which all of them need to end properly, also has
-// the cluster taken down, which ends etcd itself and removes the files.
+// endWithOwner waits until the owner ends and then ends this component. Every component
+// does so. etcd, which all others need to end properly, instead takes the whole cluster
+// down, which ends etcd itself and removes the files.
 func endWithOwner(cluster *state.Cluster, component string) {
 	if err := process.WaitOwner(process.OwnerFD); err != nil {
 		fmt.Fprintln(os.Stderr, err)

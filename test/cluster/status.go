@@ -17,7 +17,7 @@ func newStatusCommand() *cobra.Command {
 	var dir string
 	command := &cobra.Command{
 		Use:   "status --dir DIR",
-		Short: "Show the components of a cluster; fail unless all run and are ready",
+		Short: "Show the components of a cluster; fail unless all are running and ready",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := interruptible()

@@ -19,7 +19,7 @@ import (
 
 const maxPort = 65535
 
-// minNodeMemory lets a few small pods run; with less, nothing would fit.
+// minNodeMemory is enough for a few small pods; with less, nothing would fit.
 var minNodeMemory = resource.MustParse("64Mi")
 
 func newUpCommand() *cobra.Command {
@@ -27,19 +27,18 @@ func newUpCommand() *cobra.Command {
 	var nodes, memory string
 	command := &cobra.Command{
 		Use:   "up --dir DIR",
-		Short: "Bring a cluster up and wait until all of it is ready",
-		Long: `Bring a cluster up and wait until all of it is ready.
+		Short: "Bring up a cluster and wait until it is ready",
+		Long: `Bring up a cluster and wait until it is ready.
 
-The path of its kubeconfig is the one line on stdout. The cluster goes on
-running until it is taken down, or until its owner ends.
+The only line on stdout is the path of the kubeconfig. The cluster keeps running
+until it is taken down, or until its owner ends.
 
-Nodes may differ: options follow a count, each after a colon. Nodes of a type
-that is listed again, with other options, are numbered on.
+Nodes can have options, which follow the count, each after a colon. If a type is
+listed again with other options, its numbering continues.
 
   cpu-manager=static  the kubelet refuses to change the CPUs of Guaranteed pods
-  kubelet=VERSION     the kubelet says that it has this older version, and has
-                      only the features which that has by default; otherwise its
-                      code is that of the cluster's version`,
+  kubelet=VERSION     the kubelet reports this older version and has only its
+                      default features, but runs the code of the cluster's version`,
 		Example: `  testcluster up --dir /tmp/c --nodes n2d=2,n4=2,c3=2
   testcluster up --dir /tmp/c --nodes n4=1,=1 --node-cpu 4 --node-memory 8Gi --owner $$
   testcluster up --dir /tmp/c --nodes n4=2,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13`,
@@ -64,21 +63,21 @@ that is listed again, with other options, are numbered on.
 	}
 	addDirFlag(command, &options.Dir)
 	flags := command.Flags()
-	flags.StringVar(&nodes, "nodes", "", "nodes as TYPE=COUNT[:OPTION]…,…, called TYPE-0, TYPE-1, …; an empty TYPE makes nodes without a type, called node-0, …; none means the control plane alone")
+	flags.StringVar(&nodes, "nodes", "", "nodes as TYPE=COUNT[:OPTION]…,…, named TYPE-0, TYPE-1, …; an empty TYPE creates nodes without a type, named node-0, … (default: only the control plane)")
 	flags.IntVar(&options.NodeCPU, "node-cpu", 8, "cores of each node")
 	flags.StringVar(&memory, "node-memory", "32Gi", "memory of each node")
 	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
-	flags.StringVar(&options.ControlPlane, "control-plane", "", "directory with programs to run as kube-apiserver, kube-controller-manager and kube-scheduler, of another version say; none means those that are built in; without nodes only")
+	flags.StringVar(&options.ControlPlane, "control-plane", "", "directory with the kube-apiserver, kube-controller-manager and kube-scheduler programs to run, for example of another version; only without nodes (default: the built-in programs)")
 	flags.StringVar(&options.AuditPolicy, "audit-policy", "", "file with the API server's audit policy; the log is logs/audit.log in the cluster's directory (default: nothing is audited)")
-	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any that is free")
-	flags.IntVar(&options.OwnerPID, "owner", 0, "process with which the cluster ends, 0 for none")
+	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any free port")
+	flags.IntVar(&options.OwnerPID, "owner", 0, "pid of a process that the cluster must not outlive, 0 for none")
 	return command
 }
 
-// complete reads and checks what the flags say.
+// complete parses and validates the flags.
 func complete(options *lifecycle.Options, nodes, memory string) error {
 	var err error
-	// The API server's, and a kubelet's that does not emulate another.
+	// The version of the API server, and of a kubelet that does not emulate another one.
 	kubernetes := version.MustParseGeneric(componentversion.Get().GitVersion)
 	if options.Nodes, err = state.ParseNodes(nodes, kubernetes); err != nil {
 		return err
@@ -113,20 +112,20 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 	}
 	if options.OwnerPID != 0 {
 		if _, err := state.FindOwner(options.OwnerPID); err != nil {
-			return fmt.Errorf("--owner %d: not a process that lives: %w", options.OwnerPID, err)
+			return fmt.Errorf("--owner %d: not a live process: %w", options.OwnerPID, err)
 		}
 	}
 	return nil
 }
 
-// completeControlPlane refuses nodes beside a control plane of another version:
-// a kubelet may be older than the API server, never newer.
+// completeControlPlane rejects nodes with a control plane of another version: a kubelet
+// may be older than the API server, never newer.
 func completeControlPlane(options *lifecycle.Options) error {
 	if options.ControlPlane == "" {
 		return nil
 	}
 	if len(options.Nodes) > 0 {
-		return errors.New("the kubelets that are built in may not fit it; leave out --nodes")
+		return errors.New("the built-in kubelets may not match its version; omit --nodes")
 	}
 	var err error
 	if options.ControlPlane, err = filepath.Abs(options.ControlPlane); err != nil {

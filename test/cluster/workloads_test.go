@@ -85,37 +85,37 @@ func testWorkloads(t *testing.T, client kubernetes.Interface) {
 		return err
 	})
 
-	t.Run("up", func(t *testing.T) {
+	t.Run("an increase is actuated", func(t *testing.T) {
 		resize(t, client, pod, "main", resources("1", "512Mi", "1", "512Mi"))
 		awaitResized(t, client, pod, "main", resources("1", "512Mi", "1", "512Mi"))
 	})
-	t.Run("memory down", func(t *testing.T) {
+	t.Run("a memory decrease is actuated", func(t *testing.T) {
 		resize(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 		awaitResized(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 	})
-	t.Run("memory below what is used is an error", func(t *testing.T) {
+	t.Run("memory below the usage is an error", func(t *testing.T) {
 		resize(t, client, pod, "main", resources("1", "8Mi", "1", "8Mi"))
 		awaitCondition(t, client, pod, corev1.PodResizeInProgress, corev1.PodReasonError)
 		resize(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 		awaitResized(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 	})
-	t.Run("one of several containers", func(t *testing.T) {
+	t.Run("one of several containers is resized", func(t *testing.T) {
 		resize(t, client, mixed, "second", resources("150m", "32Mi", "", ""))
 		awaitResized(t, client, mixed, "second", resources("150m", "32Mi", "", ""))
 		awaitResized(t, client, mixed, "main", resources("100m", "64Mi", "200m", "128Mi"))
 	})
-	t.Run("a sidecar", func(t *testing.T) {
+	t.Run("a sidecar is resized", func(t *testing.T) {
 		resize(t, client, mixed, "sidecar", resources("150m", "32Mi", "", ""))
 		awaitResized(t, client, mixed, "sidecar", resources("150m", "32Mi", "", ""))
 	})
-	t.Run("more than is free is deferred", func(t *testing.T) {
-		// Four cores are allocatable, but the DaemonSet's pod has some of them.
+	t.Run("a resize beyond the free capacity is deferred", func(t *testing.T) {
+		// Four cores are allocatable, but the DaemonSet's pod uses some of them.
 		resize(t, client, pod, "main", resources("3990m", "128Mi", "3990m", "128Mi"))
 		awaitCondition(t, client, pod, corev1.PodResizePending, corev1.PodReasonDeferred)
 		resize(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 		awaitResized(t, client, pod, "main", resources("1", "128Mi", "1", "128Mi"))
 	})
-	t.Run("a deleted pod goes away", func(t *testing.T) {
+	t.Run("a deleted pod is removed", func(t *testing.T) {
 		begin := time.Now()
 		if err := client.CoreV1().Pods(namespace).Delete(t.Context(), pod, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func testWorkloads(t *testing.T, client kubernetes.Interface) {
 			case err != nil:
 				return err
 			}
-			return errors.New("the pod is still there")
+			return errors.New("the pod still exists")
 		})
 		t.Logf("deletion took %.1f s", time.Since(begin).Seconds())
 	})
@@ -145,7 +145,7 @@ func selector(app string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
 }
 
-// resources leaves out what is empty.
+// resources omits empty quantities.
 func resources(cpuRequest, memoryRequest, cpuLimit, memoryLimit string) corev1.ResourceRequirements {
 	list := func(cpu, memory string) corev1.ResourceList {
 		list := corev1.ResourceList{}
@@ -177,7 +177,7 @@ func awaitPod(t *testing.T, client kubernetes.Interface, app string) string {
 				}
 			}
 		}
-		return fmt.Errorf("of %d pods of %s none is ready", len(pods.Items), app)
+		return fmt.Errorf("none of %d pods of %s is ready", len(pods.Items), app)
 	})
 	return name
 }
@@ -201,9 +201,9 @@ func resize(t *testing.T, client kubernetes.Interface, pod, container string, re
 	}
 }
 
-// awaitResized waits until a container's actual resources are those wanted,
-// and the pod has no more to do, without a restart. A kubelet that was started
-// again looks at resizes it missed only after half a minute.
+// awaitResized waits until a container has the wanted actual resources, without a
+// restart, and the pod has no resize left to do. A restarted kubelet checks for resizes
+// that it missed only after half a minute.
 func awaitResized(t *testing.T, client kubernetes.Interface, pod, container string, want corev1.ResourceRequirements) {
 	t.Helper()
 	begin := time.Now()
@@ -231,7 +231,7 @@ func awaitResized(t *testing.T, client kubernetes.Interface, pod, container stri
 		}
 		return errors.New("the container has no status")
 	})
-	t.Logf("status followed after %v", time.Since(begin).Round(time.Millisecond))
+	t.Logf("status was up to date after %v", time.Since(begin).Round(time.Millisecond))
 }
 
 func sameResources(got *corev1.ResourceRequirements, want corev1.ResourceRequirements) error {
@@ -251,7 +251,8 @@ func sameResources(got *corev1.ResourceRequirements, want corev1.ResourceRequire
 	return nil
 }
 
-// awaitCondition waits for a condition that is true for the reason given, and returns it.
+// awaitCondition waits for a condition that is true with the given reason, and returns
+// it.
 func awaitCondition(t *testing.T, client kubernetes.Interface, pod string, conditionType corev1.PodConditionType, reason string) corev1.PodCondition {
 	t.Helper()
 	var found corev1.PodCondition
@@ -266,7 +267,7 @@ func awaitCondition(t *testing.T, client kubernetes.Interface, pod string, condi
 				return nil
 			}
 		}
-		return fmt.Errorf("there is no %s/%s in %v", conditionType, reason, pod.Status.Conditions)
+		return fmt.Errorf("no condition %s/%s in %v", conditionType, reason, pod.Status.Conditions)
 	})
 	return found
 }

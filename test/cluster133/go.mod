@@ -1,5 +1,5 @@
-// The control plane of the oldest Kubernetes that is supported, as upstream has
-// it: no code, only the versions that it is built from.
+// The control plane of the oldest supported Kubernetes, as upstream releases it. This
+// module has no code; it only pins the versions from which the control plane is built.
 module github.com/workload-resizer/workload-resizer/test/cluster133
 
 go 1.26.0

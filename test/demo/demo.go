@@ -19,8 +19,8 @@ import (
 
 const (
 	nodes = "n2d=2,n4=2,c3=2"
-	// The server's own defaults are used where they are free, so that the
-	// commands to try next are short ones.
+	// The server's default addresses are used if they are free, so that the suggested
+	// commands are short.
 	defaultGRPCAddress = "127.0.0.1:7443"
 	defaultHTTPAddress = "127.0.0.1:8080"
 
@@ -28,9 +28,9 @@ const (
 	settleTimeout = 2 * time.Minute
 )
 
-// demo is one run.
+// demo is one run of the demo.
 type demo struct {
-	// dir is where cluster, log and credentials are.
+	// dir is the directory for the cluster, the log and credentials.
 	dir string
 	// out receives the table and the summary.
 	out      io.Writer
@@ -48,11 +48,11 @@ func newDemo(dir string, out, progress io.Writer) *demo {
 	return &demo{dir: dir, out: out, progress: newProgress(progress)}
 }
 
-// run shows the demo until ctx is done, which is no error whenever it is, or until
-// the workloads are settled. Whatever it started has ended when it returns.
+// run runs the demo until ctx is done, which is never an error, or until the workloads are
+// settled if exitWhenSettled is set. Everything that it started has ended when it returns.
 func (d *demo) run(ctx context.Context, exitWhenSettled bool) (err error) {
 	defer func() { err = errors.Join(err, d.end()) }()
-	// alive ends also when a part of the demo dies, with that as the cause.
+	// alive also ends when a part of the demo dies, with that as the cause.
 	alive, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 
@@ -71,7 +71,7 @@ func (d *demo) run(ctx context.Context, exitWhenSettled bool) (err error) {
 	return cause(alive, err)
 }
 
-// cause is why ctx is done, which explains err, or err if ctx is not done.
+// cause returns the cause of the end of ctx, which explains err, or err if ctx is not done.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -79,7 +79,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// start brings everything up.
+// start starts the cluster, the workloads and the server.
 func (d *demo) start(ctx context.Context, fail context.CancelCauseFunc) error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -156,8 +156,8 @@ func (d *demo) serverOptions(ctx context.Context) (options localcluster.ServerOp
 	return options, err
 }
 
-// createLog makes a file that only its owner may read, whoever might read the log
-// of the demo before, which it replaces.
+// createLog creates a file that only its owner may read, regardless of the mode of the previous
+// demo's log, which it replaces.
 func createLog(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -165,9 +165,9 @@ func createLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// removeKubeconfigs removes the server's kubeconfig, which holds a token, and what
-// a demo that was killed has left of its own. Only who has the cluster may call
-// it: another demo may run in the directory otherwise.
+// removeKubeconfigs removes the server's kubeconfig, which contains a token, and kubeconfigs that
+// a killed demo left behind. Only call it while this demo owns the cluster: otherwise, another
+// demo may be running in the directory.
 func (d *demo) removeKubeconfigs() error {
 	names, err := fs.Glob(os.DirFS(d.dir), "*.kubeconfig*")
 	if err != nil {
@@ -180,8 +180,8 @@ func (d *demo) removeKubeconfigs() error {
 	return errors.Join(errs...)
 }
 
-// show waits for the workloads, sums up, and stays. The table goes on by itself
-// all the time.
+// show waits for the workloads, prints a summary, and waits for the end. The tracker keeps
+// printing the table in the meantime.
 func (d *demo) show(ctx context.Context, exitWhenSettled bool) error {
 	plans, err := d.settle(ctx)
 	var unsettled *unsettledError
@@ -197,12 +197,12 @@ func (d *demo) show(ctx context.Context, exitWhenSettled bool) error {
 	if exitWhenSettled {
 		return nil
 	}
-	d.progress.say("resizes go on being shown here; Ctrl-C ends everything")
+	d.progress.say("new resizes appear here; press Ctrl-C to end everything")
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// end ends what was started, as far as it was.
+// end ends everything that was started.
 func (d *demo) end() error {
 	var errs []error
 	if d.api != nil {
@@ -211,7 +211,7 @@ func (d *demo) end() error {
 	if d.server != nil {
 		d.progress.say("stopping the server")
 		select {
-		case <-d.server.Done(): // How it ended is known.
+		case <-d.server.Done(): // watchServer reports how it ended.
 		default:
 			errs = append(errs, d.server.Stop())
 		}
@@ -221,7 +221,7 @@ func (d *demo) end() error {
 	}
 	if d.cluster != nil {
 		errs = append(errs, d.removeKubeconfigs())
-		d.progress.say("taking the cluster down")
+		d.progress.say("stopping the cluster")
 		errs = append(errs, d.cluster.Down())
 	}
 	d.progress.say("done")

@@ -18,9 +18,9 @@ import (
 // running is a demo that runs for a test.
 type running struct {
 	*demo
-	// root stands for the root of the repository.
+	// root is a stand-in for the root of the repository.
 	root string
-	// out and said are what it has printed and how it has progressed.
+	// out is the output, and said is the progress.
 	out, said *buffer
 	interrupt context.CancelFunc
 	ended     chan error
@@ -55,23 +55,22 @@ func startDemo(t *testing.T) *running {
 	return r
 }
 
-// await waits until a text has been written.
+// await waits until a text is written.
 func (r *running) await(t *testing.T, where *buffer, text string) {
 	t.Helper()
 	deadline := time.After(2 * time.Minute)
 	for !strings.Contains(where.String(), text) {
 		select {
 		case err := <-r.ended:
-			t.Fatalf("the demo has ended before %q: %v", text, err)
+			t.Fatalf("the demo ended before it wrote %q: %v", text, err)
 		case <-deadline:
-			t.Fatalf("no %q", text)
+			t.Fatalf("the demo did not write %q", text)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// end waits for the demo to end, and sees that nothing is left of it but its
-// log.
+// end waits for the demo to end, and checks that it leaves only its log behind.
 func (r *running) end(t *testing.T) error {
 	t.Helper()
 	var err error
@@ -86,22 +85,22 @@ func (r *running) end(t *testing.T) error {
 	}
 	for _, entry := range left {
 		if entry.Name() != "server.log" {
-			t.Errorf("%s is left", entry.Name())
+			t.Errorf("the demo left %s behind", entry.Name())
 		}
 	}
 	return err
 }
 
 func TestDemo(t *testing.T) {
-	t.Run("the demo shows resizes and commands that work", theDemoShowsResizesAndCommandsThatWork)
-	t.Run("the demo interrupted while starting leaves nothing", theDemoInterruptedWhileStartingLeavesNothing)
-	t.Run("the demo says that the server has died", theDemoSaysThatTheServerHasDied)
-	t.Run("the demo says that the cluster is gone", theDemoSaysThatTheClusterIsGone)
+	t.Run("the demo shows resizes and working commands", theDemoShowsResizesAndWorkingCommands)
+	t.Run("a demo that is interrupted while starting leaves nothing behind", aDemoThatIsInterruptedWhileStartingLeavesNothingBehind)
+	t.Run("the demo reports that the server died", theDemoReportsThatTheServerDied)
+	t.Run("the demo reports that the cluster is gone", theDemoReportsThatTheClusterIsGone)
 }
 
-func theDemoShowsResizesAndCommandsThatWork(t *testing.T) {
+func theDemoShowsResizesAndWorkingCommands(t *testing.T) {
 	r := startDemo(t)
-	r.await(t, r.said, "Ctrl-C ends everything")
+	r.await(t, r.said, "Ctrl-C to end everything")
 	shown := r.out.String()
 	for _, pattern := range []string{
 		`(?m)^web-\S+ +n4-\d +n4 +web +1/1 → 800m/800m +1Gi/1Gi$`,
@@ -113,14 +112,14 @@ func theDemoShowsResizesAndCommandsThatWork(t *testing.T) {
 		`(?m)^report-\S+ .* report +750m/1 → `,
 		`(?m)^  bare +NotOwned: `,
 		`(?m)^  opted-out-\S+ +OptedOut: `,
-		`(?m)^21 sample pods: .* 2 left alone\.$`,
+		`(?m)^21 sample pods: .* 2 skipped\.$`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(shown) {
-			t.Errorf("nothing matches %s", pattern)
+			t.Errorf("the output does not match %s", pattern)
 		}
 	}
 	if line := regexp.MustCompile(`(?m)^\S+ +n2d-\d .*$`).FindString(shown); line != "" {
-		t.Errorf("a pod on the baseline is shown: %s", line)
+		t.Errorf("the output shows a pod on the baseline: %s", line)
 	}
 
 	for _, command := range commands(shown) {
@@ -132,7 +131,7 @@ func theDemoShowsResizesAndCommandsThatWork(t *testing.T) {
 			t.Errorf("%s does not list the services:\n%s", command, output)
 		}
 	}
-	// The last command has changed the ratio of n4.
+	// The last command changed the ratio of n4.
 	r.await(t, r.out, "1/1 → 667m/667m")
 	r.interrupt()
 	if err := r.end(t); err != nil {
@@ -140,7 +139,7 @@ func theDemoShowsResizesAndCommandsThatWork(t *testing.T) {
 	}
 }
 
-// commands are those to try next.
+// commands returns the suggested commands.
 func commands(shown string) []string {
 	var found []string
 	for line := range strings.Lines(shown) {
@@ -159,7 +158,7 @@ func (r *running) shell(t *testing.T, command string) (string, error) {
 	return string(output), err
 }
 
-func theDemoInterruptedWhileStartingLeavesNothing(t *testing.T) {
+func aDemoThatIsInterruptedWhileStartingLeavesNothingBehind(t *testing.T) {
 	r := startDemo(t)
 	r.await(t, r.said, "etcd is ready")
 	r.interrupt()
@@ -167,13 +166,13 @@ func theDemoInterruptedWhileStartingLeavesNothing(t *testing.T) {
 		t.Errorf("the demo ended with %v", err)
 	}
 	if !strings.Contains(r.said.String(), "interrupted") {
-		t.Error("the demo does not say that it was interrupted")
+		t.Error("the demo does not report that it was interrupted")
 	}
 }
 
-func theDemoSaysThatTheServerHasDied(t *testing.T) {
+func theDemoReportsThatTheServerDied(t *testing.T) {
 	r := startDemo(t)
-	// Before the cluster is up, as if a demo that was killed had left it.
+	// Written before the cluster is up, as if a killed demo had left it.
 	r.await(t, r.said, "starting a cluster")
 	leftover := filepath.Join(r.dir, "left.over.kubeconfig")
 	if err := os.WriteFile(leftover, nil, 0o600); err != nil {
@@ -181,7 +180,7 @@ func theDemoSaysThatTheServerHasDied(t *testing.T) {
 	}
 	r.await(t, r.said, "everything is up")
 	if _, err := os.Stat(leftover); !os.IsNotExist(err) {
-		t.Errorf("the leftover of an earlier demo: %v, want none", err)
+		t.Errorf("the leftover of an earlier demo was not removed: %v", err)
 	}
 	if info, err := r.log.Stat(); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the log has mode %v, %v, want 0600", info.Mode(), err)
@@ -189,12 +188,12 @@ func theDemoSaysThatTheServerHasDied(t *testing.T) {
 	if err := r.server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.end(t); err == nil || !strings.Contains(err.Error(), "the server has ended by itself") || !strings.Contains(err.Error(), "Caches are filled") {
-		t.Errorf("the demo ended with %v, want the end of the server and of its log", err)
+	if err := r.end(t); err == nil || !strings.Contains(err.Error(), "the server ended unexpectedly") || !strings.Contains(err.Error(), "Caches synced") {
+		t.Errorf("the demo ended with %v, want the end of the server and the last lines of its log", err)
 	}
 }
 
-func theDemoSaysThatTheClusterIsGone(t *testing.T) {
+func theDemoReportsThatTheClusterIsGone(t *testing.T) {
 	r := startDemo(t)
 	r.await(t, r.said, "everything is up")
 	if err := r.cluster.Down(); err != nil {
@@ -205,7 +204,7 @@ func theDemoSaysThatTheClusterIsGone(t *testing.T) {
 	}
 }
 
-// buffer may be read while it is written to.
+// buffer can be read and written concurrently.
 type buffer struct {
 	mu      sync.Mutex
 	content bytes.Buffer

@@ -1,7 +1,6 @@
-// Demo is what "make run" starts: a cluster with unlike nodes, the server beside
-// it and some workloads, so that one sees pods being resized, and can try things
-// out, until Ctrl-C.
+// Command demo is what "make run" runs: a cluster with different node types, the server and
+// some workloads. It shows pods being resized, and you can try commands, until Ctrl-C.
 //
-// It shows what is to be seen from outside: in the pods, and through the API. It
-// must not know how sizes are computed, nor write anything to a pod.
+// It shows only what is visible from outside, in pods and through the API. It must not know how
+// sizes are computed, and must not write to pods.
 package main

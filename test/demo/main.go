@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	exitWhenSettled := flag.Bool("exit-when-settled", false, "end once the sample workloads have their sizes, instead of staying until Ctrl-C")
+	exitWhenSettled := flag.Bool("exit-when-settled", false, "exit once the sample workloads have their sizes, instead of running until Ctrl-C")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "error: unknown argument %q\n", flag.Arg(0))
@@ -28,10 +28,10 @@ func main() {
 func run(exitWhenSettled bool) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// A second signal ends this process at once, and server and cluster with it.
+	// A second signal ends this process immediately, and the server and the cluster with it.
 	context.AfterFunc(ctx, stop)
-	// Client-go reports a connection that is broken for a while, which people
-	// here cause on purpose.
+	// client-go logs temporarily broken connections, which users of the demo cause on
+	// purpose.
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 
 	root, err := localcluster.Root()

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// progress tells people what happens, with the time since the start.
+// progress prints what happens, with the time since the start.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer
 	begin time.Time
-	// rest is a line of a program that has not ended yet.
+	// rest is an incomplete line of another program.
 	rest []byte
 }
 
@@ -30,10 +30,10 @@ func (p *progress) line(text string) {
 	fmt.Fprintf(p.out, "%5.1fs  %s\n", time.Since(p.begin).Seconds(), text)
 }
 
-// otherTime is the time at which a program began its line, by its own clock.
+// otherTime matches the time at the beginning of another program's line.
 var otherTime = regexp.MustCompile(`^\s*\d+\.\d+s\s+`)
 
-// Write passes on what a program says, line by line with this clock's time.
+// Write prints the output of another program line by line, with the time of this clock.
 func (p *progress) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,16 +14,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// unsettledError tells what the demo has waited for too long.
+// unsettledError lists what the demo has waited for too long.
 type unsettledError struct{ waiting []string }
 
 func (e *unsettledError) Error() string {
 	return fmt.Sprintf("not settled after %v: %s", settleTimeout, strings.Join(e.waiting, ", "))
 }
 
-// settle returns the plans of the sample pods once all of them run and have
-// their sizes. Without that after a while, it returns the plans as they are and
-// an unsettledError.
+// settle returns the plans of the sample pods once all pods run and have their sizes. If that
+// takes too long, it returns the current plans and an unsettledError.
 func (d *demo) settle(ctx context.Context) ([]*workloadresizerv1.Plan, error) {
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
@@ -36,7 +35,7 @@ func (d *demo) settle(ctx context.Context) ([]*workloadresizerv1.Plan, error) {
 		case time.Now().After(deadline):
 			return plans, errors.Join(err, &unsettledError{waiting})
 		}
-		// An error passes: people may have stopped a part of the cluster.
+		// An error may be temporary: the user may have stopped a part of the cluster.
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -45,20 +44,20 @@ func (d *demo) settle(ctx context.Context) ([]*workloadresizerv1.Plan, error) {
 	}
 }
 
-// unsettled returns the plans of the sample pods, and what is still to come.
+// unsettled returns the plans of the sample pods, and what is not settled yet.
 func (d *demo) unsettled(ctx context.Context) (plans []*workloadresizerv1.Plan, waiting []string, err error) {
 	if waiting, err = d.incomplete(ctx); err != nil {
 		return nil, nil, err
 	}
 	for plan, err := range d.api.PreviewPlans(ctx, deploy.SampleNamespace).All() {
 		if err != nil {
-			return nil, nil, fmt.Errorf("ask for the plans of the samples: %w", err)
+			return nil, nil, fmt.Errorf("get the plans of the samples: %w", err)
 		}
 		plans = append(plans, plan)
 	}
 	pods := d.pods.samples()
 	if len(pods) != len(plans) {
-		waiting = append(waiting, fmt.Sprintf("%d pods, the server knows %d", len(pods), len(plans)))
+		waiting = append(waiting, fmt.Sprintf("%d pods, but the server knows %d", len(pods), len(plans)))
 	}
 	for _, plan := range plans {
 		if pod, known := pods[plan.GetUid()]; !known || !pod.settled(plan) {
@@ -68,10 +67,10 @@ func (d *demo) unsettled(ctx context.Context) (plans []*workloadresizerv1.Plan, 
 	return plans, waiting, nil
 }
 
-// settled tells that nothing more is to be done with a pod.
+// settled reports whether a pod needs no further change.
 func (p *tracked) settled(plan *workloadresizerv1.Plan) bool {
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP {
-		// The server may not know yet that it runs.
+		// The server may not know yet that the pod runs.
 		return p.running && !hasReason(plan, contract.NotRunning) && !hasReason(plan, contract.NotScheduled)
 	}
 	return p.running && p.recorded && p.actuated && plan.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED
@@ -115,7 +114,7 @@ func (d *demo) incomplete(ctx context.Context) (waiting []string, err error) {
 	}
 	for i := range daemonSets.Items {
 		status := &daemonSets.Items[i].Status
-		// Before its controller has seen it, it wants no pods.
+		// The desired number is 0 until the controller has processed the DaemonSet.
 		check("DaemonSet", daemonSets.Items[i].Name, status.NumberReady, max(status.DesiredNumberScheduled, 1))
 	}
 	jobs, err := d.kubernetes.BatchV1().Jobs(deploy.SampleNamespace).List(ctx, everything)

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// sizes are the request and the limit of a container, for people: "500m/2", or
+// sizes are the request and the limit of a container in a human-readable form: "500m/2", or
 // "500m" without a limit.
 type sizes struct{ cpu, memory string }
 
@@ -18,8 +18,8 @@ func sizesOf(r corev1.ResourceRequirements) sizes {
 	}
 }
 
-// originalSizes are what the annotations say that the author asked for, and
-// where they say nothing what the spec says.
+// originalSizes returns the originals in the annotations, or the sizes in the spec if there are
+// no annotations.
 func originalSizes(pod *corev1.Pod, container *corev1.Container) sizes {
 	original := container.Resources.DeepCopy()
 	for _, recorded := range []struct {
@@ -58,7 +58,7 @@ func pair(request, limit string) string {
 	return request + "/" + limit
 }
 
-// arrow shows what became of an original.
+// arrow shows the change from the original to the current size.
 func arrow(original, now string) string {
 	if original == now {
 		return now
@@ -66,7 +66,7 @@ func arrow(original, now string) string {
 	return original + " → " + now
 }
 
-// actual are the resources that the kubelet says a container has.
+// actual returns the resources of a container that the kubelet reports.
 func actual(pod *corev1.Pod, container string) sizes {
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]

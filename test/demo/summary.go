@@ -11,16 +11,16 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// next is what to try next. Every command works as it stands, from the root of
-// the repository.
+// next is the summary with suggested commands. Every command works without changes from the
+// root of the repository.
 var next = template.Must(template.New("next").Parse(`
 {{.Counts}}
-Left alone:
+Skipped:
 {{range .LeftAlone}}  {{.}}
 {{end}}
 Try next, in another terminal, in {{.Root}}:
 
-  # What the node types are worth, and what that means for the samples
+  # How fast each node type is, and what that means for the samples
   bin/resizectl --server {{.GRPC}} ratios list
   bin/resizectl --server {{.GRPC}} plan -n {{.Samples}} -o wide
 
@@ -28,19 +28,19 @@ Try next, in another terminal, in {{.Root}}:
   bin/grpcurl -plaintext {{.GRPC}} list
   bin/grpcurl -plaintext -d '{"namespace": "{{.Samples}}", "pod": "{{.Pod}}"}' {{.GRPC}} workloadresizer.v1.PlanService/PreviewPod
 
-  # What the cluster says (probes and metrics are at http://{{.HTTP}}/readyz and /metrics)
+  # The pods and their events in the cluster (probes and metrics are at http://{{.HTTP}}/readyz and /metrics)
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} get pods -o wide
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} get events --field-selector reason=Resized
 
-  # See new pods being resized
+  # Watch new pods being resized
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} scale deployment web --replicas 7
 
-  # Say that n4 is 1.5 times as fast as n2d, not 1.25: its pods get smaller
+  # Set n4 to 1.5 times as fast as n2d, instead of 1.25: the pods on n4 become smaller
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Namespace}} get configmap {{.ConfigMap}} -o yaml | sed 's/cpuPerf: 1.25/cpuPerf: 1.5/' | bin/kubectl --kubeconfig {{.Kubeconfig}} replace -f -
 
 `))
 
-// printSummary prints what came of the samples, and what to try next.
+// printSummary prints the results for the samples, and the suggested commands.
 func (d *demo) printSummary(plans []*workloadresizerv1.Plan) error {
 	root := filepath.Dir(d.dir)
 	kubeconfig, err := filepath.Rel(root, d.cluster.Kubeconfig)
@@ -65,7 +65,7 @@ func (d *demo) printSummary(plans []*workloadresizerv1.Plan) error {
 	return d.pods.print(text.String())
 }
 
-// counts sums the plans up.
+// counts summarizes the plans.
 func counts(plans []*workloadresizerv1.Plan) string {
 	var resized, asWritten, alone int
 	baseline := ""
@@ -80,9 +80,9 @@ func counts(plans []*workloadresizerv1.Plan) string {
 			baseline = plan.GetBaselineNodeType()
 		}
 	}
-	text := fmt.Sprintf("%d sample pods: %d resized, %d as they were written, %d left alone.", len(plans), resized, asWritten, alone)
+	text := fmt.Sprintf("%d sample pods: %d resized, %d as written, %d skipped.", len(plans), resized, asWritten, alone)
 	if baseline != "" {
-		text += "\nRequests are written for " + baseline + ", so on its nodes there is nothing to resize."
+		text += "\nRequests are written for " + baseline + ", so pods on its nodes do not need a resize."
 	}
 	return text
 }
@@ -97,7 +97,7 @@ func wasResized(plan *workloadresizerv1.Plan) bool {
 	return false
 }
 
-// leftAlone tells of each pod that is left alone why.
+// leftAlone returns the skipped pods and their reasons.
 func leftAlone(plans []*workloadresizerv1.Plan) []string {
 	var lines []string
 	for _, plan := range plans {
@@ -113,7 +113,7 @@ func leftAlone(plans []*workloadresizerv1.Plan) []string {
 	return lines
 }
 
-// example is a pod that was resized.
+// example returns the name of a pod that was resized.
 func example(plans []*workloadresizerv1.Plan) string {
 	for _, plan := range plans {
 		if wasResized(plan) && strings.HasPrefix(plan.GetPod(), "web-") {

@@ -8,11 +8,10 @@ import (
 // row is a resize of one container.
 type row struct{ pod, node, nodeType, container, cpu, memory string }
 
-// table prints rows as they come, so its columns have the widths that the
-// samples need.
+// table prints rows immediately, so its columns have fixed widths that suit the samples.
 type table struct {
 	out io.Writer
-	// headed tells that the header is the last thing above the rows.
+	// headed reports whether only rows were printed since the header.
 	headed bool
 }
 
@@ -28,7 +27,7 @@ func (t *table) line(r row) {
 	fmt.Fprintf(t.out, "%-21s  %-5s  %-4s  %-9s  %-21s  %s\n", r.pod, r.node, r.nodeType, r.container, r.cpu, r.memory)
 }
 
-// text prints something else than a row.
+// text prints text other than a row.
 func (t *table) text(text string) error {
 	t.headed = false
 	_, err := io.WriteString(t.out, text)

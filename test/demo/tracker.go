@@ -16,14 +16,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// nodeTypeLabel is where the cluster's nodes have their types.
+// nodeTypeLabel is the label with the type of a node.
 const nodeTypeLabel = "cloud.google.com/machine-family"
 
-// tracker watches pods and prints a line for every resize of a container, once
-// the kubelet reports it: only then the container has it.
+// tracker watches pods and prints a line for every resize of a container, once the kubelet
+// reports it: only then is it actuated.
 type tracker struct {
 	table *table
-	// nodeType tells the type of a node.
+	// nodeType returns the type of a node.
 	nodeType func(node string) string
 
 	mu   sync.Mutex
@@ -33,12 +33,10 @@ type tracker struct {
 // tracked is the last state of a pod.
 type tracked struct {
 	namespace string
-	// shown are the sizes of each container when they were last shown, or
-	// first seen.
+	// shown are the sizes of each container that were last shown, or first seen.
 	shown map[string]sizes
-	// running, recorded and actuated tell that the pod runs, that the server
-	// has left its record on it, and that the kubelet reports all sizes of
-	// its spec.
+	// running, recorded and actuated report whether the pod runs, whether the server has
+	// annotated it, and whether the kubelet reports all sizes of its spec.
 	running, recorded, actuated bool
 }
 
@@ -54,11 +52,11 @@ func startTracker(ctx context.Context, client kubernetes.Interface, out io.Write
 	t := newTracker(out, func(name string) string {
 		node, err := nodes.Get(name)
 		if err != nil {
-			return "" // Gone meanwhile.
+			return "" // Deleted in the meantime.
 		}
 		return node.Labels[nodeTypeLabel]
 	})
-	// Pods come after the nodes that they are on.
+	// Read nodes before the pods on them.
 	factory.StartWithContext(ctx)
 	if !cache.WaitForCacheSync(ctx.Done(), nodesSynced) {
 		return nil, fmt.Errorf("read the nodes: %w", context.Cause(ctx))
@@ -82,7 +80,7 @@ func startTracker(ctx context.Context, client kubernetes.Interface, out io.Write
 	return t, nil
 }
 
-// observe takes note of a pod's state, and prints what has changed.
+// observe records a pod's state, and prints changed sizes.
 func (t *tracker) observe(pod *corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +107,7 @@ func (t *tracker) observe(pod *corev1.Pod) {
 			t.table.row(t.row(pod, container.Name, original, now))
 		}
 	}
-	// Last, so that whoever sees these finds the lines printed.
+	// Last, so that the lines are printed before these are visible.
 	state.running = pod.Status.Phase == corev1.PodRunning
 	_, state.recorded = pod.Annotations[contract.AppliedInstanceType]
 }
@@ -120,7 +118,7 @@ func (t *tracker) forget(pod *corev1.Pod) {
 	delete(t.pods, pod.UID)
 }
 
-// print prints a text of its own after the lines so far.
+// print prints a text after the lines so far.
 func (t *tracker) print(text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +139,7 @@ func (t *tracker) row(pod *corev1.Pod, container string, original, now sizes) ro
 	return r
 }
 
-// samples returns the states of the pods of the sample workloads, by uid.
+// samples returns the states of the sample workloads' pods, by UID.
 func (t *tracker) samples() map[string]tracked {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podWith is a pod with one container and the original request and limit of
-// 500m/2 and 1Gi/1Gi.
+// podWith returns a pod with one container, whose originals are 500m/2 and 1Gi/1Gi.
 func podWith(namespace, specCPU, statusCPU string, annotated bool) *corev1.Pod {
 	resources := func(cpu string) corev1.ResourceRequirements {
 		request, limit, _ := strings.Cut(cpu, "/")
@@ -42,7 +41,7 @@ func podWith(namespace, specCPU, statusCPU string, annotated bool) *corev1.Pod {
 func TestTracker(t *testing.T) {
 	t.Run("a resize is shown once the kubelet reports it", aResizeIsShownOnceTheKubeletReportsIt)
 	t.Run("the header is repeated after other text", theHeaderIsRepeatedAfterOtherText)
-	t.Run("progress of other programs has one clock", progressOfOtherProgramsHasOneClock)
+	t.Run("progress of other programs uses the same clock", progressOfOtherProgramsUsesTheSameClock)
 }
 
 func aResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
@@ -51,20 +50,20 @@ func aResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
 		seen []*corev1.Pod
 		want []string
 	}{
-		{"a pod as it was written is not shown", []*corev1.Pod{
+		{"a pod as written is not shown", []*corev1.Pod{
 			podWith("samples", "500m/2", "500m/2", false),
 			podWith("samples", "500m/2", "500m/2", true),
 		}, nil},
-		{"a resize is shown when it is in the status, and once", []*corev1.Pod{
+		{"a resize is shown once, when it is in the status", []*corev1.Pod{
 			podWith("samples", "500m/2", "500m/2", false),
 			podWith("samples", "400m/1600m", "500m/2", true),
 			podWith("samples", "400m/1600m", "400m/1600m", true),
 			podWith("samples", "400m/1600m", "400m/1600m", true),
 		}, []string{"web n4-0 n4 app 500m/2 → 400m/1600m 1Gi/1Gi"}},
-		{"a pod that is first seen resized is shown", []*corev1.Pod{
+		{"a pod that is already resized when first seen is shown", []*corev1.Pod{
 			podWith("samples", "400m/1600m", "400m/1600m", true),
 		}, []string{"web n4-0 n4 app 500m/2 → 400m/1600m 1Gi/1Gi"}},
-		{"further resizes are shown from the original on", []*corev1.Pod{
+		{"later resizes are shown as changes from the original", []*corev1.Pod{
 			podWith("samples", "400m/1600m", "400m/1600m", true),
 			podWith("samples", "333m/1332m", "333m/1332m", true),
 			podWith("samples", "500m/2", "500m/2", true),
@@ -73,7 +72,7 @@ func aResizeIsShownOnceTheKubeletReportsIt(t *testing.T) {
 			"web n4-0 n4 app 500m/2 → 333m/1332m 1Gi/1Gi",
 			"web n4-0 n4 app back to 500m/2 1Gi/1Gi",
 		}},
-		{"pods of other namespaces are shown with it", []*corev1.Pod{
+		{"pods in other namespaces are shown with their namespace", []*corev1.Pod{
 			podWith("shop", "400m/1600m", "400m/1600m", true),
 		}, []string{"shop/web n4-0 n4 app 500m/2 → 400m/1600m 1Gi/1Gi"}},
 	} {
@@ -115,7 +114,7 @@ web                    n4-0   n4    app        500m/2 → 333m/1332m    1Gi/1Gi
 	}
 }
 
-func progressOfOtherProgramsHasOneClock(t *testing.T) {
+func progressOfOtherProgramsUsesTheSameClock(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)
 	for _, part := range []string{"  3.7s  kube-api", "server is ready\n  4.9s  half"} {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// clusterPeriod is how often the cluster is looked at.
+	// clusterPeriod is how often the cluster is checked.
 	clusterPeriod = 5 * time.Second
-	// logTail is how much is shown of the log of what has died, in lines.
+	// logTail is how many lines of a dead component's log are shown.
 	logTail = 20
 )
 
@@ -24,13 +24,13 @@ func watchServer(ctx context.Context, server *localcluster.Server, logFile strin
 	select {
 	case <-ctx.Done():
 	case <-server.Done():
-		fail(fmt.Errorf("the server has ended by itself; the end of its log, %s:\n%s", logFile, localcluster.Tail(server.Log(), logTail)))
+		fail(fmt.Errorf("the server ended unexpectedly; the last lines of its log, %s:\n%s", logFile, localcluster.Tail(server.Log(), logTail)))
 	}
 }
 
-// watchCluster fails the demo if a component of the cluster dies before ctx is
-// done. Stopping one with testcluster is allowed: for a moment that looks like a
-// death too, so only one that shows twice in a row counts.
+// watchCluster fails the demo if a component of the cluster dies before ctx is done. The user
+// may stop components with testcluster. For a moment, a stopped component looks dead, so a
+// component counts as dead only if it is dead in two consecutive checks.
 func watchCluster(ctx context.Context, cluster *localcluster.Cluster, fail context.CancelCauseFunc) {
 	ticker := time.NewTicker(clusterPeriod)
 	defer ticker.Stop()
@@ -73,7 +73,7 @@ func died(cluster *localcluster.Cluster, components []string) error {
 		if err != nil {
 			content = []byte(err.Error())
 		}
-		fmt.Fprintf(&text, "%s has ended by itself; the end of its log, %s:\n%s", component, file, localcluster.Tail(string(content), logTail))
+		fmt.Fprintf(&text, "%s ended unexpectedly; the last lines of its log, %s:\n%s", component, file, localcluster.Tail(string(content), logTail))
 	}
 	return errors.New(strings.TrimRight(text.String(), "\n"))
 }

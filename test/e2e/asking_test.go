@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// withRules is the sample configuration with more lines in its config.yaml.
+// withRules returns the sample configuration with more lines in its config.yaml.
 func withRules(lines string) []byte {
 	config := string(deploy.SampleConfig())
 	for line := range strings.Lines(lines) {
@@ -23,27 +23,27 @@ func withRules(lines string) []byte {
 	return []byte(config + "\n")
 }
 
-// withN4 is the sample configuration with another performance of n4.
+// withN4 returns the sample configuration with another performance of n4.
 func withN4(cpuPerf string) []byte {
 	return []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: "+cpuPerf, 1))
 }
 
-// configure sets the configuration before a server starts; the sample one is
-// back after the test.
+// configure sets the configuration before a server starts. After the test, it sets the
+// sample configuration again.
 func (c *cluster) configure(t *testing.T, config []byte) {
 	t.Helper()
 	c.apply(t, config)
 	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
 }
 
-// reconfigure changes the configuration and waits until it is in force.
+// reconfigure changes the configuration and waits until it is in effect.
 func (c *cluster) reconfigure(t *testing.T, s *server, config []byte) {
 	t.Helper()
 	before := s.revision(t)
 	c.configure(t, config)
-	localcluster.Eventually(t, "another configuration to be in force", func() error {
+	localcluster.Eventually(t, "the new configuration to take effect", func() error {
 		if s.revision(t) == before {
-			return fmt.Errorf("it is %s still", before)
+			return fmt.Errorf("the revision is still %s", before)
 		}
 		return nil
 	})
@@ -58,8 +58,8 @@ func (s *server) revision(t *testing.T) string {
 	return list.GetRevision()
 }
 
-// resizectl runs resizectl against the server, checks its exit code, and returns
-// all that it printed.
+// resizectl runs resizectl against the server, checks its exit code, and returns its
+// output.
 func (s *server) resizectl(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	got, out, errOut := run(t, "resizectl", append(slices.Clone(s.connection), args...)...)
@@ -69,21 +69,21 @@ func (s *server) resizectl(t *testing.T, code int, args ...string) string {
 	return out + errOut
 }
 
-// wants checks that a text has all parts.
+// wants checks that a text contains all parts.
 func wants(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("it does not say %q:\n%s", part, text)
+			t.Errorf("%q is missing from:\n%s", part, text)
 		}
 	}
 }
 
-// awaitReason waits until the plan of a pod is this decision and has this
-// reason, for a skip as the first.
+// awaitReason waits until the plan of a pod has this decision and this reason. For a
+// skip, it must be the first reason.
 func (s *server) awaitReason(t *testing.T, p *corev1.Pod, decision workloadresizerv1.Decision, reason string) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("the plan of %s/%s to say %s", p.Namespace, p.Name, reason), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("the plan of %s/%s to have reason %s", p.Namespace, p.Name, reason), func() error {
 		plan, err := s.api.PreviewPod(t.Context(), p.Namespace, p.Name)
 		if err != nil {
 			return err
@@ -94,18 +94,18 @@ func (s *server) awaitReason(t *testing.T, p *corev1.Pod, decision workloadresiz
 		}
 		said := slices.ContainsFunc(reasons, func(r *workloadresizerv1.PlanReason) bool { return r.GetCode() == reason && r.GetMessage() != "" })
 		if plan.GetDecision() != decision || !said {
-			return fmt.Errorf("it is %v", plan)
+			return fmt.Errorf("the plan is %v", plan)
 		}
 		return nil
 	})
 }
 
-// awaitLeftAlone waits until a pod is left alone for a reason that a person sees
-// in the plan and in an event.
-func (c *cluster) awaitLeftAlone(t *testing.T, s *server, p *corev1.Pod, reason, because string) {
+// awaitSkipped waits until a pod is skipped for a reason that is visible in the plan and
+// in an event.
+func (c *cluster) awaitSkipped(t *testing.T, s *server, p *corev1.Pod, reason, because string) {
 	t.Helper()
 	s.awaitReason(t, p, workloadresizerv1.Decision_DECISION_SKIP, reason)
-	wants(t, s.resizectl(t, 0, "plan", "-n", p.Namespace, p.Name), "skip", reason, "is left alone: "+reason, because)
+	wants(t, s.resizectl(t, 0, "plan", "-n", p.Namespace, p.Name), "skip", reason, "is skipped: "+reason, because)
 	c.awaitEvent(t, p.Namespace, p.UID, reason, because)
 }
 
@@ -118,8 +118,8 @@ func (c *cluster) restart(t *testing.T, s *server, args ...string) *server {
 	return c.serveReady(t, args...)
 }
 
-// metric returns a sample of /metrics, by its name and labels as they stand
-// there; 0 if there is none.
+// metric returns a sample of /metrics by its name and labels as they appear there, 0 if
+// there is none.
 func (s *server) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	_, body := get(t, "http://"+s.HTTPAddress+"/metrics")

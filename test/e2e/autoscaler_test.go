@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// vpaKind is as much of the VerticalPodAutoscaler's definition as the API server
-// needs; nothing here acts on one.
+// vpaKind is the part of the VerticalPodAutoscaler's definition that the API server
+// needs. Nothing here acts on such objects.
 const vpaKind = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -42,8 +42,8 @@ spec:
 `, namespace, mode)
 }
 
-// verticalAutoscaler leaves the pods of a workload to a VerticalPodAutoscaler
-// that comes while the server runs, as does its kind.
+// verticalAutoscaler expects pods to be skipped if their workload has a
+// VerticalPodAutoscaler. Both the object and its kind appear while the server runs.
 func (c *cluster) verticalAutoscaler(t *testing.T) {
 	const namespace = "vpa"
 	s := c.serveReady(t)
@@ -51,23 +51,24 @@ func (c *cluster) verticalAutoscaler(t *testing.T) {
 	c.namespace(t, namespace)
 	c.deploy(t, namespace,
 		app{name: "web", nodeType: "n4", requests: small},
-		app{name: "beside", nodeType: "n4", requests: small})
+		app{name: "control", nodeType: "n4", requests: small})
 	c.awaitCPU(t, namespace, "web", "80m")
-	localcluster.Eventually(t, "the API server to take VerticalPodAutoscalers", func() error {
+	localcluster.Eventually(t, "the API server to accept VerticalPodAutoscalers", func() error {
 		return localcluster.Apply(t.Context(), c.Config(), vpa(namespace, "Auto"))
 	})
 	web := c.one(t, namespace, "web")
-	c.awaitLeftAlone(t, s, web, "ActiveVPA", "VerticalPodAutoscaler tuner sizes the pod's workload")
+	c.awaitSkipped(t, s, web, "ActiveVPA", "VerticalPodAutoscaler tuner sizes the pod's workload")
 
 	c.reconfigure(t, s, withN4("1.6"))
-	c.awaitCPU(t, namespace, "beside", "63m")
+	c.awaitCPU(t, namespace, "control", "63m")
 	c.checkCPU(t, namespace, "web", "80m")
 
 	c.apply(t, vpa(namespace, "Off"))
 	c.awaitCPU(t, namespace, "web", "63m")
 }
 
-// horizontalAutoscaler is told what a resize means to it, and holds nothing up.
+// horizontalAutoscaler expects the plan to show what a resize means for a
+// HorizontalPodAutoscaler, which does not prevent the resize.
 func (c *cluster) horizontalAutoscaler(t *testing.T) {
 	const namespace = "hpa"
 	s := c.serveReady(t, "--dry-run")
@@ -89,7 +90,7 @@ func (c *cluster) horizontalAutoscaler(t *testing.T) {
 	web := c.one(t, namespace, "web")
 	s.awaitReason(t, web, workloadresizerv1.Decision_DECISION_RESIZE, "HPAUtilization")
 	wants(t, s.resizectl(t, 1, "plan", "-n", namespace, web.Name), "100m → 80m",
-		"would be resized: HPAUtilization: HorizontalPodAutoscaler scaler scales on 80% of cpu requests: after this resize the same load reads as 1.25 times the utilisation")
+		"would be resized: HPAUtilization: HorizontalPodAutoscaler scaler targets 80% of cpu requests: after this resize, the utilization for the same load is 1.25 times as high")
 
 	c.restart(t, s)
 	c.awaitCPU(t, namespace, "web", "80m")

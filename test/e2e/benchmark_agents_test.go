@@ -18,24 +18,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// speeds are how fast the types of nodes are made, and the two nodes of each.
+// speeds are the speeds of the node types in the samples. Each type has two nodes.
 var speeds = map[string]float64{"n2d": 1, "n4": 1.4, "c3": 0.98}
 
-// agentToken is a file with the token that the agent on a node has.
+// agentToken returns a file with the token of the agent on a node.
 func (b *benchmarked) agentToken(t *testing.T, node string) string {
 	t.Helper()
 	pod := b.agentOn(t, node)
 	return b.tokenFile(t, deploy.Namespace, benchNode, &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID})
 }
 
-// agent is a client with the token that the agent on a node has.
+// agent returns a client with the token of the agent on a node.
 func (b *benchmarked) agent(t *testing.T, node string) *client.Client {
 	t.Helper()
 	return dialSecured(t, b.s.GRPCAddress, b.cert.CertFile, b.agentToken(t, node))
 }
 
-// realAgent runs the agent. It measures the machine that the test runs on, and
-// throws that away where others use the machine: then it says so.
+// realAgent runs the agent, which measures the machine of the test. If other processes
+// use the machine, the agent must discard the measurements and report why.
 func (b *benchmarked) realAgent(t *testing.T) {
 	code, _, stderr := run(t, "workload-resizer", "bench-node", "--server", b.s.GRPCAddress, "--server-ca-file", b.cert.CertFile,
 		"--token-file", b.agentToken(t, "x9-0"), "--node-name", "x9-0")
@@ -44,15 +44,15 @@ func (b *benchmarked) realAgent(t *testing.T) {
 	switch {
 	case code == 0:
 		rows(t, known, `x9 \S+ bench-node:json`)
-	case !strings.Contains(stderr, "nothing was measured that counts: the node was busy: "):
-		t.Error("that is not because the machine is busy")
+	case !strings.Contains(stderr, "no valid measurement: the node was busy: "):
+		t.Error("the agent failed, but not because the machine is busy")
 	case strings.Contains(known, "bench-node:"):
-		t.Errorf("it has sent what does not count:\n%s", known)
+		t.Errorf("the agent has sent measurements that do not count:\n%s", known)
 	}
 }
 
-// agentsSend has each node send two runs. They are those of a real run of the
-// agent, as fast as the node is to be.
+// agentsSend sends two runs from each node. They are recordings of a real run of the
+// agent, scaled to the speed of the node.
 func (b *benchmarked) agentsSend(t *testing.T) {
 	for nodeType, speed := range speeds {
 		for n := range 2 {
@@ -71,7 +71,7 @@ func (b *benchmarked) agentsSend(t *testing.T) {
 		`c3 AMD-26-2 bench-node:json 4 2 `, `n2d AMD-26-2 bench-node:json 4 2 `, `n4 AMD-26-2 bench-node:sha256 4 2 `)
 }
 
-// recorded are samples of a node that are a real run's otherwise, made faster.
+// recorded returns the samples of a real run as samples of a node, scaled by the speed.
 func recorded(t *testing.T, node string, speed float64) []*workloadresizerv1.BenchmarkSample {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", "bench-node.jsonl"))
@@ -107,9 +107,9 @@ func (b *benchmarked) ownNodeOnly(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if after := b.ask(t, 0, b.viewer, "benchmark", "list", "n4", "-o", "json"); after != before {
-		t.Errorf("n4 was %s, is %s", before, after)
+		t.Errorf("n4 changed from %s to %s", before, after)
 	}
 	if _, err := b.agent(t, "n2d-0").Benchmarks().ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{}); client.Reason(err) != "NOT_AUTHORIZED" {
-		t.Errorf("an agent that reads is told %v", err)
+		t.Errorf("an agent that reads gets %v", err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// benchmarkSettings have three feeds, of which one is in the same ConfigMap. They
-// are satisfied with a published figure, and let t2d follow it at once.
+// benchmarkSettings have three feeds, one of which is in the same ConfigMap. A single
+// published result is enough for them, and t2d follows it at once.
 const benchmarkSettings = `
 apiVersion: v1
 kind: ConfigMap
@@ -41,7 +41,7 @@ type website struct {
 	mu      sync.Mutex
 	status  int
 	content string
-	// unchanged is how often whoever asked had the content.
+	// unchanged counts the requests of clients that already had the content.
 	unchanged int
 }
 
@@ -67,14 +67,14 @@ func (w *website) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// publish sets what is answered from now on.
+// publish sets the response from now on.
 func (w *website) publish(status int, content string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.status, w.content = status, content
 }
 
-// unchangedAnswers is how often the content was as before.
+// unchangedAnswers returns how often a client already had the content.
 func (w *website) unchangedAnswers() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 	disk := b.file(t, "perfkit.json", fmt.Sprintf(perfKitRow, "160665.153736", now.Unix(), "run-1", "c2-standard-8"))
 	lab := newWebsite(t)
 	lab.publish(http.StatusOK, fmt.Sprintf(`{"id":"1","nodeType":"lab","benchmark":"coremark","score":100,"vcpus":8,"threads":8,"machine":"a","time":%q}`, now.UTC().Format(time.RFC3339)))
-	// A feed whose settings have changed is read anew at once.
+	// A feed whose settings have changed is read again at once.
 	configure := func(interval string) {
 		t.Helper()
 		b.apply(t, fmt.Appendf(nil, benchmarkSettings, deploy.Benchmarks, deploy.Namespace, table, lab.URL+"/coremark?key=secret", interval, disk))
@@ -127,7 +127,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 	rows(t, shown, `disk perfkit good 1 1 0 0 `, `lab samples good 1 1 0 0 `, `table cloud-csv good 12 12 0 0 `)
 	wants(t, shown, disk, lab.URL+"/coremark?")
 	if strings.Contains(shown, "secret") {
-		t.Errorf("it tells the key:\n%s", shown)
+		t.Errorf("the output contains the key:\n%s", shown)
 	}
 	for nodeType, ratio := range map[string]string{"n4": "1.08", "c3": "0.98", "t2d": "1.46"} {
 		if got := b.coreMark(t, nodeType); got != ratio {
@@ -135,17 +135,17 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 		}
 	}
 
-	// What a feed has said stays, whatever becomes of it.
+	// The samples of a feed stay even if the feed fails.
 	for _, tc := range []struct {
 		interval, content, why string
 		status                 int
 	}{
-		{"2h", "", "the server answers 500 Internal Server Error", http.StatusInternalServerError},
-		{"3h", "<html>", "none of its 1 rows is good, e.g. line 1", http.StatusOK},
+		{"2h", "", "the server responded with 500 Internal Server Error", http.StatusInternalServerError},
+		{"3h", "<html>", "none of the 1 rows is valid, e.g. line 1", http.StatusOK},
 	} {
 		lab.publish(tc.status, tc.content)
 		configure(tc.interval)
-		awaitFeeds("the feed to go bad", func(feeds map[string]*workloadresizerv1.Feed) bool {
+		awaitFeeds("the feed to fail", func(feeds map[string]*workloadresizerv1.Feed) bool {
 			return strings.Contains(feeds["lab"].GetMessage(), tc.why)
 		})
 		shown := b.ask(t, 0, b.viewer, "benchmark", "feeds")
@@ -154,7 +154,8 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 		rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "lab"), `lab - coremark 1 1 12.5 `)
 	}
 
-	// With each change of the settings, the node types that follow are judged.
+	// Each change of the settings makes the server judge the node types that follow
+	// benchmarks.
 	localcluster.Eventually(t, "t2d to follow", func() error {
 		if list := b.ask(t, 0, b.viewer, "ratios", "list"); !strings.Contains(list, "benchmark") {
 			return fmt.Errorf("the ratios are\n%s", list)
@@ -164,7 +165,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 	rows(t, b.ask(t, 0, b.viewer, "ratios", "list"), `t2d 1.456 .* benchmark`, `n4 1.4 .* override`, `c3 1.3 .* configmap`)
 }
 
-// coreMark is what CoreMark alone says of a node type.
+// coreMark returns the ratio of a node type by CoreMark alone.
 func (b *benchmarked) coreMark(t *testing.T, nodeType string) string {
 	t.Helper()
 	got, err := b.s.api.Benchmarks().GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
@@ -179,7 +180,7 @@ func (b *benchmarked) coreMark(t *testing.T, nodeType string) string {
 	return "nothing"
 }
 
-// importFiles brings published results, each with a row that is bad.
+// importFiles imports published results, each file with one invalid row.
 func (b *benchmarked) importFiles(t *testing.T) {
 	now := time.Now()
 	perfkit := b.file(t, "perfkit.json",
@@ -194,9 +195,9 @@ func (b *benchmarked) importFiles(t *testing.T) {
 		out := b.ask(t, 1, b.editor, "benchmark", "import", file)
 		rows(t, out, want[0])
 		wants(t, out, file+want[1])
-		// Once more does no harm.
+		// Importing again does no harm.
 		rows(t, b.ask(t, 1, b.editor, "benchmark", "import", file), strings.Replace(want[0], "1 0 0 0", "0 1 0 0", 1))
 	}
 	rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "e2"), `e2 - coremark 1 1 20083.1 `, `e2 - passmark:cpu_mark 1 1 1436.2 `)
-	wants(t, b.ask(t, 2, b.viewer, "benchmark", "import", perfkit), "may not")
+	wants(t, b.ask(t, 2, b.viewer, "benchmark", "import", perfkit), "cannot create samples")
 }

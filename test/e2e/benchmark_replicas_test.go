@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// replicas know the samples that any of them was sent, and go on with what was
-// published when the one that moves ratios is killed.
+// replicas expects each replica to know the samples that any of them received. If the
+// leader, which moves ratios, is killed, the other replica keeps the published ratios.
 func (b *benchmarked) replicas(t *testing.T) {
 	other := b.serve(t)
 	sent, err := b.s.api.IngestSamples(t.Context(), []*workloadresizerv1.BenchmarkSample{{
@@ -28,7 +28,7 @@ func (b *benchmarked) replicas(t *testing.T) {
 				return err
 			}
 		}
-		return errors.New("it does not")
+		return errors.New("it does not know the sample")
 	})
 
 	published := func(s *server) string {
@@ -48,11 +48,11 @@ func (b *benchmarked) replicas(t *testing.T) {
 	}
 	localcluster.Eventually(t, "the other replica to lead", func() error {
 		if !leads(t, other) {
-			return errors.New("it does not")
+			return errors.New("it does not lead")
 		}
 		return nil
 	})
 	if now := published(other); now != before || before != "1.456000 by benchmark" {
-		t.Errorf("the ratio was %s, is %s", before, now)
+		t.Errorf("the ratio changed from %s to %s", before, now)
 	}
 }

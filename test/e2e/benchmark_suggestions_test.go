@@ -19,7 +19,7 @@ import (
 func (b *benchmarked) acceptSuggestion(t *testing.T) {
 	rows(t, b.ask(t, 0, b.viewer, "benchmark", "suggest"), `c3 1.3 0.98 `, `n4 1.25 1.4 \S+ to \S+ \+12.0% `)
 	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "1.4 times as fast as n2d", "bench-node:json", "resizectl benchmark accept n4")
-	wants(t, b.ask(t, 2, b.viewer, "benchmark", "accept", "n4", "--yes"), "may not")
+	wants(t, b.ask(t, 2, b.viewer, "benchmark", "accept", "n4", "--yes"), "cannot update ratios")
 
 	before := b.pods(t, b.namespace)
 	b.ask(t, 0, b.editor, "benchmark", "accept", "n4", "--yes", "--reason", "new nodes")
@@ -30,10 +30,11 @@ func (b *benchmarked) acceptSuggestion(t *testing.T) {
 	wants(t, b.ask(t, 0, b.editor, "ratios", "history", "n4"), "new nodes; accepted from benchmarks", "bench-node:flate 1.4")
 	web := b.one(t, b.namespace, "web")
 	wants(t, b.ask(t, 0, b.editor, "explain", web.Name, "-n", b.namespace), "override", "accepted from benchmarks", "71m")
-	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "It is accepted already.")
+	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "It is already accepted.")
 }
 
-// checkNotRestarted checks that pods are the same as before, and run since then.
+// checkNotRestarted checks that the pods are the same as before and have not been
+// restarted.
 func (b *benchmarked) checkNotRestarted(t *testing.T, before []corev1.Pod) {
 	t.Helper()
 	started := map[types.UID]metav1.Time{}
@@ -50,7 +51,7 @@ func (b *benchmarked) checkNotRestarted(t *testing.T, before []corev1.Pod) {
 }
 
 func (b *benchmarked) refuseHeldBack(t *testing.T) {
-	// One machine, as often as it may like, by one benchmark.
+	// Several runs, but of one machine and one benchmark.
 	var samples strings.Builder
 	for run := range 4 {
 		fmt.Fprintf(&samples, `{"id":"%d","nodeType":"lone","benchmark":"bench-node:json","version":%q,"score":100,"vcpus":2,"threads":2,"machine":"a","time":%q}`+"\n",
@@ -61,15 +62,14 @@ func (b *benchmarked) refuseHeldBack(t *testing.T) {
 
 	rows(t, b.ask(t, 0, b.viewer, "benchmark", "suggest"), `lone - .* TooFewMachines,TooFewBenchmarks`)
 	wants(t, b.ask(t, 2, b.editor, "benchmark", "accept", "lone", "--yes"), "lone is held back",
-		"TooFewMachines: 1 machine per benchmark of lone, 2 are needed", "TooFewBenchmarks: 1 benchmark of both lone and baseline n2d, 2 are needed", "--force")
+		"TooFewMachines: 1 machine per benchmark of lone, 2 are needed", "TooFewBenchmarks: 1 benchmark for both lone and baseline n2d, 2 are needed", "--force")
 	wants(t, b.ask(t, 0, b.editor, "benchmark", "accept", "lone", "--force", "--dry-run"), "warning: the suggestion for lone is held back", "lone")
 	if list := b.ask(t, 0, b.viewer, "ratios", "list"); strings.Contains(list, "lone") {
-		t.Errorf("it was accepted:\n%s", list)
+		t.Errorf("the suggestion was accepted:\n%s", list)
 	}
 }
 
-// cpuModel labels a node with its CPU model, which the configuration has a ratio
-// for.
+// cpuModel labels a node with its CPU model, for which the configuration has a ratio.
 func (b *benchmarked) cpuModel(t *testing.T) {
 	label := func(ctx context.Context, value string) error {
 		patch := fmt.Sprintf(`{"metadata":{"labels":{"workload-resizer.io/cpu-model":%s}}}`, value)
@@ -86,12 +86,12 @@ func (b *benchmarked) cpuModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.awaitCPU(t, b.namespace, "cache", "63m")
-	b.checkCPU(t, b.namespace, "web", "71m") // By the override of n4.
+	b.checkCPU(t, b.namespace, "web", "71m") // From the override of n4.
 	wants(t, b.ask(t, 0, b.editor, "explain", b.one(t, b.namespace, "cache").Name, "-n", b.namespace), "n4@Intel-6-79", "workload-resizer.io/cpu-model", "configmap")
 	wants(t, b.ask(t, 0, b.editor, "explain", b.one(t, b.namespace, "web").Name, "-n", b.namespace), "override")
 }
 
-// file makes a file for the test.
+// file creates a file for the test.
 func (b *benchmarked) file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -21,24 +21,25 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// benchNode is what everything of the node agent is called, "app.kubernetes.io/name"
-// of its pods too.
+// benchNode is the name of all objects of the node agent, and the label
+// "app.kubernetes.io/name" of its pods.
 const benchNode = "workload-resizer-bench-node"
 
-// benchmarked is a cluster whose nodes are measured, and a server that people and
-// agents can reach.
+// benchmarked is a cluster whose nodes are measured, and a server that users and agents
+// can reach.
 type benchmarked struct {
 	*cluster
 	// s has the editor's client.
 	s    *server
 	cert localcluster.Certificate
-	// namespace has the people, and pods on n4 nodes that follow the ratio of n4.
+	// namespace holds the users' ServiceAccounts, and pods on n4 nodes that follow the
+	// ratio of n4.
 	namespace string
 	// viewer and editor are files with tokens.
 	viewer, editor string
 }
 
-// benchmarks are ratios that come from agents, feeds and imports.
+// benchmarks covers ratios that come from agents, feeds and imports.
 func (c *cluster) benchmarks(t *testing.T) {
 	b := &benchmarked{cluster: c, namespace: "benchmarks"}
 	t.Cleanup(func() { c.forgetMeasurements(t) })
@@ -58,24 +59,24 @@ func (c *cluster) benchmarks(t *testing.T) {
 	c.awaitCPU(t, b.namespace, "web", "80m")
 	c.awaitCPU(t, b.namespace, "cache", "80m")
 
-	t.Run("the agent measures its node, or says why not", b.realAgent)
-	t.Run("agents send what they measure", b.agentsSend)
-	t.Run("an agent may only send samples of its own node", b.ownNodeOnly)
+	t.Run("the agent measures its node or reports why it cannot", b.realAgent)
+	t.Run("agents send their measurements", b.agentsSend)
+	t.Run("an agent may send samples only of its own node", b.ownNodeOnly)
 	t.Run("a suggestion is accepted", b.acceptSuggestion)
-	t.Run("a suggestion that is held back is refused", b.refuseHeldBack)
+	t.Run("a suggestion that is held back is not accepted", b.refuseHeldBack)
 	t.Run("files are imported", b.importFiles)
 	t.Run("feeds are read", b.readFeeds)
-	t.Run("machines of one CPU model have a ratio of their own", b.cpuModel)
-	t.Run("the override is taken back", func(t *testing.T) {
+	t.Run("a CPU model can have its own ratio", b.cpuModel)
+	t.Run("the override is deleted", func(t *testing.T) {
 		b.ask(t, 0, b.editor, "ratios", "delete", "n4", "--yes")
 		c.awaitCPU(t, b.namespace, "web", "80m")
 	})
-	t.Run("node types are kept apart", b.manyTypes)
-	t.Run("replicas know the same", b.replicas)
+	t.Run("samples of many node types are spread over all ConfigMaps", b.manyTypes)
+	t.Run("all replicas know the same samples", b.replicas)
 }
 
-// manyTypes sends samples of so many node types that there are some in every
-// ConfigMap that keeps them.
+// manyTypes sends samples of so many node types that every ConfigMap for samples holds
+// some.
 func (b *benchmarked) manyTypes(t *testing.T) {
 	var all []*workloadresizerv1.BenchmarkSample
 	for n := range 96 {
@@ -90,7 +91,7 @@ func (b *benchmarked) manyTypes(t *testing.T) {
 	for n := range samples.Shards {
 		cm, err := b.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), fmt.Sprint(deploy.SamplesPrefix, n), metav1.GetOptions{})
 		if err != nil || len(cm.Data)+len(cm.BinaryData) == 0 {
-			t.Errorf("ConfigMap %d keeps nothing, %v", n, err)
+			t.Errorf("ConfigMap %d is empty, %v", n, err)
 		}
 	}
 }
@@ -102,14 +103,14 @@ func (b *benchmarked) serve(t *testing.T) *server {
 	return &server{s, dialSecured(t, s.GRPCAddress, b.cert.CertFile, b.editor), []string{"--server", s.GRPCAddress}}
 }
 
-// ask runs resizectl as somebody, checks its exit code, and returns all that it
-// printed.
+// ask runs resizectl with a user's token, checks its exit code, and returns its output.
 func (b *benchmarked) ask(t *testing.T, code int, token string, args ...string) string {
 	t.Helper()
 	return b.s.resizectl(t, code, append(args, "--certificate-authority", b.cert.CertFile, "--token-file", token)...)
 }
 
-// startAgents runs the DaemonSet of the node agent. Nothing is executed in its pods.
+// startAgents creates the DaemonSet of the node agent. Its pods are simulated and execute
+// nothing.
 func (b *benchmarked) startAgents(t *testing.T) {
 	t.Helper()
 	root, err := localcluster.Root()
@@ -151,14 +152,14 @@ func (b *benchmarked) removeAgents(t *testing.T) {
 	localcluster.Eventually(t, "the agents to be gone", func() error {
 		pods, err := b.client.CoreV1().Pods(deploy.Namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + benchNode})
 		if err == nil && len(pods.Items) > 0 {
-			err = fmt.Errorf("%d are left", len(pods.Items))
+			err = fmt.Errorf("%d still exist", len(pods.Items))
 		}
 		return err
 	})
 }
 
-// forgetMeasurements leaves the ConfigMaps of benchmarks as they were installed. No
-// server runs by then.
+// forgetMeasurements resets the ConfigMaps of benchmarks to their installed state. No
+// server is running by then.
 func (c *cluster) forgetMeasurements(t *testing.T) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -183,7 +184,7 @@ func (c *cluster) forgetMeasurements(t *testing.T) {
 	}
 }
 
-// agentOn is the pod of the node agent on a node.
+// agentOn returns the pod of the node agent on a node.
 func (b *benchmarked) agentOn(t *testing.T, node string) *corev1.Pod {
 	t.Helper()
 	list, err := b.client.CoreV1().Pods(deploy.Namespace).List(t.Context(), metav1.ListOptions{
@@ -195,13 +196,13 @@ func (b *benchmarked) agentOn(t *testing.T, node string) *corev1.Pod {
 	return &list.Items[0]
 }
 
-// rows checks that each pattern is found in a text, whose columns are separated
-// by spaces.
+// rows checks that each pattern matches a row of a text, whose columns are separated by
+// spaces.
 func rows(t *testing.T, text string, patterns ...string) {
 	t.Helper()
 	for _, pattern := range patterns {
 		if !regexp.MustCompile(`(?m)^\s*` + regexp.MustCompile(` +`).ReplaceAllString(pattern, `\s+`)).MatchString(text) {
-			t.Errorf("no row is as %q:\n%s", pattern, text)
+			t.Errorf("no row matches %q:\n%s", pattern, text)
 		}
 	}
 }

@@ -16,15 +16,15 @@ import (
 )
 
 func TestBudgets(t *testing.T) {
-	t.Run("previews leave writes their budget", previewsLeaveWritesTheirBudget)
+	t.Run("previews do not use the budget of writes", previewsDoNotUseTheBudgetOfWrites)
 }
 
-// TestPreviewsLeaveWritesTheirBudget: a pod is resized while far more previews wait for
-// their turn to ask the API server than may be asked meanwhile.
-func previewsLeaveWritesTheirBudget(t *testing.T) {
+// previewsDoNotUseTheBudgetOfWrites expects a pod to be resized while far more previews
+// are waiting for the API server than the rate limit admits.
+func previewsDoNotUseTheBudgetOfWrites(t *testing.T) {
 	t.Parallel()
-	// At a request per second, what is beyond the burst takes 25 s; what would take
-	// longer than 30 s is refused at once.
+	// At one request per second, the requests beyond the burst take 25 s. Requests that
+	// would wait longer than 30 s are refused at once.
 	const burst, previews = 10, 35
 	p := newPlane(t)
 	s := p.servePlain(t, append([]string{"--kube-api-qps=1", fmt.Sprintf("--kube-api-burst=%d", burst), "--max-calls-per-second=0"}, ownedByNodes...)...)
@@ -36,7 +36,7 @@ func previewsLeaveWritesTheirBudget(t *testing.T) {
 		localcluster.Eventually(t, name+" to be resized", func() error {
 			pod, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), name, metav1.GetOptions{})
 			if err == nil && pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() != 800 {
-				err = fmt.Errorf("it asks for %s", pod.Spec.Containers[0].Resources.Requests.Cpu())
+				err = fmt.Errorf("it requests %s", pod.Spec.Containers[0].Resources.Requests.Cpu())
 			}
 			return err
 		})
@@ -56,13 +56,13 @@ func previewsLeaveWritesTheirBudget(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE:
-				t.Errorf("the API server was not asked, or refuses: %v", plan)
+				t.Errorf("the API server was not asked, or refused: %v", plan)
 			default:
 				answered.Add(1)
 			}
 		})
 	}
-	localcluster.Eventually(t, "previews to have used their budget up, and all others to wait", func() error {
+	localcluster.Eventually(t, "previews to use up their budget, and all others to wait", func() error {
 		families, err := s.Metrics(t.Context())
 		if err != nil {
 			return err
@@ -75,8 +75,8 @@ func previewsLeaveWritesTheirBudget(t *testing.T) {
 	})
 	resize("resized-meanwhile")
 	if n := answered.Load(); n >= previews {
-		t.Errorf("the pod is resized only when all %d previews are answered", n)
+		t.Errorf("the pod was resized only after all %d previews were answered", n)
 	} else {
-		t.Logf("the pod is resized when %d of %d previews are answered", n, previews)
+		t.Logf("the pod was resized when %d of %d previews were answered", n, previews)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// collector is where traces are sent to.
+// collector receives traces.
 type collector struct {
 	collectorv1.UnimplementedTraceServiceServer
 	address string
@@ -20,7 +20,7 @@ type collector struct {
 	spans []*tracev1.Span
 }
 
-// newCollector listens until the test ends.
+// newCollector returns a collector that listens until the test ends.
 func newCollector(t *testing.T) *collector {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func (c *collector) traces() map[string][]*tracev1.Span {
 	return traces
 }
 
-// attribute returns what a span says, "" if it does not.
+// attribute returns an attribute of a span, "" if there is none.
 func attribute(span *tracev1.Span, key string) string {
 	for _, a := range span.GetAttributes() {
 		if a.GetKey() == key {

@@ -21,11 +21,11 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	s := c.start(t, localcluster.ServerOptions{Args: quickLease})
 	const missing = "ConfigMap workload-resizer-system/workload-resizer-config does not exist"
 
-	// Missing at start: not ready, for a reason that can be seen everywhere.
+	// Missing at start: the server is not ready, and the reason is visible everywhere.
 	awaitReadyz(t, s, http.StatusServiceUnavailable, missing)
 	_, err := s.api.ListRatios(t.Context())
 	if client.Reason(err) != "RATIOS_NOT_READY" || !strings.Contains(err.Error(), missing) {
-		t.Errorf("the API says %v", err)
+		t.Errorf("the API returns %v", err)
 	}
 	awaitLog(t, s, missing)
 	if code, _, _ := run(t, "resizectl", append(slices.Clone(s.connection), "plan", "-A")...); code != 2 {
@@ -42,7 +42,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		t.Errorf("ratios %v", before)
 	}
 
-	// Broken: the last good table stays, and why is said everywhere.
+	// Invalid: the last good table stays in effect, and the reason is visible everywhere.
 	const fault = "bounds.cpu: min 50m > max 40m"
 	broken := strings.Replace(string(deploy.SampleConfig()), `max: "16"`, `max: "40m"`, 1)
 	c.apply(t, []byte(broken))
@@ -55,7 +55,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	c.awaitEvent(t, deploy.Namespace, cm.UID, "InvalidConfig", fault)
 
 	c.apply(t, deploy.SampleConfig())
-	localcluster.Eventually(t, "the good ConfigMap to heal it", func() error {
+	localcluster.Eventually(t, "the valid ConfigMap to remove the warning", func() error {
 		_, body, err := s.Readyz(t.Context())
 		if err == nil && strings.Contains(body, "warning") {
 			err = fmt.Errorf("/readyz is %q", body)
@@ -63,7 +63,8 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		return err
 	})
 
-	// Deleted: the same. The log said so at the start too: once more, then.
+	// Deleted: the same. The log has had this message since the start, so its number must
+	// grow.
 	said := mentions(s, missing)
 	if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(t.Context(), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -71,10 +72,10 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	awaitReadyz(t, s, http.StatusOK, missing)
 	c.checkLastGood(t, s, before.GetRevision(), missing)
 	if now := mentions(s, missing); now <= said {
-		t.Errorf("the log says it %d times, as before", now)
+		t.Errorf("the log has the message %d times, as before", now)
 	}
 	c.apply(t, deploy.SampleConfig())
-	localcluster.Eventually(t, "the new ConfigMap to heal it", func() error {
+	localcluster.Eventually(t, "the new ConfigMap to be healthy", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err == nil && !configMapSource(list).GetHealthy() {
 			err = fmt.Errorf("ratios %v", list)
@@ -83,8 +84,8 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	})
 }
 
-// checkLastGood checks that the table is the old one, and that API and log say
-// what is wrong.
+// checkLastGood checks that the table is the last good one, and that the API and the log
+// show the error.
 func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string) {
 	t.Helper()
 	list, err := s.api.ListRatios(t.Context())
@@ -92,7 +93,7 @@ func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string)
 		t.Fatal(err)
 	}
 	if source := configMapSource(list); list.GetRevision() != revision || source.GetHealthy() || !strings.Contains(source.GetMessage(), fault) {
-		t.Errorf("the API says %v", list)
+		t.Errorf("the API returns %v", list)
 	}
 	awaitLog(t, s, fault)
 	select {
@@ -104,10 +105,10 @@ func (c *cluster) checkLastGood(t *testing.T, s *server, revision, fault string)
 
 func awaitReadyz(t *testing.T, s *server, code int, text string) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("/readyz to be %d and to say %q", code, text), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("/readyz to return %d and %q", code, text), func() error {
 		got, body, err := s.Readyz(t.Context())
 		if err == nil && (got != code || !strings.Contains(body, text)) {
-			err = fmt.Errorf("it is %d %q", got, body)
+			err = fmt.Errorf("it returns %d %q", got, body)
 		}
 		return err
 	})
@@ -115,7 +116,7 @@ func awaitReadyz(t *testing.T, s *server, code int, text string) {
 
 func awaitLog(t *testing.T, s *server, text string) {
 	t.Helper()
-	localcluster.Eventually(t, "the log to say "+text, func() error {
+	localcluster.Eventually(t, "the log to contain "+text, func() error {
 		if mentions(s, text) == 0 {
 			return errors.New("it does not")
 		}
@@ -123,13 +124,13 @@ func awaitLog(t *testing.T, s *server, text string) {
 	})
 }
 
-// mentions counts how often the log says something. The log quotes messages,
-// and so quotation marks in them.
+// mentions counts how often a text is in the log. The log quotes messages and escapes
+// quotation marks in them.
 func mentions(s *server, text string) int {
 	return strings.Count(strings.ReplaceAll(s.Log(), `\"`, `"`), text)
 }
 
-// configMapSource is the source that is the ConfigMap; nil if there is none.
+// configMapSource returns the source for the ConfigMap, nil if there is none.
 func configMapSource(list *workloadresizerv1.ListRatiosResponse) *workloadresizerv1.RatioSource {
 	for _, source := range list.GetSources() {
 		if source.GetName() == configmap.Source {

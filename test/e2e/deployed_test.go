@@ -14,37 +14,37 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// serverName is what the certificate of the Deployment's servers is for.
+// serverName is the name in the certificate of the Deployment's servers.
 const serverName = "workload-resizer." + deploy.Namespace + ".svc"
 
-// quickLease has a replica taken over from within seconds.
+// quickLease lets another replica become the leader within seconds.
 var quickLease = []string{"--leader-lease-duration=3s", "--leader-renew-deadline=2s", "--leader-retry-period=500ms"}
 
-// install applies what users apply. Nothing runs in the pods of this cluster, so
-// once they do as pods, the Deployment is scaled down, and its servers are started
-// as its containers would be.
+// install applies what users apply. The pods of this cluster execute nothing. So when
+// they are running, install scales the Deployment down, and tests start its servers as
+// its containers would start.
 func (c *cluster) install(t *testing.T) {
 	t.Helper()
 	if err := c.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
 		t.Fatal(err)
 	}
 
-	// Whoever asks in the journeys may do everything, and see every pod.
-	const people, name = "default", "operator"
+	// The caller in the journeys has all permissions and sees every pod.
+	const users, name = "default", "operator"
 	for _, role := range []string{"workload-resizer-admin", "view"} {
 		if _, err := c.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "e2e-" + name + "-" + role},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: people, Name: name}},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: users, Name: name}},
 		}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.apply(t, fmt.Appendf(nil, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: %s, namespace: %s}\n", name, people))
-	c.operator = c.tokenFile(t, people, name, nil)
+	c.apply(t, fmt.Appendf(nil, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: %s, namespace: %s}\n", name, users))
+	c.operator = c.tokenFile(t, users, name, nil)
 }
 
-// start starts a server as the Deployment's container would be, but for what the
+// start starts a server as the Deployment's container would start it, plus what the
 // options add.
 func (c *cluster) start(t *testing.T, options localcluster.ServerOptions) *server {
 	t.Helper()
@@ -68,17 +68,17 @@ func (c *cluster) start(t *testing.T, options localcluster.ServerOptions) *serve
 	return s
 }
 
-// authority returns a file with the authority that callers are told to trust.
+// authority returns a file with the certificate authority that callers must trust.
 func (c *cluster) authority(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ca.crt")
-	localcluster.Eventually(t, "the authority to be told", func() error {
+	localcluster.Eventually(t, "the authority to be published", func() error {
 		return localcluster.WriteAuthority(t.Context(), c.client, deploy.Namespace, "workload-resizer-ca", path)
 	})
 	return path
 }
 
-// trust has callers trust another authority until the test is over.
+// trust publishes another authority for callers until the test ends.
 func (c *cluster) trust(t *testing.T, ca []byte) {
 	t.Helper()
 	before, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), "workload-resizer-ca", metav1.GetOptions{})

@@ -10,10 +10,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// documentation runs every command of the "console" blocks of the README and
-// the docs: lines that begin with "$ ". They are written for the server of
-// make run, so the tools are told where this one is. What people have in PATH is
-// taken from bin.
+// documentation runs every command in the "console" blocks of the README and the docs:
+// the lines that begin with "$ ". They are written for the server of make run, so the
+// test replaces its addresses. Programs that users have in PATH come from bin.
 func (c *cluster) documentation(t *testing.T) {
 	s := c.servePlain(t)
 	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.

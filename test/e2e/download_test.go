@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// download gets a page with the token of a file, or without one.
+// download gets a page with the token in a file, or without a token if there is no file.
 func download(t *testing.T, ca, token, url string) (status int, body string) {
 	t.Helper()
 	content, err := os.ReadFile(ca)
@@ -46,7 +46,7 @@ func download(t *testing.T, ca, token, url string) (status int, body string) {
 	return response.StatusCode, string(page)
 }
 
-// resourceSum is by how much requests are below their originals.
+// resourceSum is the amount by which requests are below their originals.
 type resourceSum struct{ cores, bytes float64 }
 
 func (s *resourceSum) add(t *testing.T, original, current map[string]string) {

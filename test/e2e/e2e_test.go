@@ -20,54 +20,54 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestJourneys runs the journeys one after the other on one cluster: servers
-// resize every pod that they see, so two at once would meet.
+// TestJourneys runs the journeys one after another on one cluster: servers resize every
+// pod that they see, so two journeys at once would interfere.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
 	// x9 has no ratio, and the last node has no type.
 	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=2,n4=2,c3=2,x9=1,=1", AuditPolicy: auditPolicy(t)}))
 	c.install(t)
 
-	t.Run("the Deployment's server, flag for flag", c.flagForFlag)
-	t.Run("the ConfigMap is missing, broken, deleted", c.configMapLifecycle)
+	t.Run("the server runs with the Deployment's flags", c.flagForFlag)
+	t.Run("the ConfigMap may be missing, invalid or deleted", c.configMapLifecycle)
 	t.Run("pods are resized as previewed", c.mainJob)
-	t.Run("a changed ratio resizes the pods it concerns", c.ratioChange)
-	t.Run("the API server cannot be reached at start", c.awayAtStart)
-	t.Run("the server has no rights", c.withoutRights)
-	t.Run("killed between any two writes, the server goes on", c.killedBetweenWrites)
-	t.Run("the API server is gone for a while", c.apiServerGone)
-	t.Run("pods are restored, and sized again", c.restore)
-	t.Run("everything is restored", c.restoreEverything)
-	t.Run("killed while it restores, the server ends that", c.killedWhileRestoring)
-	t.Run("a paused namespace stays as it is", c.pause)
-	t.Run("a quota makes room", c.quota)
-	t.Run("a limit range is deleted", c.limitRange)
-	t.Run("a neighbour leaves a full node", c.nodeCapacity)
-	t.Run("a vertical autoscaler comes and is turned off", c.verticalAutoscaler)
-	t.Run("a horizontal autoscaler scales by utilisation", c.horizontalAutoscaler)
-	t.Run("somebody else resizes a pod", c.externallyResized)
-	t.Run("pods have rules of their own", c.ruledPods)
-	t.Run("pods are sized anew at a steady rate", c.pacedRealignment)
-	t.Run("originals are forged", c.forgedOriginals)
-	t.Run("events are told once", c.toldOnce)
-	t.Run("the metrics count what nodes carry out", c.actuationCounted)
-	t.Run("the API server is asked before", c.serverSidePreview)
+	t.Run("a changed ratio resizes only the affected pods", c.ratioChange)
+	t.Run("the server waits for an API server that is unreachable at start", c.awayAtStart)
+	t.Run("a server without rights is not ready", c.withoutRights)
+	t.Run("a server killed between any two writes continues", c.killedBetweenWrites)
+	t.Run("the server survives an outage of the API server", c.apiServerGone)
+	t.Run("pods are restored and resized again", c.restore)
+	t.Run("the whole cluster is restored", c.restoreEverything)
+	t.Run("a server killed during a restore completes it", c.killedWhileRestoring)
+	t.Run("a paused namespace is not resized", c.pause)
+	t.Run("a pod waits for room in a quota", c.quota)
+	t.Run("a pod waits until a limit range is deleted", c.limitRange)
+	t.Run("a pod waits for room on its node", c.nodeCapacity)
+	t.Run("a pod is skipped while a vertical autoscaler is active", c.verticalAutoscaler)
+	t.Run("a plan shows the effect on a horizontal autoscaler", c.horizontalAutoscaler)
+	t.Run("external resizes are skipped, adopted or overridden", c.externallyResized)
+	t.Run("pods are sized by the rules that match them", c.ruledPods)
+	t.Run("pods are resized again at a steady rate", c.pacedRealignment)
+	t.Run("forged originals have no effect", c.forgedOriginals)
+	t.Run("events are recorded once", c.toldOnce)
+	t.Run("the metrics count actuated resizes", c.actuationCounted)
+	t.Run("a preview asks the API server on request", c.serverSidePreview)
 	t.Run("grpcurl lists and calls the services", c.grpcurl)
-	t.Run("resizectl", c.resizectl)
-	t.Run("replicas do as one", c.replicas)
-	t.Run("a server that others can reach asks who calls", c.secured)
-	t.Run("ratios are measured", c.benchmarks)
-	t.Run("the examples of the documentation", c.documentation)
-	t.Run("policies stamp and guard", c.guarded) // Late, as policies stay in force for a moment.
-	t.Run("an API server that does not stream lists", c.listsInPages)
+	t.Run("resizectl shows ratios and plans", c.resizectl)
+	t.Run("replicas act as one", c.replicas)
+	t.Run("a server that other machines can reach authenticates callers", c.secured)
+	t.Run("ratios come from benchmarks", c.benchmarks)
+	t.Run("the examples in the documentation work", c.documentation)
+	t.Run("policies stamp and guard originals", c.guarded) // Late, because policies stay in effect for a moment.
+	t.Run("the server works without streamed lists", c.listsInPages)
 	t.Run("every right is used, and none is missing", c.rightsUsed)
 }
 
-// cluster is the cluster that the journeys are made on.
+// cluster is the cluster of the journeys.
 type cluster struct {
 	*localcluster.Cluster
 	client kubernetes.Interface
-	// operator is a file with the token of somebody who may do everything in the API.
+	// operator is a file with the token of a caller with all permissions in the API.
 	operator string
 }
 
@@ -78,14 +78,14 @@ func newCluster(local *localcluster.Cluster) *cluster {
 func (c *cluster) apply(t *testing.T, manifests ...[]byte) {
 	t.Helper()
 	for _, m := range manifests {
-		// Clean-ups apply too, when the test's own context is done.
+		// Cleanups also apply manifests, when the test's own context is done.
 		if err := localcluster.Apply(context.WithoutCancel(t.Context()), c.Config(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// serviceAccount makes a kubeconfig of the server's ServiceAccount.
+// serviceAccount returns a kubeconfig file for the server's ServiceAccount.
 func (c *cluster) serviceAccount(t *testing.T, options ...localcluster.KubeconfigOption) string {
 	t.Helper()
 	path, err := localcluster.ServiceAccountKubeconfig(t.Context(), c.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir(), options...)
@@ -99,11 +99,11 @@ func (c *cluster) serviceAccount(t *testing.T, options ...localcluster.Kubeconfi
 type server struct {
 	*localcluster.Server
 	api *client.Client
-	// connection are the flags that lead resizectl to it.
+	// connection has the flags with which resizectl connects to it.
 	connection []string
 }
 
-// serve starts a server as a person does who has a kubeconfig.
+// serve starts a server with a kubeconfig, as a user would.
 func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server {
 	t.Helper()
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
@@ -128,7 +128,7 @@ func (c *cluster) servePlain(t *testing.T, args ...string) *server {
 	return c.serve(t, c.serviceAccount(t), args...).ready(t)
 }
 
-// ready waits until the server is.
+// ready waits until the server is ready.
 func (s *server) ready(t *testing.T) *server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
@@ -163,13 +163,13 @@ func (c *cluster) awaitRunning(t *testing.T, namespace string, count int) {
 			}
 		}
 		if running != count {
-			return fmt.Errorf("%d run", running)
+			return fmt.Errorf("%d are running", running)
 		}
 		return nil
 	})
 }
 
-// plans asks for the plans of a namespace, by pod.
+// plans returns the plans of a namespace, by pod.
 func (s *server) plans(t *testing.T, namespace string) map[string]*workloadresizerv1.Plan {
 	t.Helper()
 	plans := map[string]*workloadresizerv1.Plan{}
@@ -186,8 +186,8 @@ func (s *server) plans(t *testing.T, namespace string) map[string]*workloadresiz
 	return plans
 }
 
-// awaitSettled waits until nothing is left to resize in a namespace, in all if it
-// is empty, and every pod that was to be recorded is.
+// awaitSettled waits until nothing is left to resize in a namespace, or in all if the
+// namespace is empty, and every pod that should be annotated is.
 func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods of "+namespace+" to have their sizes", func() error {
@@ -198,15 +198,15 @@ func (c *cluster) awaitSettled(t *testing.T, s *server, namespace string) {
 			case plan == nil || plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
 				return fmt.Errorf("pod %s: %v", p.Name, plan)
 			case plan.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED && p.Annotations["workload-resizer.io/applied-instance-type"] == "":
-				return fmt.Errorf("pod %s is not recorded", p.Name)
+				return fmt.Errorf("pod %s is not annotated", p.Name)
 			}
 		}
 		return nil
 	})
 }
 
-// awaitEvent waits for an event with this reason, whose message contains text,
-// on an object.
+// awaitEvent waits for an event on an object with this reason and a message that contains
+// text.
 func (c *cluster) awaitEvent(t *testing.T, namespace string, uid types.UID, reason, text string) {
 	t.Helper()
 	localcluster.Eventually(t, "event "+reason, func() error {
@@ -225,7 +225,7 @@ func (c *cluster) awaitEvent(t *testing.T, namespace string, uid types.UID, reas
 	})
 }
 
-// run runs a built program and returns its exit code and what it printed.
+// run runs a built program and returns its exit code and output.
 func run(t *testing.T, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	binary, err := localcluster.Binary(name)

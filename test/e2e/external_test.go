@@ -10,40 +10,40 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// externallyResized has somebody else resize a pod, and each of the ways to deal
-// with that.
+// externallyResized resizes a pod as another actor, and checks each way to handle that.
 func (c *cluster) externallyResized(t *testing.T) {
 	const namespace = "external"
 	s := c.serveReady(t)
 	c.namespace(t, namespace)
 	c.deploy(t, namespace,
 		app{name: "web", nodeType: "n4", requests: small},
-		app{name: "beside", nodeType: "n4", requests: small})
+		app{name: "control", nodeType: "n4", requests: small})
 	c.awaitCPU(t, namespace, "web", "80m")
-	c.awaitCPU(t, namespace, "beside", "80m")
+	c.awaitCPU(t, namespace, "control", "80m")
 
-	// Left alone, over another ratio and a restart too.
+	// Skipped, even after a change of the ratio and a restart.
 	c.resizeByHand(t, namespace, "web", "120m")
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "ExternallyResized", "container app: cpu stays as kubectl-patch set it")
+	c.awaitSkipped(t, s, c.one(t, namespace, "web"), "ExternallyResized", "container app: cpu stays as kubectl-patch set it")
 	c.reconfigure(t, s, withN4("1.6"))
-	c.awaitCPU(t, namespace, "beside", "63m")
+	c.awaitCPU(t, namespace, "control", "63m")
 	c.checkCPU(t, namespace, "web", "120m")
 	s = c.restart(t, s)
 	c.reconfigure(t, s, withN4("1.25"))
-	c.awaitCPU(t, namespace, "beside", "80m")
+	c.awaitCPU(t, namespace, "control", "80m")
 	c.checkCPU(t, namespace, "web", "120m")
-	wants(t, s.resizectl(t, 0, "plan", "-n", namespace, c.one(t, namespace, "web").Name), "is left alone: ExternallyResized")
+	wants(t, s.resizectl(t, 0, "plan", "-n", namespace, c.one(t, namespace, "web").Name), "is skipped: ExternallyResized")
 
-	// Adopted: 120m on n4 is what 150m comes to, and later sizes start there.
+	// Adopted: 120m on n4 corresponds to an original of 150m, from which later sizes
+	// follow.
 	s = c.restart(t, s, "--externally-resized=adopt")
 	c.awaitOriginal(t, namespace, "web", "150m")
 	c.checkCPU(t, namespace, "web", "120m")
-	c.checkCPU(t, namespace, "beside", "80m")
+	c.checkCPU(t, namespace, "control", "80m")
 	c.reconfigure(t, s, withN4("2.0"))
-	c.awaitCPU(t, namespace, "beside", "50m")
+	c.awaitCPU(t, namespace, "control", "50m")
 	c.awaitCPU(t, namespace, "web", "75m")
 
-	// Overridden: it gets what its originals come to.
+	// Overridden: the pod gets the size that follows from its originals.
 	s = c.restart(t, s, "--externally-resized=override")
 	c.resizeByHand(t, namespace, "web", "200m")
 	c.awaitCPU(t, namespace, "web", "75m")
@@ -51,12 +51,13 @@ func (c *cluster) externallyResized(t *testing.T) {
 	wants(t, s.resizectl(t, 0, "plan", "-n", namespace, c.one(t, namespace, "web").Name), "is aligned: AlreadyAligned")
 }
 
-// resizeByHand resizes the one pod of an app as somebody would, in a later second
-// than we did: that is as exact as the API server's record of it.
+// resizeByHand resizes the only pod of an app as another actor would. It waits until a
+// later second than the server's last write, because the API server records writes with
+// that precision.
 func (c *cluster) resizeByHand(t *testing.T, namespace, app, cpu string) {
 	t.Helper()
 	p := c.one(t, namespace, app)
-	localcluster.Eventually(t, "the second of our last write to be over", func() error {
+	localcluster.Eventually(t, "the second of the server's last write to end", func() error {
 		if now, last := time.Now(), lastWrite(p); now.Before(last.Add(time.Second)) {
 			return fmt.Errorf("it is %s, the write was at %s", now, last)
 		}
@@ -70,7 +71,7 @@ func (c *cluster) resizeByHand(t *testing.T, namespace, app, cpu string) {
 	c.awaitActuated(t, namespace)
 }
 
-// lastWrite is when anybody but its node last wrote to a pod.
+// lastWrite returns when any actor except the kubelet last wrote to a pod.
 func lastWrite(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, m := range p.ManagedFields {
@@ -81,7 +82,7 @@ func lastWrite(p *corev1.Pod) time.Time {
 	return last
 }
 
-// awaitOriginal waits until this cpu request is recorded as the pod's original.
+// awaitOriginal waits until this CPU request is recorded as the pod's original.
 func (c *cluster) awaitOriginal(t *testing.T, namespace, app, want string) {
 	t.Helper()
 	localcluster.Eventually(t, "the original to be "+want, func() error {

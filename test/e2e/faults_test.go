@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// deployment is a Guaranteed Deployment of one pod on a node of type n4.
+// deployment returns a Deployment of one Guaranteed pod on a node of type n4.
 func deployment(namespace, name string) []byte {
 	return fmt.Appendf(nil, `
 apiVersion: v1
@@ -40,10 +40,9 @@ spec:
 `, namespace, name)
 }
 
-// killedBetweenWrites kills the server without warning around each of the three
-// writes to a pod: before the API server hears of it, and after it did what it
-// was asked but before the server hears of that. A server that starts then must
-// bring the pod to the same state.
+// killedBetweenWrites kills the server around each of the three writes to a pod: before
+// the API server receives the write, and after the API server has executed it but before
+// the server gets the response. The next server must bring the pod to the same state.
 func (c *cluster) killedBetweenWrites(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		for _, action := range []localcluster.Action{localcluster.CutBefore, localcluster.ForwardThenHang} {
@@ -68,7 +67,7 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 			close(reached)
 		}
 		if len(writes) >= n {
-			return action // Nothing gets past the server's end.
+			return action // No write gets through after that.
 		}
 		return localcluster.Forward
 	})
@@ -78,10 +77,10 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 	select {
 	case <-reached:
 	case <-time.After(localcluster.Patience):
-		t.Fatalf("write %d did not come; there were %q", n, writes)
+		t.Fatalf("write %d was not sent; there were %q", n, writes)
 	}
 	if action == localcluster.ForwardThenHang {
-		// The API server carries the write out while the server waits.
+		// The API server executes the write while the server waits.
 		c.awaitWritten(t, namespace, n)
 	}
 	if err := s.Kill(); err != nil {
@@ -98,7 +97,7 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 		landed--
 	}
 	if got := progress(&p); got != landed {
-		t.Fatalf("%d writes had landed, want %d: %v, %v", got, landed, p.Annotations, p.Spec.Containers[0].Resources)
+		t.Fatalf("%d writes were executed, want %d: %v, %v", got, landed, p.Annotations, p.Spec.Containers[0].Resources)
 	}
 
 	again := c.serveReady(t)
@@ -129,7 +128,7 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 	}
 }
 
-// progress counts the writes that a pod shows: originals, resize, applied.
+// progress returns how many writes a pod shows: originals, resize, applied.
 func progress(p *corev1.Pod) int {
 	switch {
 	case p.Annotations["workload-resizer.io/applied-instance-type"] != "":
@@ -144,19 +143,19 @@ func progress(p *corev1.Pod) int {
 
 func (c *cluster) awaitWritten(t *testing.T, namespace string, n int) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("write %d to land", n), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("write %d to be executed", n), func() error {
 		if got := progress(&c.pods(t, namespace)[0]); got != n {
-			return fmt.Errorf("%d landed", got)
+			return fmt.Errorf("%d were executed", got)
 		}
 		return nil
 	})
 }
 
-// goneFor is how long the API server is away.
+// goneFor is how long the API server is down.
 const goneFor = 30 * time.Second
 
-// apiServerGone asks a server that knows its callers by itself: those of the
-// Deployment have to ask the API server who calls.
+// apiServerGone calls a server that authenticates callers by itself. The Deployment's
+// servers need the API server for that.
 func (c *cluster) apiServerGone(t *testing.T) {
 	s := c.servePlain(t)
 	c.awaitSettled(t, s, ns)
@@ -173,7 +172,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		case <-s.Done():
 			t.Fatal("the server ended")
 		case <-tick.C:
-			// It goes on answering from what it knows.
+			// It still answers from its caches.
 			if _, err := s.api.PreviewPod(t.Context(), ns, "db-0"); err != nil {
 				t.Errorf("preview while the API server is gone: %v", err)
 			}
@@ -186,7 +185,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.apply(t, deployment("after-outage", "app"))
-	// A new ratio too is seen after the outage.
+	// A new ratio is also seen after the outage.
 	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 1.6", 1)))
 	localcluster.Eventually(t, "the new pod to be resized by the new ratio", func() error {
 		pods := c.pods(t, "after-outage")
@@ -196,7 +195,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		return nil
 	})
 	c.apply(t, deploy.SampleConfig())
-	localcluster.Eventually(t, "the old ratio to be back", func() error {
+	localcluster.Eventually(t, "the old ratio to take effect again", func() error {
 		if got := text(c.pods(t, "after-outage")[0].Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); got != "80m" {
 			return fmt.Errorf("it has %s", got)
 		}

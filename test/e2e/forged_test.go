@@ -11,9 +11,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// forgedOriginals has somebody who may not resize pods try to size them by the
-// annotations. What is installed refuses that; without it, the bounds and the
-// planner's suspicion must hold.
+// forgedOriginals has a user who may not resize pods try to size them through
+// annotations. The installed guard rejects that. Without the guard, the bounds and the
+// checks of the planner must hold.
 func (c *cluster) forgedOriginals(t *testing.T) {
 	const namespace = "forged"
 	c.namespace(t, namespace)
@@ -25,16 +25,16 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 		}
 	}
 
-	// Before the first resize the spec counts, and that is told.
+	// Before the first resize, the spec counts, and an event reports it.
 	c.deploy(t, namespace,
 		app{name: "web", nodeType: "n4", requests: small},
-		app{name: "beside", nodeType: "n4", requests: small})
+		app{name: "control", nodeType: "n4", requests: small})
 	web := c.one(t, namespace, "web")
 	refused, because := kubectl("annotate", "pod", web.Name, "workload-resizer.io/original-cpu.app=7")
 	if refused == 0 {
-		t.Fatal("the guard lets annotations be forged")
+		t.Fatal("the guard allows forged annotations")
 	}
-	wants(t, because, "workload-resizer-annotation-guard", "are changed by workload-resizer alone")
+	wants(t, because, "workload-resizer-annotation-guard", "only workload-resizer may change annotations")
 	c.withoutGuard(t)
 	localcluster.Eventually(t, "the guard to be gone", func() error {
 		if code, said := kubectl("annotate", "pod", web.Name, "workload-resizer.io/original-cpu.app=7"); code != 0 {
@@ -52,23 +52,23 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 	c.awaitOriginal(t, namespace, "web", "100m")
 	c.awaitEvent(t, namespace, web.UID, "AnnotationIgnored", `"7" contradicts the spec`)
 
-	// After it, the originals are not known any more, and the size stays.
+	// After the first resize, the originals are no longer known, and the size stays.
 	forge(web.Name, "7")
-	c.awaitLeftAlone(t, s, web, "InvalidAnnotation", `it was written by "kubectl-annotate", who neither created nor resized the pod`)
+	c.awaitSkipped(t, s, web, "InvalidAnnotation", `it was written by "kubectl-annotate", which neither created nor resized the pod`)
 	c.reconfigure(t, s, withN4("1.6"))
-	c.awaitCPU(t, namespace, "beside", "63m")
+	c.awaitCPU(t, namespace, "control", "63m")
 	c.checkCPU(t, namespace, "web", "80m")
 	s = c.restart(t, s)
-	c.scale(t, namespace, "beside", 2)
-	c.awaitCPU(t, namespace, "beside", "63m")
+	c.scale(t, namespace, "control", 2)
+	c.awaitCPU(t, namespace, "control", "63m")
 	c.checkCPU(t, namespace, "web", "80m")
 	wants(t, s.resizectl(t, 1, "restore", "-n", namespace, web.Name), fmt.Sprintf("not restored: %s/%s: InvalidAnnotation", namespace, web.Name))
 	c.checkCPU(t, namespace, "web", "80m")
 	s.resizectl(t, 0, "resume", "-n", namespace)
 }
 
-// meddler returns kubectl of somebody who may write the pods of a namespace, but not
-// resize them. It returns the exit code and what it says.
+// meddler returns a function that runs kubectl as a user who may write the pods of a
+// namespace but not resize them. The function returns the exit code and the output.
 func (c *cluster) meddler(t *testing.T, namespace string) func(args ...string) (int, string) {
 	t.Helper()
 	kubeconfig, err := localcluster.MeddlerKubeconfig(t.Context(), c.Config(), namespace, t.TempDir())
@@ -82,8 +82,8 @@ func (c *cluster) meddler(t *testing.T, namespace string) func(args ...string) (
 	}
 }
 
-// withoutGuard lets anybody who may patch pods change our annotations until the test
-// is over.
+// withoutGuard lets all users who may patch pods change the server's annotations until
+// the test ends.
 func (c *cluster) withoutGuard(t *testing.T) {
 	t.Helper()
 	bindings := c.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()

@@ -17,8 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// guarded has pods stamped and guarded: resizes take two writes, real kubelets and
-// controllers are not in the way, and who may only patch pods cannot size them.
+// guarded stamps and guards pods: resizes take two writes, the policies do not hinder
+// real kubelets and controllers, and a user who may only patch pods cannot size them.
 func (c *cluster) guarded(t *testing.T) {
 	const namespace = "guarded"
 	c.namespace(t, namespace)
@@ -29,7 +29,7 @@ func (c *cluster) guarded(t *testing.T) {
 		t.Helper()
 		code, said := kubectl(args...)
 		if code == 0 {
-			t.Errorf("kubectl %v is not refused: %s", args, said)
+			t.Errorf("kubectl %v is not rejected: %s", args, said)
 		}
 		wants(t, said, "workload-resizer-annotation-guard")
 	}
@@ -41,8 +41,8 @@ func (c *cluster) guarded(t *testing.T) {
 	c.deploy(t, namespace,
 		app{name: "web", nodeType: "n4", requests: small},
 		app{name: "other", nodeType: "n4", requests: small},
-		app{name: "beside", nodeType: "n4", requests: small})
-	for _, name := range []string{"web", "other", "beside"} {
+		app{name: "control", nodeType: "n4", requests: small})
+	for _, name := range []string{"web", "other", "control"} {
 		c.awaitCPU(t, namespace, name, "80m")
 		c.awaitOriginal(t, namespace, name, "100m")
 	}
@@ -56,7 +56,7 @@ func (c *cluster) guarded(t *testing.T) {
 	refused("annotate", "pod", web, "workload-resizer.io/original-cpu.app-")
 	refused("patch", "pod", web, "--subresource=status", "-p", `{"metadata": {"annotations": {"workload-resizer.io/original-cpu.app": "7"}}}`)
 	refused("patch", "pod", web, "--type=merge", "-p", `{"metadata": {"managedFields": [{}]}}`)
-	// What the API server itself throws together is no way in either.
+	// The entries that the API server itself merges are not a loophole either.
 	for i := range 15 {
 		if code, said := kubectl("label", "pod", other, fmt.Sprintf("--field-manager=writer-%d", i), fmt.Sprintf("l%d=1", i)); code != 0 {
 			t.Fatalf("kubectl label exits with %d: %s", code, said)
@@ -67,9 +67,9 @@ func (c *cluster) guarded(t *testing.T) {
 	// Sizes follow from the true originals, or stay.
 	c.reconfigure(t, s, withN4("1.6"))
 	c.awaitCPU(t, namespace, "web", "63m")
-	c.awaitCPU(t, namespace, "beside", "63m")
+	c.awaitCPU(t, namespace, "control", "63m")
 	c.checkCPU(t, namespace, "other", "80m")
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "other"), "InvalidAnnotation", "the API server's record of who resized the pod is gone")
+	c.awaitSkipped(t, s, c.one(t, namespace, "other"), "InvalidAnnotation", "managedFields no longer show who resized the pod")
 	if code, said := kubectl("annotate", "pod", web, "workload-resizer.io/skip=true"); code != 0 {
 		t.Errorf("a pod cannot opt out: %s", said)
 	}
@@ -77,7 +77,7 @@ func (c *cluster) guarded(t *testing.T) {
 		t.Errorf("a pod cannot opt in: %s", said)
 	}
 	s.resizectl(t, 0, "restore", "-n", namespace, web)
-	localcluster.Eventually(t, "the pod to have its originals, and no trace of us", func() error {
+	localcluster.Eventually(t, "the pod to have its originals, and no trace of the server", func() error {
 		now := c.one(t, namespace, "web")
 		if now.Annotations["workload-resizer.io/original-cpu.app"] != "" {
 			return fmt.Errorf("it has %v", now.Annotations)
@@ -88,7 +88,7 @@ func (c *cluster) guarded(t *testing.T) {
 	c.awaitCPU(t, namespace, "web", "63m")
 }
 
-// awaitPolicies waits until both policies are in force.
+// awaitPolicies waits until both policies are in effect.
 func (c *cluster) awaitPolicies(t *testing.T, namespace string) {
 	t.Helper()
 	pods, yes := c.client.CoreV1().Pods(namespace), true
@@ -99,18 +99,18 @@ func (c *cluster) awaitPolicies(t *testing.T, namespace string) {
 	localcluster.Eventually(t, "originals to be stamped", func() error {
 		made, err := pods.Create(t.Context(), probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil && made.Annotations["workload-resizer.io/original-cpu.app"] == "" {
-			err = errors.New("they are not")
+			err = errors.New("they are not stamped")
 		}
 		return err
 	})
-	probe.OwnerReferences = nil // Nobody deletes it.
+	probe.OwnerReferences = nil // So that no controller deletes it.
 	if _, err := pods.Create(t.Context(), probe, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	localcluster.Eventually(t, "annotations to be guarded", func() error {
 		_, err := pods.Patch(t.Context(), probe.Name, types.MergePatchType, []byte(`{"metadata":{"annotations":{"workload-resizer.io/probe":"1"}}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("they are not: %w", cmp.Or(err, errors.New("everything is allowed")))
+			return fmt.Errorf("they are not guarded: %w", cmp.Or(err, errors.New("everything is allowed")))
 		}
 		return nil
 	})
@@ -119,8 +119,8 @@ func (c *cluster) awaitPolicies(t *testing.T, namespace string) {
 	}
 }
 
-// unstamp removes the binding of the policy that stamps, which ends it. The guard is
-// installed with everything else.
+// unstamp deletes the binding of the policy that stamps, which disables the policy. The
+// guard is part of the installation.
 func (c *cluster) unstamp(t *testing.T) {
 	bindings := c.client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
 	if err := bindings.Delete(context.WithoutCancel(t.Context()), "workload-resizer-stamp-originals", metav1.DeleteOptions{}); err != nil {

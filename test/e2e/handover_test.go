@@ -13,16 +13,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// asDeployed has the election go as it does by default: what is asked here is how
-// long that takes.
+// asDeployed sets the default timing of the leader election, which is what this test
+// measures.
 var asDeployed = []string{"--leader-lease-duration", "15s", "--leader-renew-deadline", "10s", "--leader-retry-period", "1s", "--log-format", "json"}
 
-// lease is how long a replica waits for a leader that gives nothing up. A handover is
-// to be within two seconds, which the log tells: here a machine may be busy with other
-// tests.
+// lease is how long a replica waits for a leader that does not release its Lease. A
+// handover should take less than two seconds. The test only logs that time, because other
+// tests may keep the machine busy.
 const lease = 15 * time.Second
 
-// podWrites are when the replicas wrote to pods.
+// podWrites records when the replicas wrote to pods.
 type podWrites struct {
 	mu          sync.Mutex
 	first, last map[int]time.Time
@@ -43,7 +43,7 @@ func (w *podWrites) of(replica int) (first, last time.Time) {
 	return w.first[replica], w.last[replica]
 }
 
-// candidate is a replica whose writes are noted.
+// candidate is a replica whose writes are recorded.
 type candidate struct {
 	*server
 	number int
@@ -74,11 +74,11 @@ func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidat
 }
 
 func TestHandover(t *testing.T) {
-	t.Run("a leader that is asked to end hands over", aLeaderThatIsAskedToEndHandsOver)
+	t.Run("a terminated leader hands over", aTerminatedLeaderHandsOver)
 }
 
-// TestALeaderThatIsAskedToEndHandsOver while pods come all the time.
-func aLeaderThatIsAskedToEndHandsOver(t *testing.T) {
+// aTerminatedLeaderHandsOver terminates leaders while pods are created continuously.
+func aTerminatedLeaderHandsOver(t *testing.T) {
 	t.Parallel()
 	const handovers, podsPerSecond = 10, 25
 	p := newPlane(t)
@@ -136,7 +136,7 @@ func aLeaderThatIsAskedToEndHandsOver(t *testing.T) {
 	}
 }
 
-// handOver asks the leader to end.
+// handOver terminates the leader.
 func (p *plane) handOver(t *testing.T, leader, next *candidate, writes *podWrites) {
 	t.Helper()
 	nextHolder := p.nextHolder(t)
@@ -145,27 +145,28 @@ func (p *plane) handOver(t *testing.T, leader, next *candidate, writes *podWrite
 	go func() { stopped <- leader.Stop() }()
 	ctx, cancel := context.WithTimeout(t.Context(), lease)
 	defer cancel()
-	// Who waits for the lease to be over takes it from the one before, not from nobody.
+	// A replica that waits for the Lease to expire takes it from the previous holder.
+	// After a release, the Lease first has no holder.
 	if holder, err := nextHolder(ctx); err != nil || holder != "" {
-		t.Fatalf("%v after SIGTERM, %q has the Lease, which replica %d was to give up: %v", time.Since(asked), holder, leader.number, err)
+		t.Fatalf("%v after SIGTERM, %q has the Lease, which replica %d should have released: %v", time.Since(asked), holder, leader.number, err)
 	}
 	given := time.Since(asked).Round(time.Millisecond)
 	poll := func(ctx context.Context, what string, done func() bool) time.Duration {
 		if err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) { return done(), nil }); err != nil {
-			t.Fatalf("%v after SIGTERM, replica %d %s not: %v", time.Since(asked), next.number, what, err)
+			t.Fatalf("%v after SIGTERM, replica %d does not %s: %v", time.Since(asked), next.number, what, err)
 		}
 		return time.Since(asked).Round(time.Millisecond)
 	}
-	led := poll(ctx, "leads", func() bool { return leads(t, next.server) })
-	// Where it still tells, the one before must not lead any more.
+	led := poll(ctx, "lead", func() bool { return leads(t, next.server) })
+	// If the previous leader still responds, it must not lead anymore.
 	if families, err := leader.Metrics(t.Context()); err == nil {
 		if value, err := families.Sum("workload_resizer_leading", nil); err != nil || value != 0 {
-			t.Errorf("replica %d leads %v when replica %d does (%v)", leader.number, value, next.number, err)
+			t.Errorf("replica %d reports leading %v when replica %d leads (%v)", leader.number, value, next.number, err)
 		}
 	}
 	patient, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
-	wrote := poll(patient, "writes", func() bool { first, _ := writes.of(next.number); return !first.IsZero() })
+	wrote := poll(patient, "write", func() bool { first, _ := writes.of(next.number); return !first.IsZero() })
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
@@ -173,7 +174,7 @@ func (p *plane) handOver(t *testing.T, leader, next *candidate, writes *podWrite
 	if _, last := writes.of(leader.number); !last.Before(first) {
 		t.Errorf("replica %d wrote %v after the first write of replica %d", leader.number, last.Sub(first), next.number)
 	}
-	t.Logf("replica %d gives the Lease up %v after SIGTERM, replica %d leads after %v, and writes after %v; the process ended after %v", leader.number, given, next.number, led, wrote, time.Since(asked).Round(time.Millisecond))
+	t.Logf("replica %d released the Lease %v after SIGTERM, replica %d led after %v and wrote after %v; the process ended after %v", leader.number, given, next.number, led, wrote, time.Since(asked).Round(time.Millisecond))
 }
 
 func leading(t *testing.T, c *candidate) error {

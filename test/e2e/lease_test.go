@@ -11,8 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 )
 
-// nextHolder returns what waits until somebody else than now holds the Lease, or
-// nobody, which is "". No change between is missed.
+// nextHolder returns a function that waits until the Lease has another holder than now,
+// or none, which is "". It misses no change in between.
 func (p *plane) nextHolder(t *testing.T) func(context.Context) (string, error) {
 	t.Helper()
 	leases := p.client.CoordinationV1().Leases(deploy.Namespace)

@@ -19,7 +19,7 @@ func (o *observed) oneLineEach(t *testing.T) {
 		}
 		for _, key := range []string{"uid", "patchMillis"} {
 			if fields[key] == nil || fields[key] == "" {
-				t.Errorf("%s does not say its %s", line, key)
+				t.Errorf("%s has no %s", line, key)
 			}
 			delete(fields, key)
 		}
@@ -41,7 +41,7 @@ func (o *observed) oneLineEach(t *testing.T) {
 	}
 	for pod := range want {
 		if lines := o.log.lines(`"` + strings.TrimPrefix(pod, "default/") + `"`); len(lines) != 1 {
-			t.Errorf("%d lines of %s: %q", len(lines), pod, lines)
+			t.Errorf("%d lines about %s: %q", len(lines), pod, lines)
 		}
 	}
 }

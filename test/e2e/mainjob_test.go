@@ -20,14 +20,15 @@ import (
 
 const ns = deploy.SampleNamespace
 
-// samplePods are web, api, db, agent (one per node), report, opted-out, bare.
+// samplePods is the number of sample pods: web, api, db, agent (one per node), report,
+// opted-out, bare.
 const samplePods = 4 + 4 + 3 + 8 + 2 + 1 + 1
 
 func (c *cluster) mainJob(t *testing.T) {
 	c.apply(t, deploy.SampleWorkloads())
 	c.awaitRunning(t, ns, samplePods)
 
-	// What a dry run previews, and that it writes nothing.
+	// A dry run shows previews and writes nothing.
 	untouched := byName(c.pods(t, ns))
 	dry := c.serveReady(t, "--dry-run")
 	previews := dry.plans(t, ns)
@@ -38,9 +39,9 @@ func (c *cluster) mainJob(t *testing.T) {
 		}
 	}
 	for name, preview := range previews {
-		// Every pod that it would write, not just the first.
+		// The log has every pod that it would write, not just the first one.
 		if preview.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
-			awaitLog(t, dry, `"msg":"Dry run, pod left as it is","pod":{"Namespace":"`+ns+`","Name":"`+name+`"}`)
+			awaitLog(t, dry, `"msg":"Dry run, pod not changed","pod":{"Namespace":"`+ns+`","Name":"`+name+`"}`)
 		}
 	}
 	if err := dry.Stop(); err != nil {
@@ -52,7 +53,7 @@ func (c *cluster) mainJob(t *testing.T) {
 		}
 	}
 
-	// The real one does what was previewed.
+	// The real run does what was previewed.
 	s := c.serveReady(t)
 	c.awaitSettled(t, s, ns)
 	c.awaitActuated(t, ns)
@@ -68,11 +69,11 @@ func (c *cluster) mainJob(t *testing.T) {
 	}
 	for _, decision := range []string{"DECISION_RESIZE", "DECISION_ALIGNED", "DECISION_SKIP"} {
 		if decisions[decision] == 0 {
-			t.Errorf("no sample pod is a case of %s: %v", decision, decisions)
+			t.Errorf("no sample pod has the decision %s: %v", decision, decisions)
 		}
 	}
 
-	// The figures that people expect, spelled out.
+	// The expected sizes, spelled out.
 	for _, want := range []struct {
 		workload, nodeType string
 		qos                corev1.PodQOSClass
@@ -103,29 +104,29 @@ func (c *cluster) mainJob(t *testing.T) {
 		}
 	}
 
-	// Events, and who is left alone.
+	// Events, and skipped pods.
 	web := find(pods, "web", "n4")
 	c.awaitEvent(t, ns, web.UID, "Resized", "web: cpu 1 → 800m, memory 1Gi")
 	c.awaitEvent(t, ns, find(pods, "web", "n2d").UID, "AlreadyAligned", "n2d")
 	c.awaitEvent(t, ns, find(pods, "agent", "x9").UID, "UnknownNodeType", `"x9"`)
-	// A node without a cloud's label has an architecture still.
+	// A node without a cloud provider's label still has an architecture.
 	c.awaitEvent(t, ns, find(pods, "agent", "").UID, "UnknownNodeType", "label kubernetes.io/arch")
-	c.checkLeftAlone(t, s, pods["bare"], "NotOwned")
-	c.checkLeftAlone(t, s, find(pods, "opted-out", "any"), "OptedOut")
-	c.checkLeftAlone(t, s, find(pods, "agent", "x9"), "UnknownNodeType")
-	c.checkLeftAlone(t, s, find(pods, "agent", ""), "UnknownNodeType")
+	c.checkSkipped(t, s, pods["bare"], "NotOwned")
+	c.checkSkipped(t, s, find(pods, "opted-out", "any"), "OptedOut")
+	c.checkSkipped(t, s, find(pods, "agent", "x9"), "UnknownNodeType")
+	c.checkSkipped(t, s, find(pods, "agent", ""), "UnknownNodeType")
 	if err := s.Stop(); err != nil {
 		t.Errorf("SIGTERM: %v", err)
 	}
 	if strings.Contains(s.Log(), "orbidden") {
-		t.Error("the manifests do not grant all that the server does")
+		t.Error("the manifests do not grant all rights that the server needs")
 	}
 }
 
-// checkPod checks what became of a pod against what was previewed before.
+// checkPod compares a pod with its earlier preview.
 func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *workloadresizerv1.Plan) {
 	if after.UID != before.UID || after.Status.QOSClass != before.Status.QOSClass {
-		t.Errorf("the pod was %s %s and is %s %s", before.UID, before.Status.QOSClass, after.UID, after.Status.QOSClass)
+		t.Errorf("the pod changed from %s %s to %s %s", before.UID, before.Status.QOSClass, after.UID, after.Status.QOSClass)
 	}
 	wanted := map[string]string{}
 	record := func(key, value string) {
@@ -148,11 +149,11 @@ func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *wor
 		}{
 			{"requests", plan.GetDesired().GetRequests(), container.Resources.Requests},
 			{"limits", plan.GetDesired().GetLimits(), container.Resources.Limits},
-			{"requests in force", plan.GetDesired().GetRequests(), status.Resources.Requests},
-			{"limits in force", plan.GetDesired().GetLimits(), status.Resources.Limits},
+			{"actual requests", plan.GetDesired().GetRequests(), status.Resources.Requests},
+			{"actual limits", plan.GetDesired().GetLimits(), status.Resources.Limits},
 		} {
 			if !sameQuantities(of.want, of.got) {
-				t.Errorf("container %s: %s are %v, previewed were %v", container.Name, of.name, of.got, of.want)
+				t.Errorf("container %s: %s are %v, previewed %v", container.Name, of.name, of.got, of.want)
 			}
 		}
 		if status.RestartCount != 0 {
@@ -184,9 +185,9 @@ func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *wor
 	}
 }
 
-// checkLeftAlone checks that a pod has no annotation of ours and that the API
-// says why.
-func (c *cluster) checkLeftAlone(t *testing.T, s *server, p *corev1.Pod, reason string) {
+// checkSkipped checks that a pod has no annotation of the server and that the API reports
+// the reason.
+func (c *cluster) checkSkipped(t *testing.T, s *server, p *corev1.Pod, reason string) {
 	t.Helper()
 	plan, err := s.api.PreviewPod(t.Context(), p.Namespace, p.Name)
 	if err != nil {
@@ -200,15 +201,15 @@ func (c *cluster) checkLeftAlone(t *testing.T, s *server, p *corev1.Pod, reason 
 	}
 }
 
-// ratioChange changes the ratio of n4: its pods are sized anew from their
-// originals, and no other pod is written.
+// ratioChange changes the ratio of n4. Its pods are resized from their originals, and no
+// other pod is written.
 func (c *cluster) ratioChange(t *testing.T) {
 	s := c.serveReady(t)
 	c.awaitSettled(t, s, ns)
 	before := byName(c.pods(t, ns))
 	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
 	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 2.0", 1)))
-	localcluster.Eventually(t, "the new ratio to be in force", func() error {
+	localcluster.Eventually(t, "the new ratio to take effect", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err != nil {
 			return err
@@ -242,7 +243,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 		}
 	}
 	c.apply(t, deploy.SampleConfig())
-	localcluster.Eventually(t, "the old sizes to be back", func() error {
+	localcluster.Eventually(t, "the old sizes to return", func() error {
 		for name, p := range byName(c.pods(t, ns)) {
 			if diff := cmp.Diff(before[name].Spec.Containers, p.Spec.Containers); diff != "" {
 				return fmt.Errorf("pod %s: %s", name, diff)
@@ -253,7 +254,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 	c.awaitSettled(t, s, ns)
 }
 
-// awaitActuated waits until the kubelets report what the specs say.
+// awaitActuated waits until the kubelets report the sizes in the specs.
 func (c *cluster) awaitActuated(t *testing.T, namespace string) {
 	t.Helper()
 	localcluster.Eventually(t, "the kubelets to report the sizes", func() error {
@@ -270,8 +271,8 @@ func (c *cluster) awaitActuated(t *testing.T, namespace string) {
 	})
 }
 
-// statusOf returns the status of a container, nil if there is none yet; they are
-// not in the spec's order.
+// statusOf returns the status of a container, nil if there is none yet. Statuses are not
+// in the spec's order.
 func statusOf(p *corev1.Pod, container string) *corev1.ContainerStatus {
 	for i := range p.Status.ContainerStatuses {
 		if p.Status.ContainerStatuses[i].Name == container {
@@ -289,7 +290,7 @@ func byName(pods []corev1.Pod) map[string]*corev1.Pod {
 	return m
 }
 
-// nodeType is the type of a node by its name; "" for the one without a type.
+// nodeType returns the type of a node by its name, "" for the node without a type.
 func nodeType(node string) string {
 	t, _, _ := strings.Cut(node, "-")
 	if t == "node" {
@@ -309,7 +310,7 @@ func find(pods map[string]*corev1.Pod, workload, onType string) *corev1.Pod {
 	return nil
 }
 
-// ours are the annotations of the contract that are not the user's own.
+// ours returns the annotations of the contract, except for the user's own.
 func ours(annotations map[string]string) map[string]string {
 	var m map[string]string
 	for key, value := range annotations {

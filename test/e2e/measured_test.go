@@ -28,7 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// measuredSettings let n4 follow what is measured, which a feed tells.
+// measuredSettings let n4 follow the measurements of a feed.
 const measuredSettings = `
 apiVersion: v1
 kind: ConfigMap
@@ -39,8 +39,8 @@ data:
     feeds: [{name: lab, format: samples, url: %q, interval: 1m}]
 `
 
-// measuredCluster is a cluster whose pods follow measurements, at a time that is in
-// the test's hands: ninety days are too long to wait for.
+// measuredCluster is a cluster whose pods follow measurements, with a clock that the test
+// controls: ninety days are too long to wait.
 type measuredCluster struct {
 	*cluster
 	clock  *clocktesting.FakeClock
@@ -50,9 +50,9 @@ type measuredCluster struct {
 	lab    *website
 }
 
-// TestPodsFollowMeasurements lets n4 nodes become faster by a little, by much, and
-// not be measured any more. The server's parts run in this process under the
-// ServiceAccount of deploy/base, the nodes are real kubelets.
+// TestPodsFollowMeasurements makes n4 nodes a little faster, then much faster, and then
+// stops measuring them. The server's parts run in this process under the ServiceAccount
+// of deploy/base. The nodes are real kubelets.
 func TestPodsFollowMeasurements(t *testing.T) {
 	t.Parallel()
 	const namespace = "measured"
@@ -63,14 +63,14 @@ func TestPodsFollowMeasurements(t *testing.T) {
 	m.lab = lab
 	c.namespace(t, namespace)
 	c.deploy(t, namespace, app{name: "web", nodeType: "n4", requests: [2]string{"1", "64Mi"}})
-	c.awaitCPU(t, namespace, "web", "800m") // By the sample configuration, n4 has 1.25.
+	c.awaitCPU(t, namespace, "web", "800m") // In the sample configuration, n4 has 1.25.
 
 	m.measure(t, 1.25)
 	m.awaitFeed(t, "nothing new", func(fetch.Status) bool { return lab.unchangedAnswers() > 0 })
 	m.windows(t, 3)
 	pod := c.pods(t, namespace)[0]
 
-	t.Run("3 % more move nothing", func(t *testing.T) {
+	t.Run("3 % more performance changes nothing", func(t *testing.T) {
 		m.remeasure(t, 1.25*1.03)
 		m.windows(t, 4)
 		if entry, _ := m.store.Table().Lookup("n4"); entry.Ratio.CPUPerf != 1.25 {
@@ -80,20 +80,20 @@ func TestPodsFollowMeasurements(t *testing.T) {
 			t.Errorf("the pod was changed: %v", now.Spec.Containers[0].Resources)
 		}
 	})
-	t.Run("12 % more move pods in steps", func(t *testing.T) {
+	t.Run("12 % more performance resizes pods in steps", func(t *testing.T) {
 		m.remeasure(t, 1.25*1.12)
 		m.windows(t, 2)
 		c.awaitCPU(t, namespace, "web", "727m") // 10 % faster.
 		m.windows(t, 3)
 		c.awaitCPU(t, namespace, "web", "714m") // 12 %.
 	})
-	t.Run("a feed that goes bad moves nothing", func(t *testing.T) {
+	t.Run("a feed that fails changes nothing", func(t *testing.T) {
 		for _, tc := range []struct {
 			status       int
 			content, why string
 		}{
-			{http.StatusInternalServerError, "", "the server answers 500 Internal Server Error; what was read "},
-			{http.StatusOK, "<html>", "none of its 1 rows is good, e.g. line 1"},
+			{http.StatusInternalServerError, "", "the server responded with 500 Internal Server Error; the copy from "},
+			{http.StatusOK, "<html>", "none of the 1 rows is valid, e.g. line 1"},
 		} {
 			lab.publish(tc.status, tc.content)
 			m.awaitFeed(t, tc.why, func(s fetch.Status) bool {
@@ -106,13 +106,13 @@ func TestPodsFollowMeasurements(t *testing.T) {
 			t.Errorf("n4 has %v", entry.Ratio)
 		}
 	})
-	t.Run("after 90 days without measurements the configuration decides", func(t *testing.T) {
+	t.Run("after 90 days without measurements, the configuration applies", func(t *testing.T) {
 		m.clock.Step(91 * 24 * time.Hour)
 		m.windows(t, 5)
 		c.awaitCPU(t, namespace, "web", "800m")
 		entry, _ := m.store.Table().Lookup("n4")
 		if entry.Ratio.Provenance.Source != configmap.Source {
-			t.Errorf("n4 is from %q", entry.Ratio.Provenance.Source)
+			t.Errorf("the ratio of n4 is from %q", entry.Ratio.Provenance.Source)
 		}
 	})
 	t.Run("no pod was restarted", func(t *testing.T) {
@@ -151,7 +151,7 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 4)
-	// The judge does not run by itself: the test says when windows are judged.
+	// The judge does not run by itself: the test decides when windows are judged.
 	for _, part := range []func(context.Context) error{m.store.Run, m.intake.Run, holds.Run, l.Run} {
 		go func() { done <- part(ctx) }()
 	}
@@ -167,8 +167,8 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 	return m
 }
 
-// measure publishes what three machines of n2d and n4 have by three benchmarks, and
-// waits until that is read.
+// measure publishes the results of three benchmarks on three machines each of n2d and n4,
+// and waits until they are read.
 func (m *measuredCluster) measure(t *testing.T, n4 float64) {
 	t.Helper()
 	now := m.clock.Now()
@@ -183,11 +183,11 @@ func (m *measuredCluster) measure(t *testing.T, n4 float64) {
 		}
 	}
 	m.lab.publish(http.StatusOK, content.String())
-	m.awaitFeed(t, "what was measured", func(s fetch.Status) bool { return s.LastSuccess.After(now) && s.Err == nil })
+	m.awaitFeed(t, "the measurements", func(s fetch.Status) bool { return s.LastSuccess.After(now) && s.Err == nil })
 }
 
-// awaitFeed lets some minutes pass until the feed is so. They are fewer than those
-// of a window, even twice.
+// awaitFeed lets some minutes pass until the feed has the wanted state. Even two calls
+// take fewer minutes than a window.
 func (m *measuredCluster) awaitFeed(t *testing.T, what string, done func(fetch.Status) bool) {
 	t.Helper()
 	minutes := 0
@@ -204,8 +204,7 @@ func (m *measuredCluster) awaitFeed(t *testing.T, what string, done func(fetch.S
 	})
 }
 
-// remeasure has the nodes measured anew, and lets what was measured before grow
-// too old.
+// remeasure publishes new measurements, and lets the earlier ones become too old.
 func (m *measuredCluster) remeasure(t *testing.T, n4 float64) {
 	t.Helper()
 	m.clock.Step(80 * 24 * time.Hour)
@@ -213,7 +212,7 @@ func (m *measuredCluster) remeasure(t *testing.T, n4 float64) {
 	m.clock.Step(11 * 24 * time.Hour)
 }
 
-// windows lets so many windows end, one after the other, and be judged.
+// windows ends and judges n windows, one after another.
 func (m *measuredCluster) windows(t *testing.T, n int) {
 	t.Helper()
 	for range n {

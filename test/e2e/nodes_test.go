@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// nodesConfig lets the memory of all pods be sized too.
+// nodesConfig also sizes the memory of all pods.
 const nodesConfig = `
 podLabels:
   e2e:
@@ -22,16 +22,16 @@ podLabels:
 
 var onNodes = map[string]string{"e2e": "nodes"}
 
-// TestNodesThatRefuse has nodes of which one refuses resizes of cpu, by its static CPU
-// manager, and one runs a kubelet that must not shrink memory limits.
+// TestNodesThatRefuse has a node that refuses CPU resizes because of its static CPU
+// manager, and a node with a kubelet that must not shrink memory limits.
 func TestNodesThatRefuse(t *testing.T) {
 	t.Parallel()
 	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=1,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13"}))
 	c.install(t)
 	c.apply(t, withRules(nodesConfig))
-	t.Run("one pod finds out for its node", c.staticCPUManager)
-	t.Run("a memory limit stays under an older kubelet", c.olderKubelet)
-	t.Run("parts of a pod are restored", c.partsRestored)
+	t.Run("one infeasible resize is enough for a node", c.staticCPUManager)
+	t.Run("an older kubelet keeps memory limits", c.olderKubelet)
+	t.Run("a pod is restored in part", c.partsRestored)
 }
 
 func (c *cluster) staticCPUManager(t *testing.T) {
@@ -51,7 +51,7 @@ func (c *cluster) staticCPUManager(t *testing.T) {
 					return err
 				}
 				if reasons := plan.GetReasons(); len(reasons) == 0 || reasons[0].GetCode() != "ResizeInfeasible" {
-					return fmt.Errorf("pod %s is planned as %v", p.Name, plan)
+					return fmt.Errorf("the plan of pod %s is %v", p.Name, plan)
 				}
 			}
 			return nil
@@ -65,18 +65,18 @@ func (c *cluster) staticCPUManager(t *testing.T) {
 	}
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, first.Name), "ResizeInfeasible", `CPU Manager policy "static"`)
 
-	// Others of the node are never tried with cpu, by another process either.
+	// No CPU resize is tried for other pods of the node, not even by another process.
 	s = c.restart(t, s)
 	c.deploy(t, namespace, app{name: "second", nodeType: "n4", replicas: 3, requests: [2]string{"100m", "128Mi"}, labels: onNodes})
 	for _, p := range left("second") {
 		if p.Generation != 2 || p.Annotations[note] != "" {
-			t.Errorf("pod %s was resized %d times, and says %q", p.Name, p.Generation-1, p.Annotations[note])
+			t.Errorf("pod %s was resized %d times and has annotation %q", p.Name, p.Generation-1, p.Annotations[note])
 		}
 	}
 	if again := c.one(t, namespace, "first"); again.Generation != first.Generation {
-		t.Errorf("a restart of the server had pod %s resized %d times", again.Name, again.Generation-first.Generation)
+		t.Errorf("after a restart of the server, pod %s was resized %d times", again.Name, again.Generation-first.Generation)
 	}
-	// Pods that are not Guaranteed are sized as ever.
+	// Pods that are not Guaranteed are resized as usual.
 	c.deploy(t, namespace, app{name: "burstable", nodeType: "n4", requests: [2]string{"100m", "128Mi"}, limits: [2]string{"200m", "256Mi"}, labels: onNodes})
 	c.awaitCPU(t, namespace, "burstable", "80m")
 }
@@ -90,12 +90,12 @@ func (c *cluster) olderKubelet(t *testing.T) {
 	c.awaitSettled(t, s, namespace)
 	p := c.one(t, namespace, "web")
 	if got := texts(p.Spec.Containers[0].Resources); got != [4]string{"80m", "160m", "103Mi", "256Mi"} {
-		t.Errorf("it has %v", got)
+		t.Errorf("the pod has %v", got)
 	}
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, p.Name), "MemoryLimitKept")
 }
 
-// partsRestored restores a pod of which somebody else has set the memory.
+// partsRestored restores a pod whose memory another actor has set.
 func (c *cluster) partsRestored(t *testing.T) {
 	const namespace = "parts"
 	s := c.serveReady(t)
@@ -107,9 +107,9 @@ func (c *cluster) partsRestored(t *testing.T) {
 	if code, out, errOut := run(t, "kubectl", "--kubeconfig", c.Kubeconfig, "-n", namespace, "patch", "pod", p.Name, "--subresource", "resize", "-p", patch); code != 0 {
 		t.Fatalf("kubectl patch exits with %d: %s%s", code, out, errOut)
 	}
-	localcluster.Eventually(t, "the server to see it", func() error {
+	localcluster.Eventually(t, "the server to see the resize", func() error {
 		if said := s.resizectl(t, 0, "plan", "-n", namespace, p.Name); !strings.Contains(said, "container app: memory stays as kubectl-patch set it") {
-			return fmt.Errorf("it says %s", said)
+			return fmt.Errorf("it prints %s", said)
 		}
 		return nil
 	})
@@ -119,15 +119,15 @@ func (c *cluster) partsRestored(t *testing.T) {
 	wants(t, said, "not restored: "+namespace+"/"+p.Name, "container app: memory stays as kubectl-patch set it")
 	now := c.one(t, namespace, "web")
 	if got := texts(now.Spec.Containers[0].Resources); got != [4]string{"100m", "200m", "160Mi", "256Mi"} {
-		t.Errorf("restored, it has %v", got)
+		t.Errorf("the restored pod has %v", got)
 	}
 	if got := ours(now.Annotations); len(got) != len(recorded) || got["workload-resizer.io/original-memory.app"] != "128Mi" {
-		t.Errorf("restored, it has annotations %v, before %v", got, recorded)
+		t.Errorf("the restored pod has annotations %v, before %v", got, recorded)
 	}
 	s.resizectl(t, 0, "resume", "-n", namespace, p.Name)
 	c.awaitCPU(t, namespace, "web", "80m")
 
-	// They give it back, and the pod is as its author wrote it.
+	// The other actor reverts its change, and the pod is as its author wrote it.
 	patch = strings.Replace(patch, "160Mi", "128Mi", 1)
 	if code, out, errOut := run(t, "kubectl", "--kubeconfig", c.Kubeconfig, "-n", namespace, "patch", "pod", p.Name, "--subresource", "resize", "-p", patch); code != 0 {
 		t.Fatalf("kubectl patch exits with %d: %s%s", code, out, errOut)
@@ -135,12 +135,12 @@ func (c *cluster) partsRestored(t *testing.T) {
 	s.resizectl(t, 0, "restore", "-n", namespace, p.Name)
 	now = c.one(t, namespace, "web")
 	if got := texts(now.Spec.Containers[0].Resources); got != [4]string{"100m", "200m", "128Mi", "256Mi"} || ours(now.Annotations) != nil {
-		t.Errorf("restored as a whole, it has %v and %v", got, ours(now.Annotations))
+		t.Errorf("the completely restored pod has %v and %v", got, ours(now.Annotations))
 	}
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, p.Name), "Done: ")
 }
 
-// labelNode gives a node a label that goes with the test.
+// labelNode labels a node until the test ends.
 func (c *cluster) labelNode(t *testing.T, node, key, value string) {
 	t.Helper()
 	set := func(ctx context.Context, value string) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/metriclabels"
 )
 
-// observed is a server on a plane, and what it tells of itself.
+// observed is a server on a plane, with its log and its traces.
 type observed struct {
 	*plane
 	server    *localcluster.Server
@@ -27,11 +27,11 @@ type observed struct {
 var observedPods = map[string]int{"n4": 20, "n2d": 5, "x9": 3}
 
 func TestObserved(t *testing.T) {
-	t.Run("what a server tells of its work", whatAServerTellsOfItsWork)
+	t.Run("a server reports its work", aServerReportsItsWork)
 }
 
-// TestWhatAServerTellsOfItsWork runs a server with all there is to observe it by.
-func whatAServerTellsOfItsWork(t *testing.T) {
+// aServerReportsItsWork runs a server with all means of observation.
+func aServerReportsItsWork(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	o := &observed{plane: p, log: &journal{}, collector: newCollector(t)}
@@ -45,7 +45,8 @@ func whatAServerTellsOfItsWork(t *testing.T) {
 			}
 		}
 	}
-	// n4's are given other sizes, n2d's are right as they are, x9's are left alone.
+	// Pods on n4 are resized, pods on n2d are right as written, and pods on x9 are
+	// skipped.
 	localcluster.Eventually(t, "pods to be resized", func() error {
 		if lines := o.log.lines(`"msg":"Pod resized"`); len(lines) < observedPods["n4"] {
 			return fmt.Errorf("%d are", len(lines))
@@ -54,8 +55,8 @@ func whatAServerTellsOfItsWork(t *testing.T) {
 	})
 	t.Run("metrics agree with plans", o.metricsAgree)
 	t.Run("labels have few values", o.labelsAreClosed)
-	t.Run("the log has one line for each pod that is resized", o.oneLineEach)
-	t.Run("a trace tells of a pod from the queue to its last write", o.traces)
+	t.Run("the log has one line for each resized pod", o.oneLineEach)
+	t.Run("a trace follows a pod from the queue to its last write", o.traces)
 }
 
 func (o *observed) metricsAgree(t *testing.T) {
@@ -110,13 +111,13 @@ func (o *observed) metricsAgree(t *testing.T) {
 	})
 }
 
-// labelsAreClosed checks that no label of ours can grow with the cluster.
+// labelsAreClosed checks that no label of the server's metrics can grow with the cluster.
 func (o *observed) labelsAreClosed(t *testing.T) {
 	families, err := o.server.Metrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := metriclabels.Values("n2d", "n4") // Those of the table; x9 is a node's.
+	closed := metriclabels.Values("n2d", "n4") // The types in the table; only a node has x9.
 	for name, family := range families {
 		if !strings.HasPrefix(name, "workload_resizer_") {
 			continue

@@ -12,7 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// pacedRules are two kinds of pods, to be made wrong by unlike amounts.
+// pacedRules are rules for two kinds of pods, whose sizes become wrong by different
+// amounts.
 const pacedRules = `
 podLabels:
   example.com/wrong:
@@ -20,8 +21,8 @@ podLabels:
     much: { nodeTypes: { n4: { cpuPerf: %s, memPerf: 1.0 } } }
 `
 
-// pacedRealignment changes what twelve sized pods should have: they are sized
-// anew at the rate that was asked for, the most wrong first.
+// pacedRealignment changes the desired sizes of twelve pods that have been sized. They
+// are resized again at the configured rate, the most wrong pods first.
 func (c *cluster) pacedRealignment(t *testing.T) {
 	const namespace, each, rate = "paced", 6, 2
 	c.configure(t, withRules(fmt.Sprintf(pacedRules, "1.25", "1.25")))
@@ -34,7 +35,7 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 	for _, kind := range kinds {
 		c.awaitCPU(t, namespace, kind, "80m")
 	}
-	c.awaitSettled(t, quick, "") // No other pod is to take turns.
+	c.awaitSettled(t, quick, "") // No other pod may wait for its turn.
 	if err := quick.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 	c.reconfigure(t, s, withRules(fmt.Sprintf(pacedRules, "1.3", "2.0")))
 	localcluster.Eventually(t, "pods to wait for their turn", func() error {
 		if waiting := s.metric(t, "workload_resizer_realign_backlog"); waiting < each {
-			return fmt.Errorf("%v wait", waiting)
+			return fmt.Errorf("%v are waiting", waiting)
 		}
 		return nil
 	})
@@ -57,7 +58,7 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 		t.Errorf("%d pods took %s at %d per second, want at least %s", 2*each, took, rate, least)
 	}
 	if waiting := s.metric(t, "workload_resizer_realign_backlog"); waiting != 0 {
-		t.Errorf("%v pods wait in the end", waiting)
+		t.Errorf("%v pods are still waiting at the end", waiting)
 	}
 	order := resized.seen()
 	if len(order) != 2*each {
@@ -65,12 +66,12 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 	}
 	for i, pod := range order {
 		if kind := kinds[1-i/each]; !strings.HasPrefix(pod, kind+"-") {
-			t.Errorf("resize %d is of %s, want one that is %s wrong", i, pod, kind)
+			t.Errorf("resize %d is of %s, want a pod that is %s wrong", i, pod, kind)
 		}
 	}
 }
 
-// resizes are the pods of a namespace that were resized, in that order.
+// resizes records the resized pods of a namespace, in order.
 type resizes struct {
 	namespace string
 	mu        sync.Mutex

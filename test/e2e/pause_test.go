@@ -2,36 +2,36 @@ package e2e
 
 import "testing"
 
-// pause leaves the pods of a namespace as they are, whatever the ratios say.
+// pause keeps the pods of a namespace at their sizes, regardless of the ratios.
 func (c *cluster) pause(t *testing.T) {
-	const quiet, beside = "pause", "pause-beside"
+	const quiet, control = "pause", "pause-control"
 	s := c.serveReady(t)
 	c.namespace(t, quiet)
-	c.namespace(t, beside)
+	c.namespace(t, control)
 	some := app{name: "web", nodeType: "n4", replicas: 2, requests: small}
 	c.deploy(t, quiet, some)
-	c.deploy(t, beside, some)
+	c.deploy(t, control, some)
 	c.awaitCPU(t, quiet, "web", "80m")
-	c.awaitCPU(t, beside, "web", "80m")
+	c.awaitCPU(t, control, "web", "80m")
 
 	wants(t, s.resizectl(t, 0, "pause", "-n", quiet, "--reason", "load test"), "namespace pause is paused")
 	c.reconfigure(t, s, withN4("1.6"))
-	c.awaitCPU(t, beside, "web", "63m")
+	c.awaitCPU(t, control, "web", "63m")
 	c.checkCPU(t, quiet, "web", "80m")
 	pod := c.of(t, quiet, "web")[0].Name
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is left alone: Paused: ", "namespace pause", "load test")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "2 left alone")
+	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Paused: ", "namespace pause", "load test")
+	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "2 skipped")
 
-	// It stays so over a restart, and for pods that come.
+	// The pause survives a restart, and applies to new pods.
 	s = c.restart(t, s)
 	c.scale(t, quiet, "web", 3)
-	c.scale(t, beside, "web", 3)
-	c.awaitCPU(t, beside, "web", "63m")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "3 left alone")
+	c.scale(t, control, "web", 3)
+	c.awaitCPU(t, control, "web", "63m")
+	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "3 skipped")
 	for _, p := range c.of(t, quiet, "web") {
 		want := "80m"
 		if ours(p.Annotations) == nil {
-			want = "100m" // The one that has come.
+			want = "100m" // The new pod.
 		}
 		if err := hasCPU(&p, want); err != nil {
 			t.Error(err)

@@ -19,13 +19,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestPeople is what docs/install.md tells administrators and people, word for word:
-// of a server with the Deployment's arguments, by users who may do nothing else.
+// TestPeople runs the commands that docs/install.md gives to administrators and users,
+// word for word, against a server with the Deployment's arguments. The users have no
+// other rights.
 func TestPeople(t *testing.T) {
 	t.Parallel()
-	blocks := instructions(t, "docs/install.md", "## 4. People")
+	blocks := instructions(t, "docs/install.md", "## 4. Access for users")
 	if len(blocks) != 4 {
-		t.Fatalf("there are %d blocks of commands, not those for who reads and who changes something: %q", len(blocks), blocks)
+		t.Fatalf("there are %d blocks of commands, want those for viewers and for operators: %q", len(blocks), blocks)
 	}
 	c := newCluster(localcluster.ForTest(t, "n4=1"))
 	c.install(t)
@@ -39,43 +40,44 @@ func TestPeople(t *testing.T) {
 	developer, operator := c.user(t, "dora", "developers"), c.user(t, "otto", "operators")
 
 	if out, err := shell(t, developer, blocks[1]); err == nil || !strings.Contains(out, "forbidden") {
-		t.Errorf("before anybody is let in: %v\n%s", err, out)
+		t.Errorf("before access is granted: %v\n%s", err, out)
 	}
 	administered(t, c, blocks[0])
-	t.Run("a server that is not ready says why", func(t *testing.T) {
+	t.Run("a server that is not ready reports why", func(t *testing.T) {
 		answered(t, developer, strings.Replace(blocks[1], "kubectl workload-resizer plan -n shop\n", "", 1), deploy.ConfigMap)
 	})
 	c.apply(t, deploy.SampleConfig())
 	s.ready(t)
 	c.markReady(t)
 	c.awaitSettled(t, s, "shop")
-	t.Run("who may read is shown pods", func(t *testing.T) {
+	t.Run("a viewer sees pods", func(t *testing.T) {
 		answered(t, developer, blocks[1], "leader", "web-")
 	})
-	t.Run("nobody is known by a certificate of the cluster", func(t *testing.T) {
+	t.Run("a client certificate of the cluster does not authenticate a user", func(t *testing.T) {
 		if out, err := shell(t, developer, "kubectl workload-resizer status"); err == nil || !strings.Contains(out, "--service-account-token "+deploy.Namespace+"/workload-resizer-viewer") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	t.Run("who may read cannot change anything, nor ask as who may", func(t *testing.T) {
+	t.Run("a viewer cannot change anything, nor act as an operator", func(t *testing.T) {
 		administered(t, c, blocks[2])
 		viewer, _, _ := strings.Cut(blocks[1], "\n")
 		_, change, _ := strings.Cut(blocks[3], "\n")
-		if out, err := shell(t, developer, viewer+"\n"+change); err == nil || !strings.Contains(out, "may not create pauses") {
+		if out, err := shell(t, developer, viewer+"\n"+change); err == nil || !strings.Contains(out, "cannot create pauses") {
 			t.Errorf("as a viewer: %v\n%s", err, out)
 		}
 		if out, err := shell(t, developer, blocks[3]); err == nil || !strings.Contains(out, "you need the right to create serviceaccounts/token") {
 			t.Errorf("as an operator: %v\n%s", err, out)
 		}
 	})
-	t.Run("who may change something does", func(t *testing.T) {
+	t.Run("an operator can change something", func(t *testing.T) {
 		answered(t, operator, blocks[3], "shop")
 	})
 }
 
-// behindService has the namespace and the port of a server that listens on this
-// machine, which pods of the test cluster forward to. The Service of the Deployment
-// finds it. As readiness is not probed here, markReady tells it.
+// behindService is a pod for a server that listens on this machine, to which pods of the
+// test cluster forward connections. Its arguments are the namespace and the port. The
+// Service of the Deployment selects the pod. Readiness is not probed here, so markReady
+// sets it.
 const behindService = `
 apiVersion: v1
 kind: Pod
@@ -94,7 +96,7 @@ spec:
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `
 
-// markReady has the pod behind the Service ready.
+// markReady makes the pod behind the Service ready.
 func (c *cluster) markReady(t *testing.T) {
 	t.Helper()
 	const patch = `{"status": {"conditions": [{"type": "e2e.workload-resizer.io/ready", "status": "True"}]}}`
@@ -115,7 +117,7 @@ func (c *cluster) markReady(t *testing.T) {
 	})
 }
 
-// administered runs commands of the documentation as the cluster's administrator.
+// administered runs commands from the documentation as the cluster's administrator.
 func administered(t *testing.T, c *cluster, commands string) {
 	t.Helper()
 	if out, err := shell(t, c.Kubeconfig, commands); err != nil {
@@ -123,15 +125,15 @@ func administered(t *testing.T, c *cluster, commands string) {
 	}
 }
 
-// answered runs commands of the documentation as a user until they say what is
-// wanted: rights that were given take a moment to count.
+// answered runs commands from the documentation as a user until the output is as wanted:
+// granted rights take a moment to take effect.
 func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
 	t.Helper()
-	localcluster.Eventually(t, "the commands to be answered", func() error {
+	localcluster.Eventually(t, "the commands to succeed", func() error {
 		out, err := shell(t, kubeconfig, commands)
 		for _, text := range wanted {
 			if !strings.Contains(out, text) {
-				err = errors.Join(err, fmt.Errorf("it does not say %q", text))
+				err = errors.Join(err, fmt.Errorf("the output does not contain %q", text))
 			}
 		}
 		if err != nil {
@@ -141,7 +143,7 @@ func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
 	})
 }
 
-// shell runs commands as people type them who have that kubeconfig.
+// shell runs commands as a user with that kubeconfig would type them.
 func shell(t *testing.T, kubeconfig, commands string) (string, error) {
 	t.Helper()
 	kubectl, err := localcluster.Binary("kubectl")

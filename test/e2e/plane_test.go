@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
 
-// plane is a control plane whose nodes are objects alone, and ratios for n2d, the
+// plane is a control plane whose nodes exist only as objects, with ratios for n2d, the
 // baseline, and n4.
 type plane struct {
 	*cluster
@@ -58,11 +58,11 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1}
 `
 
-// ownedByNodes has pods resized that plane creates: their controller is their node,
-// as any real object will do.
+// ownedByNodes lets the server resize the pods that plane creates. Their controller is
+// their node, because any real object will do.
 var ownedByNodes = []string{"--owner-kinds", "Node"}
 
-// create creates a pod with a core and a gibibyte on the node of this type.
+// create creates a pod that requests one core and 1 GiB on the node of this type.
 func (p *plane) create(ctx context.Context, name, nodeType string) error {
 	controller, no, node := true, false, p.nodes[nodeType]
 	_, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
@@ -80,7 +80,7 @@ func (p *plane) create(ctx context.Context, name, nodeType string) error {
 	return err
 }
 
-// journal keeps what a server logs.
+// journal keeps the log of a server.
 type journal struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -93,7 +93,7 @@ func (j *journal) Write(b []byte) (int, error) {
 	return j.text.Write(b)
 }
 
-// lines returns those with a text.
+// lines returns the lines that contain a text.
 func (j *journal) lines(with string) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// freeze refuses every resize in a namespace, which only the API server knows.
+// freeze is a policy that rejects every resize in a namespace. Only the API server knows
+// about it.
 const freeze = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -36,8 +37,8 @@ spec:
     namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: preview-frozen } }
 `
 
-// serverSidePreview asks the API server what it would say of a resize: nothing
-// where it has nothing against it, and its own words where it refuses it.
+// serverSidePreview asks the API server about a resize. The plan is unchanged if the API
+// server accepts the resize, and has the API server's message if not.
 func (c *cluster) serverSidePreview(t *testing.T) {
 	const open, frozen = "preview", "preview-frozen"
 	s := c.serveReady(t, "--dry-run")
@@ -51,11 +52,11 @@ func (c *cluster) serverSidePreview(t *testing.T) {
 
 	plain := s.resizectl(t, 1, "plan", "-n", open, passes.Name, "-o", "yaml")
 	if asked := s.resizectl(t, 1, "plan", "-n", open, passes.Name, "-o", "yaml", "--server-side-preview"); asked != plain {
-		t.Errorf("the API server has nothing against it, but the plan is\n%swithout it\n%s", asked, plain)
+		t.Errorf("the API server accepts the resize, but the plan is\n%swithout it\n%s", asked, plain)
 	}
 
 	wants(t, s.resizectl(t, 1, "plan", "-n", frozen, refused.Name), "100m → 80m")
-	localcluster.Eventually(t, "the policy to be in force", func() error {
+	localcluster.Eventually(t, "the policy to take effect", func() error {
 		_, out, errOut := run(t, "resizectl", append(slices.Clone(s.connection), "plan", "-n", frozen, refused.Name, "--server-side-preview")...)
 		if !strings.Contains(out, "until Monday") {
 			return fmt.Errorf("the plan is %s%s", out, errOut)
@@ -64,7 +65,7 @@ func (c *cluster) serverSidePreview(t *testing.T) {
 	})
 	wants(t, s.resizectl(t, 0, "plan", "-n", frozen, "--server-side-preview"), "ResizeFailed", "0 to resize")
 	wants(t, s.resizectl(t, 0, "plan", "-n", frozen, refused.Name, "--server-side-preview"),
-		"is left alone: ResizeFailed: the API server says: ", "ValidatingAdmissionPolicy 'freeze'", "no pod is resized until Monday")
+		"is skipped: ResizeFailed: dry run on the API server: ", "ValidatingAdmissionPolicy 'freeze'", "no pod is resized until Monday")
 
 	for _, before := range []struct{ namespace, written string }{{open, written(passes)}, {frozen, written(refused)}} {
 		if now := c.one(t, before.namespace, "web"); written(now) != before.written {

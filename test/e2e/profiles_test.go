@@ -12,14 +12,15 @@ import (
 )
 
 func TestProfiles(t *testing.T) {
-	t.Run("profiles are for admins", profilesAreForAdmins)
+	t.Run("only admins can read profiles", onlyAdminsCanReadProfiles)
 }
 
-// TestProfilesAreForAdmins with the certificate of the API, on a port of their own.
-func profilesAreForAdmins(t *testing.T) {
+// onlyAdminsCanReadProfiles: profiles have the certificate of the API and a port of their
+// own.
+func onlyAdminsCanReadProfiles(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
-	p.namespace(t, "people")
+	p.namespace(t, "users")
 	cert, err := localcluster.ServingCertificate(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +36,10 @@ func profilesAreForAdmins(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"an admin", p.person(t, "people", "admin", "workload-resizer-admin"), http.StatusOK, "goroutine"},
-		{"an editor", p.person(t, "people", "editor", "workload-resizer-editor"), http.StatusForbidden, "workload-resizer-admin"},
-		{"a viewer", p.person(t, "people", "viewer", "workload-resizer-viewer"), http.StatusForbidden, "workload-resizer-admin"},
-		{"nobody known", "", http.StatusUnauthorized, "give a token"},
+		{"an admin", p.person(t, "users", "admin", "workload-resizer-admin"), http.StatusOK, "goroutine"},
+		{"an editor", p.person(t, "users", "editor", "workload-resizer-editor"), http.StatusForbidden, "workload-resizer-admin"},
+		{"a viewer", p.person(t, "users", "viewer", "workload-resizer-viewer"), http.StatusForbidden, "workload-resizer-admin"},
+		{"no credentials", "", http.StatusUnauthorized, "send a token"},
 		{"a bad token", cert.CertFile, http.StatusUnauthorized, ""},
 	} {
 		t.Run(tc.who, func(t *testing.T) {
@@ -51,8 +52,8 @@ func profilesAreForAdmins(t *testing.T) {
 		})
 	}
 	t.Run("denials on the API are counted by method and code", func(t *testing.T) {
-		if _, err := dialSecured(t, s.GRPCAddress, cert.CertFile, p.tokenFile(t, "people", "default", nil)).Resizes().GetStatus(context.WithoutCancel(t.Context()), nil); err == nil {
-			t.Fatal("a caller without rights is answered")
+		if _, err := dialSecured(t, s.GRPCAddress, cert.CertFile, p.tokenFile(t, "users", "default", nil)).Resizes().GetStatus(context.WithoutCancel(t.Context()), nil); err == nil {
+			t.Fatal("a caller without rights gets an answer")
 		}
 		families, err := s.Metrics(t.Context())
 		if err != nil {
@@ -62,7 +63,7 @@ func profilesAreForAdmins(t *testing.T) {
 			t.Errorf("%v, %v", got, err)
 		}
 	})
-	t.Run("not on the port of probes", func(t *testing.T) {
+	t.Run("the port for probes does not serve profiles", func(t *testing.T) {
 		response, err := http.Get("http://" + s.HTTPAddress + "/debug/pprof/")
 		if err != nil {
 			t.Fatal(err)

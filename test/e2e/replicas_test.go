@@ -18,15 +18,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// replicas do as one: what one is told the other knows, and when the one that
-// resizes is killed, the other does.
+// replicas act as one: what one replica receives, the other one knows. If the leader is
+// killed, the other replica leads.
 func (c *cluster) replicas(t *testing.T) {
-	// Fifty writers are one caller.
+	// The fifty writers count as one caller.
 	one := c.serveReady(t, "--max-calls-per-second=0")
 	two := c.serveReady(t, "--max-calls-per-second=0")
 	t.Run("a write on one is seen by a watch on the other", func(t *testing.T) { watchAcross(t, one, two) })
 	t.Run("fifty writers lose no update", func(t *testing.T) { countTogether(t, one, two) })
-	t.Run("the one that resizes is killed", func(t *testing.T) { c.killLeader(t, one, two) })
+	t.Run("another replica leads after the leader is killed", func(t *testing.T) { c.killLeader(t, one, two) })
 }
 
 func watchAcross(t *testing.T, one, two *server) {
@@ -57,9 +57,9 @@ func watchAcross(t *testing.T, one, two *server) {
 	for event.GetType() == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
 		event = receive()
 	}
-	t.Logf("the other replica told of it %v after the write was begun", time.Since(wrote).Round(time.Millisecond))
+	t.Logf("the other replica reported it %v after the write began", time.Since(wrote).Round(time.Millisecond))
 	if event.GetType() != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED || event.GetRatio().GetNodeType() != "x9" || event.GetRatio().GetCpuPerf() != 2 {
-		t.Errorf("it told %v", event)
+		t.Errorf("it reported %v", event)
 	}
 	deleted, err := two.api.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "x9", Etag: event.GetRatio().GetEtag()})
 	if err != nil || deleted.GetRatio() != nil {
@@ -67,8 +67,8 @@ func watchAcross(t *testing.T, one, two *server) {
 	}
 }
 
-// countTogether has writers on both replicas count up one ratio, each by a step
-// of what it has read.
+// countTogether lets writers on both replicas increase one ratio, each by one step from
+// the value that it has read.
 func countTogether(t *testing.T, replicas ...*server) {
 	const writers, step, nodeType = 50, 0.001, "x9"
 	update := func(ctx context.Context, s *server, ratio *workloadresizerv1.Ratio, missing bool) error {
@@ -87,7 +87,7 @@ func countTogether(t *testing.T, replicas ...*server) {
 		for {
 			got, err := s.api.Ratios().GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
 			if status.Code(err) == codes.NotFound {
-				continue // The other replica has not heard of it yet.
+				continue // The other replica has not seen it yet.
 			}
 			if err != nil {
 				return err
@@ -116,7 +116,7 @@ func countTogether(t *testing.T, replicas ...*server) {
 				return err
 			}
 			if want := 1 + writers*step; math.Abs(got.GetRatio().GetCpuPerf()-want) > step/100 {
-				return fmt.Errorf("it is %v, not %v", got.GetRatio().GetCpuPerf(), want)
+				return fmt.Errorf("it is %v, want %v", got.GetRatio().GetCpuPerf(), want)
 			}
 			return nil
 		})
@@ -157,14 +157,14 @@ func (c *cluster) killLeader(t *testing.T, one, two *server) {
 	c.reconfigure(t, follower, withN4("1.6"))
 	localcluster.Eventually(t, "the other replica to lead", func() error {
 		if !leads(t, follower) {
-			return errors.New("it does not")
+			return errors.New("it does not lead")
 		}
 		return nil
 	})
 	t.Logf("the other replica leads %v after the first was killed", time.Since(killed).Round(time.Millisecond))
 	c.scale(t, ns, "web", 6)
 	c.awaitCPU(t, ns, "web", "63m")
-	// 100m as written, then 80m, then 63m; those that came late, 63m at once.
+	// 100m as written, then 80m, then 63m. Pods that were created late have 63m at once.
 	for pod, seen := range sizes() {
 		for i, size := range seen {
 			allowed := map[string]bool{"100m": i == 0, "80m": i == 1, "63m": i > 0}
@@ -184,8 +184,8 @@ func leads(t *testing.T, s *server) bool {
 	return got.GetLeading()
 }
 
-// recordSizes follows the pods of a namespace from now on. What it returns tells
-// the cpu requests that each pod has had, in order, each once where it stayed.
+// recordSizes watches the pods of a namespace from now on. It returns a function that
+// returns the CPU requests that each pod has had, in order and without repetitions.
 func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string][]string {
 	t.Helper()
 	watch, err := c.client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})

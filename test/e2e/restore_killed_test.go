@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// killedWhileRestoring kills the server in the middle of the restore of a
-// namespace; the next one ends what was asked of the first.
+// killedWhileRestoring kills the server in the middle of the restore of a namespace. The
+// next server completes the restore.
 func (c *cluster) killedWhileRestoring(t *testing.T) {
 	for _, tc := range []struct {
 		n      int64
@@ -39,7 +39,7 @@ func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Act
 		case write == n:
 			close(reached)
 		}
-		return action // Nothing gets past the server's end.
+		return action // No write gets through after that.
 	})
 	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)))
 	awaitReadyz(t, s, http.StatusOK, "ok")
@@ -52,7 +52,7 @@ func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Act
 	select {
 	case <-reached:
 	case <-time.After(localcluster.Patience):
-		t.Fatalf("write %d did not come, %d did", n, writes.Load())
+		t.Fatalf("write %d was not sent, %d were", n, writes.Load())
 	}
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
@@ -64,12 +64,12 @@ func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Act
 		}
 	}
 	if left == 0 {
-		t.Fatal("all pods were restored before the end")
+		t.Fatal("all pods were restored before the kill")
 	}
 
 	again := c.serveReady(t)
 	wants(t, again.resizectl(t, 0, "holds"), namespace)
-	localcluster.Eventually(t, "the restore to be ended", func() error {
+	localcluster.Eventually(t, "the restore to be completed", func() error {
 		for _, p := range c.pods(t, namespace) {
 			if got := ours(p.Annotations); got != nil {
 				return fmt.Errorf("pod %s has %v", p.Name, got)

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// restoreRule lets the memory of the journey's pods be sized too.
+// restoreRule also sizes the memory of the journey's pods.
 const restoreRule = `
 podLabels:
   e2e:
@@ -23,20 +23,20 @@ var (
 	api      = app{name: "api", nodeType: "c3", requests: [2]string{"200m", "128Mi"}, limits: [2]string{"400m", "256Mi"}, labels: restored}
 )
 
-// restore takes a namespace back to what its authors asked for, keeps it so, and
-// has it sized again in the end.
+// restore restores a namespace to its originals, keeps it there, and resizes it again in
+// the end.
 func (c *cluster) restore(t *testing.T) {
-	const shop, beside = "restore", "restore-beside"
+	const shop, control = "restore", "restore-control"
 	c.configure(t, withRules(fmt.Sprintf(restoreRule, "1.25")))
 	s := c.serveReady(t)
 	c.namespace(t, shop)
-	c.namespace(t, beside)
+	c.namespace(t, control)
 	c.deploy(t, shop, web, api)
-	c.deploy(t, beside, web)
+	c.deploy(t, control, web)
 	c.awaitSized(t, s, shop, "80m")
-	c.awaitCPU(t, beside, "web", "80m")
+	c.awaitCPU(t, control, "web", "80m")
 
-	// A dry run shows it and writes nothing.
+	// A dry run shows the restore and writes nothing.
 	before := byName(c.pods(t, shop))
 	wants(t, s.resizectl(t, 1, "restore", "-n", shop, "--dry-run"), "80m → 100m", "3 to resize")
 	wants(t, s.resizectl(t, 0, "holds"), "nothing is restored or paused")
@@ -46,7 +46,7 @@ func (c *cluster) restore(t *testing.T) {
 		}
 	}
 
-	// One pod, and no other.
+	// One pod, and no others.
 	single := c.of(t, shop, "web")[0]
 	wants(t, s.resizectl(t, 0, "restore", "-n", shop, single.Name, "--reason", "too slow"), "Restored")
 	for _, p := range c.of(t, shop, "web") {
@@ -56,29 +56,30 @@ func (c *cluster) restore(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	c.awaitEvent(t, shop, single.UID, "Restored", "what its author asked for: app: cpu 80m → 100m")
+	c.awaitEvent(t, shop, single.UID, "Restored", "the pod has its originals again: app: cpu 80m → 100m")
 
 	// The namespace.
 	wants(t, s.resizectl(t, 0, "restore", "-n", shop, "--reason", "leaving"), "0 to resize")
 	c.checkAllRestored(t, shop)
 	wants(t, s.resizectl(t, 0, "holds"), single.Name, "too slow", "leaving", "restore")
 
-	// It stays so over a restart and another ratio, and for pods that come.
+	// The restore survives a restart and a change of the ratio, and applies to new pods.
 	s = c.restart(t, s)
 	c.reconfigure(t, s, withRules(fmt.Sprintf(restoreRule, "2.0")))
-	c.awaitCPU(t, beside, "web", "50m")
+	c.awaitCPU(t, control, "web", "50m")
 	c.scale(t, shop, "web", 3)
-	c.scale(t, beside, "web", 3)
-	c.awaitCPU(t, beside, "web", "50m")
+	c.scale(t, control, "web", 3)
+	c.awaitCPU(t, control, "web", "50m")
 	c.checkAllRestored(t, shop)
-	wants(t, s.resizectl(t, 0, "plan", "-n", shop), "Restored", "4 left alone")
+	wants(t, s.resizectl(t, 0, "plan", "-n", shop), "Restored", "4 skipped")
 
-	// Until it is resumed, which ends what was said of the pod too.
+	// Resuming the namespace ends the restore. With --nested, it also ends the restore of
+	// the pod.
 	wants(t, s.resizectl(t, 0, "resume", "-n", shop, "--nested"), "restore of namespace restore has ended", single.Name)
 	c.awaitSized(t, s, shop, "50m")
 }
 
-// awaitSized waits until web and api have their sizes; that of api is always the
+// awaitSized waits until web and api have their sizes. The size of api is always the
 // same.
 func (c *cluster) awaitSized(t *testing.T, s *server, namespace, web string) {
 	t.Helper()
@@ -88,7 +89,7 @@ func (c *cluster) awaitSized(t *testing.T, s *server, namespace, web string) {
 	c.awaitActuated(t, namespace)
 }
 
-// checkAllRestored checks that all pods of web and api are, on their nodes too.
+// checkAllRestored checks that all pods of web and api are restored, also on their nodes.
 func (c *cluster) checkAllRestored(t *testing.T, namespace string) {
 	t.Helper()
 	c.awaitActuated(t, namespace)
@@ -103,25 +104,24 @@ func (c *cluster) checkAllRestored(t *testing.T, namespace string) {
 	}
 }
 
-// checkRestored checks that a pod asks for what its author asked for, and that
-// nothing on it tells of us.
+// checkRestored checks that a pod has its originals and no trace of the server.
 func checkRestored(t *testing.T, p *corev1.Pod, author app) {
 	t.Helper()
 	want := author.deployment().Spec.Template.Spec.Containers[0].Resources
 	if texts(p.Spec.Containers[0].Resources) != texts(want) {
-		t.Errorf("pod %s asks for %v, its author for %v", p.Name, texts(p.Spec.Containers[0].Resources), texts(want))
+		t.Errorf("pod %s has %v, its originals are %v", p.Name, texts(p.Spec.Containers[0].Resources), texts(want))
 	}
 	if got := ours(p.Annotations); got != nil {
 		t.Errorf("pod %s has annotations %v", p.Name, got)
 	}
 	for _, m := range p.ManagedFields {
 		if strings.Contains(m.Manager, "workload-resizer") {
-			t.Errorf("pod %s tells of %s, which wrote %q at %s", p.Name, m.Manager, m.Subresource, m.Time)
+			t.Errorf("pod %s has managed fields of %s, which wrote %q at %s", p.Name, m.Manager, m.Subresource, m.Time)
 		}
 	}
 }
 
-// written is all that anybody but its node has written to a pod.
+// written returns everything that actors except the kubelet have written to a pod.
 func written(p *corev1.Pod) string {
 	text := fmt.Sprint(p.UID, p.Generation, p.Annotations)
 	for _, m := range p.ManagedFields {
@@ -132,8 +132,8 @@ func written(p *corev1.Pod) string {
 	return text
 }
 
-// restoreEverything takes the whole cluster back, as one does before
-// workload-resizer is taken out of it.
+// restoreEverything restores the whole cluster, as before workload-resizer is
+// uninstalled.
 func (c *cluster) restoreEverything(t *testing.T) {
 	const shop = "restore-all"
 	s := c.serveReady(t)
@@ -160,7 +160,7 @@ func (c *cluster) restoreEverything(t *testing.T) {
 	c.awaitSized(t, s, shop, "80m")
 	localcluster.Eventually(t, "no hold to be left", func() error {
 		if said := s.resizectl(t, 0, "holds"); !strings.Contains(said, "nothing is restored or paused") {
-			return fmt.Errorf("there are: %s", said)
+			return fmt.Errorf("there are still: %s", said)
 		}
 		return nil
 	})

@@ -18,10 +18,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// serverUser is whom the API server takes the Deployment's servers for.
+// serverUser is the user name of the Deployment's servers.
 const serverUser = "system:serviceaccount:" + deploy.Namespace + ":" + deploy.ServiceAccount
 
-// auditPolicy returns a file with the policy to log what the servers ask for.
+// auditPolicy returns a file with a policy that logs the requests of the servers.
 func auditPolicy(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "audit.json")
@@ -32,8 +32,7 @@ func auditPolicy(t *testing.T) string {
 	return path
 }
 
-// right is one thing that somebody may do. The zero value of name and namespace
-// stands for all of them.
+// right is one permission. An empty name or namespace stands for all of them.
 type right struct{ verb, group, resource, name, namespace string }
 
 func (r right) String() string {
@@ -47,14 +46,14 @@ func either(text, otherwise string) string {
 	return text
 }
 
-// covers tells that a right allows what was asked for.
+// covers reports whether a right allows a request.
 func (r right) covers(asked right) bool {
 	return r.verb == asked.verb && r.group == asked.group && r.resource == asked.resource &&
 		(r.name == "" || r.name == asked.name) && (r.namespace == "" || r.namespace == asked.namespace)
 }
 
-// listsInPages starts a server that reads lists as it has to where the API server is
-// older than WatchList. With it, lists are watches, and nothing is listed.
+// listsInPages starts a server that reads lists in pages, as it must with an API server
+// that is older than WatchList. With WatchList, lists are watches, and nothing is listed.
 func (c *cluster) listsInPages(t *testing.T) {
 	s := c.start(t, localcluster.ServerOptions{Env: []string{"KUBE_FEATURE_WatchListClient=false"}, Args: quickLease}).ready(t)
 	c.awaitSettled(t, s, ns)
@@ -63,30 +62,30 @@ func (c *cluster) listsInPages(t *testing.T) {
 	}
 }
 
-// rightsUsed compares what the servers were allowed to do with what they asked for in
-// all the journeys before.
+// rightsUsed compares the rights of the servers with their requests in all previous
+// journeys.
 func (c *cluster) rightsUsed(t *testing.T) {
 	allowed, forbidden := c.audited(t)
 	granted := c.granted(t)
 	for what, uri := range forbidden {
-		// An API server that starts forbids everything until it has read the roles.
+		// A starting API server forbids everything until it has read the roles.
 		if !slices.ContainsFunc(granted, func(r right) bool { return r.covers(what) }) {
 			t.Errorf("the server was not allowed to %v: %s", what, uri)
 		}
 	}
 	for what, uri := range allowed {
 		if !slices.ContainsFunc(granted, func(r right) bool { return r.covers(what) }) {
-			t.Errorf("the server may %v, and none of its roles says so: %s", what, uri)
+			t.Errorf("the server was allowed to %v, but none of its roles grants that: %s", what, uri)
 		}
 	}
 	for _, r := range granted {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(allowed)), r.covers) {
-			t.Errorf("the server was never seen to %v: take that right away in deploy/base/rbac.yaml, or show in a journey what it is for", r)
+			t.Errorf("the server never used the right to %v: remove it from deploy/base/rbac.yaml, or add a journey that needs it", r)
 		}
 	}
 }
 
-// granted are the rights that any binding gives to the server.
+// granted returns the rights that the bindings give to the server.
 func (c *cluster) granted(t *testing.T) []right {
 	t.Helper()
 	isServer := func(s rbacv1.Subject) bool {
@@ -113,12 +112,12 @@ func (c *cluster) granted(t *testing.T) []right {
 		}
 	}
 	if len(all) == 0 {
-		t.Fatal("no binding gives the server anything")
+		t.Fatal("no binding gives the server any rights")
 	}
 	return all
 }
 
-// rules are the rights of a role, one for each combination.
+// rules returns the rights of a role, one for each combination.
 func (c *cluster) rules(t *testing.T, ref rbacv1.RoleRef, namespace string) []right {
 	t.Helper()
 	var rules []rbacv1.PolicyRule
@@ -152,9 +151,9 @@ func (c *cluster) rules(t *testing.T, ref rbacv1.RoleRef, namespace string) []ri
 	return all
 }
 
-// audited reads from the audit log what the servers did and what was forbidden to
-// them, each with one of the requests. What is no resource, as the list of the kinds
-// that there are, is left out where it was allowed: every user may ask that.
+// audited returns what the servers were allowed to do and what was forbidden, from the
+// audit log, each with one of the requests. Allowed requests that are not for resources,
+// such as API discovery, are omitted: every user may send them.
 func (c *cluster) audited(t *testing.T) (allowed, forbidden map[right]string) {
 	t.Helper()
 	file, err := os.Open(c.LogFile("audit"))
@@ -188,7 +187,7 @@ func (c *cluster) audited(t *testing.T) (allowed, forbidden map[right]string) {
 		t.Fatal(err)
 	}
 	if len(allowed) == 0 {
-		t.Fatal("the audit log has nothing of the server")
+		t.Fatal("the audit log has no requests of the server")
 	}
 	return allowed, forbidden
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// rules have a pod each, on a node of type n4 of the compute class Performance.
+// rules has one rule for each pod below. The pods run on n4 nodes, one of which has the
+// compute class Performance.
 const rules = `
 overrides:
   - name: critical
@@ -27,7 +28,7 @@ computeClasses:
   Performance: { bounds: { cpu: { min: 90m } } }
 `
 
-// ruled are the pods, the rule that each has, and their cpu before and after the
+// ruled are the pods, the rule of each, and their CPU requests before and after the
 // encoder's rule changes.
 var ruled = []struct {
 	app             app
@@ -43,8 +44,8 @@ var ruled = []struct {
 
 var performance = map[string]string{"cloud.google.com/compute-class": "Performance"}
 
-// ruledPods sizes each pod by the first rule that matches it, and after the
-// change of one rule writes only the pods of that rule.
+// ruledPods expects each pod to be sized by the first rule that matches it. After a rule
+// changes, only the pods of that rule are written.
 func (c *cluster) ruledPods(t *testing.T) {
 	const namespace = "rules"
 	c.labelNode(t, "n4-0", "cloud.google.com/compute-class", "Performance")

@@ -18,18 +18,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// secured is a server that encrypts and asks who calls, as one that other
-// machines can reach has to.
+// secured covers a server that encrypts connections and authenticates callers, as it must
+// if other machines can reach it.
 func (c *cluster) secured(t *testing.T) {
-	const people = "people"
-	c.namespace(t, people)
+	const users = "users"
+	c.namespace(t, users)
 	cert, err := localcluster.ServingCertificate(t.TempDir(), "workload-resizer."+deploy.Namespace+".svc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := c.serveSecured(t, cert)
-	viewer := c.person(t, people, "viewer", "workload-resizer-viewer")
-	editor := c.person(t, people, "editor", "workload-resizer-editor")
+	viewer := c.person(t, users, "viewer", "workload-resizer-viewer")
+	editor := c.person(t, users, "editor", "workload-resizer-editor")
 
 	t.Run("grpcurl calls each service", func(t *testing.T) {
 		call := func(token string, args ...string) (int, string) {
@@ -48,20 +48,20 @@ func (c *cluster) secured(t *testing.T) {
 			{"PauseService/ListHolds", `{}`, `{`},
 		} {
 			if _, out := call(viewer, "-d", tc.request, s.GRPCAddress, "workloadresizer.v1."+tc.method); !strings.Contains(out, tc.want) {
-				t.Errorf("%s says %s, want %s", tc.method, out, tc.want)
+				t.Errorf("%s returns %s, want %s", tc.method, out, tc.want)
 			}
 		}
 		if _, out := call(viewer, s.GRPCAddress, "list"); !strings.Contains(out, "workloadresizer.v1.RatioService") {
 			t.Errorf("the services are %s", out)
 		}
 		if code, out := call(viewer, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code == 0 || !strings.Contains(out, "NOT_AUTHORIZED") {
-			t.Errorf("a viewer who writes is told %s", out)
+			t.Errorf("a viewer who writes gets %s", out)
 		}
 		if code, out := call(editor, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}, "validate_only": true}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code != 0 || !strings.Contains(out, `"impact"`) {
-			t.Errorf("an editor who writes is told %s", out)
+			t.Errorf("an editor who writes gets %s", out)
 		}
 	})
-	t.Run("resizectl", func(t *testing.T) {
+	t.Run("resizectl authenticates with a token", func(t *testing.T) {
 		ask := func(token string, args ...string) (int, string) {
 			t.Helper()
 			code, out, errOut := run(t, "resizectl", append(args, "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile, "--token-file", token)...)
@@ -70,27 +70,27 @@ func (c *cluster) secured(t *testing.T) {
 		if code, out := ask(viewer, "ratios", "list"); code != 0 || !strings.Contains(out, "n4") {
 			t.Errorf("ratios list: exit %d, %s", code, out)
 		}
-		if code, out := ask(viewer, "ratios", "set", "n4", "--cpu", "2", "--yes"); code != 2 || !strings.Contains(out, "may not") {
+		if code, out := ask(viewer, "ratios", "set", "n4", "--cpu", "2", "--yes"); code != 2 || !strings.Contains(out, "cannot update ratios") {
 			t.Errorf("a viewer's ratios set: exit %d, %s", code, out)
 		}
-		if code, out, errOut := run(t, "resizectl", "ratios", "list", "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile); code != 2 || !strings.Contains(errOut, "does not know who asks") {
+		if code, out, errOut := run(t, "resizectl", "ratios", "list", "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile); code != 2 || !strings.Contains(errOut, "cannot authenticate you") {
 			t.Errorf("without credentials: exit %d, %s%s", code, out, errOut)
 		}
 	})
-	t.Run("a previewing caller sees only pods that he may get", func(t *testing.T) {
+	t.Run("a caller sees only plans of pods that it may get", func(t *testing.T) {
 		api := dialSecured(t, s.GRPCAddress, cert.CertFile, viewer)
 		stream := api.PreviewPlans(t.Context(), "")
 		for plan, err := range stream.All() {
-			t.Errorf("there is %v, %v", plan, err)
+			t.Errorf("unexpected plan %v, %v", plan, err)
 		}
-		c.bind(t, ns, people, "viewer", "view")
-		localcluster.Eventually(t, "the samples to be seen", func() error {
+		c.bind(t, ns, users, "viewer", "view")
+		localcluster.Eventually(t, "the samples to be visible", func() error {
 			for plan, err := range api.PreviewPlans(t.Context(), "").All() {
 				if err != nil {
 					return err
 				}
 				if plan.GetNamespace() != ns {
-					t.Fatalf("there is %v", plan)
+					t.Fatalf("unexpected plan %v", plan)
 				}
 				return nil
 			}
@@ -99,8 +99,8 @@ func (c *cluster) secured(t *testing.T) {
 	})
 }
 
-// serveSecured starts a server with a certificate, which knows callers by the
-// authority of the cluster too, and waits until it is ready.
+// serveSecured starts a server with a certificate and waits until it is ready. The server
+// also authenticates callers by certificates of the cluster's authority.
 func (c *cluster) serveSecured(t *testing.T, cert localcluster.Certificate, args ...string) *localcluster.Server {
 	t.Helper()
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), Args: append([]string{
@@ -124,8 +124,8 @@ func dialSecured(t *testing.T, address, ca, token string) *client.Client {
 	return api
 }
 
-// person makes a ServiceAccount with a ClusterRole, and returns a file with a
-// token of it for the server.
+// person creates a ServiceAccount with a ClusterRole, and returns a file with its token
+// for the server.
 func (c *cluster) person(t *testing.T, namespace, name, role string) string {
 	t.Helper()
 	if _, err := c.client.CoreV1().ServiceAccounts(namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
@@ -147,8 +147,8 @@ func (c *cluster) person(t *testing.T, namespace, name, role string) string {
 	return c.tokenFile(t, namespace, name, nil)
 }
 
-// tokenFile returns a file with a token of a ServiceAccount for the server, bound
-// to an object if one is given.
+// tokenFile returns a file with a ServiceAccount's token for the server, bound to an
+// object if one is given.
 func (c *cluster) tokenFile(t *testing.T, namespace, account string, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	token, err := c.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{

@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// awayAtStart starts a server whose API server cannot be reached yet.
+// awayAtStart starts a server before its API server is reachable.
 func (c *cluster) awayAtStart(t *testing.T) {
 	proxy := localcluster.ProxyForTest(t, c.Config(), nil)
 	if err := proxy.SetDown(true); err != nil {
@@ -33,7 +33,7 @@ func (c *cluster) awayAtStart(t *testing.T) {
 	awaitReadyz(t, s, http.StatusOK, "ok")
 }
 
-// withoutRights starts a server as somebody who may do nothing.
+// withoutRights starts a server as a ServiceAccount without rights.
 func (c *cluster) withoutRights(t *testing.T) {
 	nobody := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "nobody"}}
 	if _, err := c.client.CoreV1().ServiceAccounts(deploy.Namespace).Create(t.Context(), nobody, metav1.CreateOptions{}); err != nil {
@@ -51,8 +51,8 @@ func (c *cluster) withoutRights(t *testing.T) {
 	}
 }
 
-// flagForFlag starts a server with nothing but what the Deployment gives it. Only the
-// ports are others, as those of the Deployment may be taken on this machine.
+// flagForFlag starts a server with exactly the arguments of the Deployment. Only the
+// ports differ, because the Deployment's ports may be in use on this machine.
 func (c *cluster) flagForFlag(t *testing.T) {
 	c.apply(t, deploy.SampleConfig())
 	t.Cleanup(func() {
@@ -79,9 +79,9 @@ func (c *cluster) flagForFlag(t *testing.T) {
 		want[i] = strings.TrimRight(of, "0123456789") + port
 	}
 	if got := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"); !slices.Equal(got, want) {
-		t.Errorf("it runs as %q, want %q", got, want)
+		t.Errorf("the server runs as %q, want %q", got, want)
 	}
-	localcluster.Eventually(t, "it to lead", func() error {
+	localcluster.Eventually(t, "the server to lead", func() error {
 		if !leads(t, s) {
 			return errors.New("it does not")
 		}

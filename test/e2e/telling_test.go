@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// toldOnce restarts the server, which does not say again what it said of a pod
-// that nothing has happened to.
+// toldOnce restarts the server, which must not repeat an event for a pod that has not
+// changed.
 func (c *cluster) toldOnce(t *testing.T) {
 	const namespace = "told"
 	s := c.serveReady(t)
@@ -29,25 +29,26 @@ func (c *cluster) toldOnce(t *testing.T) {
 	before := c.told(t, unknown) + c.told(t, web)
 	for range 2 {
 		s = c.serveReady(t)
-		// It has said it, or not, when it has looked at the pod.
-		localcluster.Eventually(t, "the server to have looked at the pod", func() error {
+		// After the server has planned the pod, it has recorded the event or will not do
+		// so.
+		localcluster.Eventually(t, "the server to have planned the pod", func() error {
 			if s.metric(t, `workload_resizer_pods{decision="skip",reason="UnknownNodeType"}`) == 0 {
 				return fmt.Errorf("it has not")
 			}
 			return nil
 		})
 		c.awaitSettled(t, s, namespace)
-		// Its end sends the events that are on their way.
+		// When the server ends, it sends the pending events.
 		if err := s.Stop(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	}
 	if after := c.told(t, unknown) + c.told(t, web); after != before {
-		t.Errorf("%d events were told before the restarts, %d are now", before, after)
+		t.Errorf("there were %d events before the restarts, %d after", before, after)
 	}
 }
 
-// told counts how often the server has said something of a pod.
+// told returns how many events the server has recorded for a pod.
 func (c *cluster) told(t *testing.T, p *corev1.Pod) int32 {
 	t.Helper()
 	list, err := c.client.CoreV1().Events(p.Namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(p.UID)})
@@ -63,7 +64,8 @@ func (c *cluster) told(t *testing.T, p *corev1.Pod) int32 {
 	return count
 }
 
-// actuationCounted sees in the metrics that nodes have carried resizes out.
+// actuationCounted expects the metrics to count the resizes that the kubelets have
+// actuated.
 func (c *cluster) actuationCounted(t *testing.T) {
 	const namespace = "actuated"
 	const seconds = "workload_resizer_actuation_seconds"
@@ -72,15 +74,15 @@ func (c *cluster) actuationCounted(t *testing.T) {
 	c.deploy(t, namespace, app{name: "web", nodeType: "n4", replicas: 3, requests: small})
 	c.awaitCPU(t, namespace, "web", "80m")
 	c.awaitSettled(t, s, "")
-	localcluster.Eventually(t, "every resize to be carried out and counted", func() error {
+	localcluster.Eventually(t, "every resize to be actuated and counted", func() error {
 		written := s.metric(t, `workload_resizer_api_writes_total{code="200",step="resize"}`)
 		counted, told := s.metric(t, seconds+"_count"), s.metric(t, `workload_resizer_outcomes_total{reason="ResizeActuated"}`)
 		if written < 3 || counted != written || told != written {
-			return fmt.Errorf("%v are written, %v counted, %v told", written, counted, told)
+			return fmt.Errorf("%v are written, %v counted, %v reported", written, counted, told)
 		}
 		return nil
 	})
 	if sum := s.metric(t, seconds+"_sum"); sum <= 0 {
-		t.Errorf("they took %v s", sum)
+		t.Errorf("the actuations took %v s", sum)
 	}
 }

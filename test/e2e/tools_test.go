@@ -91,7 +91,7 @@ func (c *cluster) grpcurl(t *testing.T) {
 	}
 	code, _, errOut := run(t, "grpcurl", "-plaintext", "-d", `{"namespace": "samples", "pod": "nobody"}`, s.GRPCAddress, "workloadresizer.v1.PlanService/PreviewPod")
 	if code == 0 || !strings.Contains(errOut, "NotFound") || !strings.Contains(errOut, "POD_NOT_FOUND") {
-		t.Errorf("a pod that is not there: exit code %d, %s", code, errOut)
+		t.Errorf("a pod that does not exist: exit code %d, %s", code, errOut)
 	}
 }
 
@@ -116,13 +116,13 @@ func (c *cluster) resizectl(t *testing.T) {
 	}{
 		{"ratios", s, []string{"ratios", "list"}, 0, []string{"n2d (baseline)", "n4", "0.8", "c3", "0.7692", "configmap"}},
 		{"nothing to do", s, []string{"plan", "-n", ns}, 0, []string{"db-0", "postgres", "AlreadyAligned", "0 to resize"}},
-		{"a pod that is left alone", s, []string{"plan", "-n", ns, "bare"}, 0, []string{"samples/bare is left alone: NotOwned: the pod has no controller"}},
+		{"a skipped pod", s, []string{"plan", "-n", ns, "bare"}, 0, []string{"samples/bare is skipped: NotOwned: the pod has no controller"}},
 		{"every namespace", s, []string{"plan", "-A"}, 0, []string{"NAMESPACE", "samples", "0 to resize"}},
 		{"json", s, []string{"plan", "-n", ns, "-o", "json", "db-0"}, 0, []string{`"pod": "db-0"`, `"decision": "DECISION_`}},
 		{"yaml", s, []string{"ratios", "list", "-o", "yaml"}, 0, []string{"baselineNodeType: n2d"}},
 		{"another label", byOS, []string{"plan", "-n", ns, "db-0"}, 0, []string{"UnknownNodeType", `is of type "linux" (label kubernetes.io/os)`}},
 		{"a label that the nodes lack", byPool, []string{"plan", "-n", ns, "db-0"}, 0, []string{"NodeTypeUnlabelled", "none of the labels example.com/pool"}},
-		{"a pod that is not there", s, []string{"plan", "-n", ns, "nobody"}, 2, []string{`error: there is no pod "nobody" in namespace "samples"`}},
+		{"a pod that does not exist", s, []string{"plan", "-n", ns, "nobody"}, 2, []string{`error: there is no pod "nobody" in namespace "samples"`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, out, errOut := run(t, "resizectl", append(slices.Clone(tc.server.connection), tc.args...)...)
@@ -131,7 +131,7 @@ func (c *cluster) resizectl(t *testing.T) {
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(out+errOut, want) {
-					t.Errorf("it does not print %q:\n%s%s", want, out, errOut)
+					t.Errorf("the output does not contain %q:\n%s%s", want, out, errOut)
 				}
 			}
 		})

@@ -15,7 +15,7 @@ import (
 
 func (o *observed) traces(t *testing.T) {
 	var ours map[string][]*tracev1.Span
-	localcluster.Eventually(t, "a trace of each pod that was written to or spoken of", func() error {
+	localcluster.Eventually(t, "a trace of each pod that was written or has an event", func() error {
 		ours = map[string][]*tracev1.Span{}
 		for _, spans := range o.collector.traces() {
 			for _, span := range spans {
@@ -28,7 +28,7 @@ func (o *observed) traces(t *testing.T) {
 			reason := map[string]string{"n4": "Resized", "n2d": "AlreadyAligned", "x9": "UnknownNodeType"}[nodeType]
 			for i := range count {
 				if of := fmt.Sprintf("%s-%d %s", nodeType, i, reason); ours[of] == nil {
-					return fmt.Errorf("there is none of %s, but %q", of, slices.Sorted(maps.Keys(ours)))
+					return fmt.Errorf("there is no trace of %s; there are %q", of, slices.Sorted(maps.Keys(ours)))
 				}
 			}
 		}
@@ -66,11 +66,11 @@ func (o *observed) traces(t *testing.T) {
 }
 
 func TestTraced(t *testing.T) {
-	t.Run("a collector that cannot be reached is no matter", aCollectorThatCannotBeReachedIsNoMatter)
+	t.Run("an unreachable collector does no harm", anUnreachableCollectorDoesNoHarm)
 }
 
-// TestACollectorThatCannotBeReachedIsNoMatter to anything but its traces.
-func aCollectorThatCannotBeReachedIsNoMatter(t *testing.T) {
+// anUnreachableCollectorDoesNoHarm: only the traces are lost.
+func anUnreachableCollectorDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	nobody, err := localcluster.FreeAddress("")
@@ -86,15 +86,15 @@ func aCollectorThatCannotBeReachedIsNoMatter(t *testing.T) {
 	}
 	localcluster.Eventually(t, "the pod to be resized", func() error {
 		if len(log.lines("Pod resized")) == 0 {
-			return errors.New("it is not")
+			return errors.New("it is not resized")
 		}
 		return nil
 	})
-	// That fails if it takes longer than a server may.
+	// This fails if the server takes longer than allowed.
 	if err := s.Stop(); err != nil {
 		t.Error(err)
 	}
-	if lines := log.lines("Traces are not sent"); len(lines) != 1 {
-		t.Errorf("it says %q", lines)
+	if lines := log.lines("Traces not sent"); len(lines) != 1 {
+		t.Errorf("the log has %q", lines)
 	}
 }

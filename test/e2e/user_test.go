@@ -20,8 +20,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// user makes a user of the cluster, by a certificate that the cluster signs, and
-// returns the kubeconfig.
+// user creates a user of the cluster with a certificate that the cluster signs, and
+// returns the user's kubeconfig.
 func (c *cluster) user(t *testing.T, name, group string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,7 +54,7 @@ func (c *cluster) user(t *testing.T, name, group string) string {
 	return path
 }
 
-// signed has the cluster sign a request for a certificate of a user.
+// signed lets the cluster sign a user's certificate request.
 func (c *cluster) signed(t *testing.T, name string, request []byte) []byte {
 	t.Helper()
 	requests := c.client.CertificatesV1().CertificateSigningRequests()

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// growing has the pods with the label e2e: grow need twice their requests, on
-// n4 and on the node that has only an architecture.
+// growing makes pods with the label e2e: grow need twice their requests, on n4 and on the
+// node that has only an architecture.
 var growing = withRules(fmt.Sprintf(`
 podLabels:
   e2e:
@@ -23,7 +23,8 @@ podLabels:
 
 var grows = map[string]string{"e2e": "grow"}
 
-// quota waits for room in a ResourceQuota, and is resized when there is.
+// quota expects a pod to wait for room in a ResourceQuota, and to be resized when there
+// is room.
 func (c *cluster) quota(t *testing.T) {
 	const namespace = "quota"
 	c.configure(t, growing)
@@ -38,7 +39,7 @@ func (c *cluster) quota(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.deploy(t, namespace, app{name: "web", nodeType: "n4", requests: small, labels: grows})
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "QuotaExceeded", "ResourceQuota team has no room: requests.cpu, requested: 100m, used: 100m, hard: 150m")
+	c.awaitSkipped(t, s, c.one(t, namespace, "web"), "QuotaExceeded", "ResourceQuota team has no room: requests.cpu, requested: 100m, used: 100m, hard: 150m")
 	c.checkCPU(t, namespace, "web", "100m")
 
 	_, err = quotas.Patch(t.Context(), quota.Name, "application/merge-patch+json", []byte(`{"spec": {"hard": {"requests.cpu": "1"}}}`), metav1.PatchOptions{})
@@ -48,7 +49,8 @@ func (c *cluster) quota(t *testing.T) {
 	c.awaitCPU(t, namespace, "web", "200m")
 }
 
-// limitRange is refused a size by a LimitRange, and resized when that is gone.
+// limitRange expects a pod to be skipped because of a LimitRange, and to be resized when
+// the LimitRange is deleted.
 func (c *cluster) limitRange(t *testing.T) {
 	const namespace = "limitrange"
 	c.configure(t, growing)
@@ -64,7 +66,7 @@ func (c *cluster) limitRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.deploy(t, namespace, app{name: "web", nodeType: "n4", requests: small, labels: grows})
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "LimitRangeViolation", "LimitRange team: container app")
+	c.awaitSkipped(t, s, c.one(t, namespace, "web"), "LimitRangeViolation", "LimitRange team: container app")
 	c.checkCPU(t, namespace, "web", "100m")
 
 	if err := ranges.Delete(t.Context(), "team", metav1.DeleteOptions{}); err != nil {
@@ -73,8 +75,8 @@ func (c *cluster) limitRange(t *testing.T) {
 	c.awaitCPU(t, namespace, "web", "200m")
 }
 
-// nodeCapacity waits for room on a node that a neighbour fills. The node without
-// a type has room for both as they are, and none of the pods of other journeys.
+// nodeCapacity expects a pod to wait for room on a node that another pod fills. The node
+// without a type has room for both as written, and has no pods of other journeys.
 func (c *cluster) nodeCapacity(t *testing.T) {
 	const namespace, node = "capacity", "node-0"
 	c.configure(t, growing)
@@ -82,12 +84,12 @@ func (c *cluster) nodeCapacity(t *testing.T) {
 	c.namespace(t, namespace)
 	there := map[string]string{corev1.LabelHostname: node}
 	c.deploy(t, namespace,
-		app{name: "neighbour", requests: [2]string{"5", "64Mi"}, selector: there},
+		app{name: "neighbor", requests: [2]string{"5", "64Mi"}, selector: there},
 		app{name: "web", requests: [2]string{"2", "64Mi"}, selector: there, labels: grows})
-	c.awaitLeftAlone(t, s, c.one(t, namespace, "web"), "NodeCapacity", "node node-0 has no room: cpu, requested: 4, neighbours: ")
+	c.awaitSkipped(t, s, c.one(t, namespace, "web"), "NodeCapacity", "node node-0 has no room: cpu, requested: 4, other pods: ")
 	c.checkCPU(t, namespace, "web", "2")
 
-	if err := c.client.AppsV1().Deployments(namespace).Delete(t.Context(), "neighbour", metav1.DeleteOptions{}); err != nil {
+	if err := c.client.AppsV1().Deployments(namespace).Delete(t.Context(), "neighbor", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c.awaitCPU(t, namespace, "web", "4")

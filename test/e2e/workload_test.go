@@ -16,24 +16,24 @@ import (
 
 // app is a Deployment of pods with one container, "app".
 type app struct {
-	// name is the pods' label "app" too.
+	// name is also the pods' label "app".
 	name string
-	// nodeType is that of the nodes that the pods may run on.
+	// nodeType is the type of the nodes on which the pods may run.
 	nodeType string
-	// replicas is 1 if it is 0.
+	// replicas is the number of pods; 0 means 1.
 	replicas int32
-	// requests and limits are cpu and memory; without limits, these are the
+	// requests and limits are CPU and memory. Without limits, the limits equal the
 	// requests, so that the pods are Guaranteed.
 	requests, limits [2]string
-	// labels, annotations and selector are the pods' own; selector narrows
-	// down the nodes.
+	// labels, annotations and selector belong to the pods. selector further restricts the
+	// nodes.
 	labels, annotations, selector map[string]string
 }
 
-// small asks for as little as a pod can be told apart by.
+// small is the smallest size at which resizes can be distinguished.
 var small = [2]string{"100m", "64Mi"}
 
-// namespace makes a namespace that goes with the test.
+// namespace creates a namespace that is deleted after the test.
 func (c *cluster) namespace(t *testing.T, name string) {
 	t.Helper()
 	_, err := c.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -47,7 +47,7 @@ func (c *cluster) namespace(t *testing.T, name string) {
 	})
 }
 
-// deploy starts Deployments and waits until all pods of the namespace run.
+// deploy creates Deployments and waits until all pods of the namespace run.
 func (c *cluster) deploy(t *testing.T, namespace string, apps ...app) {
 	t.Helper()
 	for _, a := range apps {
@@ -58,8 +58,7 @@ func (c *cluster) deploy(t *testing.T, namespace string, apps ...app) {
 	c.awaitDeployed(t, namespace)
 }
 
-// awaitDeployed waits until the namespace has the pods that its Deployments ask
-// for, and all of them run.
+// awaitDeployed waits until all pods of the namespace's Deployments exist and run.
 func (c *cluster) awaitDeployed(t *testing.T, namespace string) {
 	t.Helper()
 	list, err := c.client.AppsV1().Deployments(namespace).List(t.Context(), metav1.ListOptions{})
@@ -127,7 +126,7 @@ func amounts(cpuAndMemory [2]string) corev1.ResourceList {
 	}
 }
 
-// of returns the pods of an app, those that are going left out.
+// of returns the pods of an app, except for terminating ones.
 func (c *cluster) of(t *testing.T, namespace, app string) []corev1.Pod {
 	t.Helper()
 	var pods []corev1.Pod
@@ -149,8 +148,8 @@ func (c *cluster) one(t *testing.T, namespace, app string) *corev1.Pod {
 	return &pods[0]
 }
 
-// awaitCPU waits until the pods of an app ask for this much cpu, run with it, and
-// that is recorded.
+// awaitCPU waits until the pods of an app request this much CPU, run with it, and are
+// annotated.
 func (c *cluster) awaitCPU(t *testing.T, namespace, app, want string) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%s/%s to have %s", namespace, app, want), func() error {
@@ -163,14 +162,14 @@ func (c *cluster) awaitCPU(t *testing.T, namespace, app, want string) {
 				return err
 			}
 			if pods[i].Annotations["workload-resizer.io/applied-instance-type"] == "" {
-				return fmt.Errorf("pod %s is not recorded", pods[i].Name)
+				return fmt.Errorf("pod %s is not annotated", pods[i].Name)
 			}
 		}
 		return nil
 	})
 }
 
-// checkCPU checks that the pods of an app ask for this much cpu and run with it.
+// checkCPU checks that the pods of an app request this much CPU and run with it.
 func (c *cluster) checkCPU(t *testing.T, namespace, app, want string) {
 	t.Helper()
 	for _, p := range c.of(t, namespace, app) {
@@ -184,7 +183,7 @@ func hasCPU(p *corev1.Pod, want string) error {
 	spec := text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU)
 	status := statusOf(p, p.Spec.Containers[0].Name)
 	if spec != want || status == nil || status.Resources == nil || text(status.Resources.Requests, corev1.ResourceCPU) != want {
-		return fmt.Errorf("pod %s/%s asks for %s, want %s, and its status is %v", p.Namespace, p.Name, spec, want, status)
+		return fmt.Errorf("pod %s/%s requests %s, want %s, and its status is %v", p.Namespace, p.Name, spec, want, status)
 	}
 	return nil
 }

@@ -1,2 +1,2 @@
-// Package house holds CONTRIBUTING's table of packages to the folders that there are.
+// Package house tests that the table of packages in CONTRIBUTING.md matches the folders.
 package house

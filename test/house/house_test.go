@@ -16,7 +16,7 @@ var (
 	quoted = regexp.MustCompile("`([^`]+)`")
 )
 
-// names are what is in backquotes.
+// names returns the words in backquotes.
 func names(cell string) (all []string) {
 	for _, found := range quoted.FindAllStringSubmatch(cell, -1) {
 		all = append(all, found[1])
@@ -24,11 +24,11 @@ func names(cell string) (all []string) {
 	return all
 }
 
-// table reads the folders that a text's table of the house has, and what each row says of
-// folders below: their names in backquotes.
+// table reads the table of packages in a text. It returns the folders, and the names in
+// backquotes that each row has for folders below.
 func table(text string) (folders []string, below map[string][]string) {
 	below = map[string][]string{}
-	_, text, _ = strings.Cut(text, "\n## The house\n")
+	_, text, _ = strings.Cut(text, "\n## Code layout\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	for line := range strings.Lines(text) {
 		cells := row.FindStringSubmatch(strings.TrimSpace(line))
@@ -52,7 +52,7 @@ func table(text string) (folders []string, below map[string][]string) {
 	return folders, below
 }
 
-// packages are the folders with Go files under a root, by their paths below it.
+// packages returns the folders with Go files below a root, as paths relative to it.
 func packages(t *testing.T, root string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ func packages(t *testing.T, root string) (all []string) {
 	return all
 }
 
-// missing are the packages that no row tells of.
+// missing returns the packages that no row describes.
 func missing(packages, folders []string, below map[string][]string) (all []string) {
 	told := func(folder string) bool {
 		if slices.Contains(folders, folder) {
@@ -94,7 +94,7 @@ func missing(packages, folders []string, below map[string][]string) (all []strin
 		return false
 	}
 	for _, folder := range packages {
-		// What is within another package's internal folder is that package's.
+		// An internal package belongs to the package that contains it.
 		if outer, _, internal := strings.Cut(folder, "/internal/"); !told(folder) && (!internal || !told(outer)) {
 			all = append(all, folder)
 		}
@@ -103,11 +103,11 @@ func missing(packages, folders []string, below map[string][]string) (all []strin
 }
 
 func TestHouse(t *testing.T) {
-	t.Run("the table of packages has all folders and no others", theTableOfPackagesHasAllFoldersAndNoOthers)
+	t.Run("the table of packages has exactly the existing folders", theTableOfPackagesHasExactlyTheExistingFolders)
 	t.Run("no package has more than 45 files", noPackageHasMoreThan45Files)
 }
 
-func theTableOfPackagesHasAllFoldersAndNoOthers(t *testing.T) {
+func theTableOfPackagesHasExactlyTheExistingFolders(t *testing.T) {
 	const root = "../.."
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
@@ -119,11 +119,11 @@ func theTableOfPackagesHasAllFoldersAndNoOthers(t *testing.T) {
 	}
 	for _, folder := range folders {
 		if info, err := os.Stat(filepath.Join(root, folder)); err != nil || !info.IsDir() {
-			t.Errorf("CONTRIBUTING.md tells of %s, which is no folder", folder)
+			t.Errorf("CONTRIBUTING.md lists %s, which is not a folder", folder)
 		}
 	}
 	for _, folder := range missing(packages(t, root), folders, below) {
-		t.Errorf("CONTRIBUTING.md does not tell what %s is for", folder)
+		t.Errorf("CONTRIBUTING.md does not describe %s", folder)
 	}
 }
 
@@ -135,16 +135,16 @@ func noPackageHasMoreThan45Files(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(files) > 45 {
-			t.Errorf("%s has %d files", folder, len(files))
+			t.Errorf("%s has %d files, want at most 45", folder, len(files))
 		}
 	}
 }
 
-// A table that lacks a folder is found out.
+// A folder that the table lacks is detected.
 func TestMissing(t *testing.T) {
-	folders, below := table("# x\n\n## The house\n\n| Folder | What |\n|---|---|\n| `a/b`, `c` | two |\n| `d` | has `e` |\n| `f/…` | `g` |\n\n## Next\n\n| `h` | no |\n")
+	folders, below := table("# x\n\n## Code layout\n\n| Folder | What |\n|---|---|\n| `a/b`, `c` | two |\n| `d` | has `e` |\n| `f/…` | `g` |\n\n## Next\n\n| `h` | no |\n")
 	got := missing([]string{"a/b", "a/c", "d", "d/e", "d/x", "f/g", "h", "d/internal/y"}, folders, below)
 	if want := []string{"d/x", "h"}; !slices.Equal(got, want) {
-		t.Errorf("missing are %v, want %v", got, want)
+		t.Errorf("got missing folders %v, want %v", got, want)
 	}
 }

@@ -26,12 +26,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FieldManager owns the fields of what is applied.
+// FieldManager is the field manager of applied objects.
 const FieldManager = "localcluster"
 
-// Apply creates or updates the objects of YAML documents by server-side apply:
-// Namespaces first, then the others in the order given. A namespaced object
-// without a namespace goes to "default".
+// Apply creates or updates the objects of YAML documents with server-side apply. It applies
+// Namespaces first, then the other objects in the given order. A namespaced object without a
+// namespace goes to "default".
 func Apply(ctx context.Context, cfg *rest.Config, manifests ...[]byte) error {
 	objects, err := decode(manifests)
 	if err != nil {
@@ -55,13 +55,13 @@ func decode(manifests [][]byte) ([]*unstructured.Unstructured, error) {
 				break
 			}
 			if err != nil {
-				return nil, fmt.Errorf("read a manifest: %w", err)
+				return nil, fmt.Errorf("read manifest: %w", err)
 			}
 			object := &unstructured.Unstructured{}
 			if err := yaml.Unmarshal(document, &object.Object); err != nil {
-				return nil, fmt.Errorf("read a manifest: %w", err)
+				return nil, fmt.Errorf("parse manifest: %w", err)
 			}
-			if len(object.Object) > 0 { // Not a document of comments alone.
+			if len(object.Object) > 0 { // Skips documents that contain only comments.
 				objects = append(objects, object)
 			}
 		}
@@ -79,19 +79,19 @@ func decode(manifests [][]byte) ([]*unstructured.Unstructured, error) {
 type applier struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
-	// namespace is the only one that is applied to, whatever manifests say; "" for no
-	// such limit.
+	// namespace replaces the namespaces in manifests, and objects of the cluster are
+	// skipped. If it is empty, all objects are applied as they are.
 	namespace string
 }
 
 func newApplier(cfg *rest.Config) (*applier, error) {
 	client, err := dynamic.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client to apply with: %w", err)
+		return nil, fmt.Errorf("create the client for applying manifests: %w", err)
 	}
 	kinds, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client to apply with: %w", err)
+		return nil, fmt.Errorf("create the client for applying manifests: %w", err)
 	}
 	return &applier{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
 }
@@ -139,8 +139,7 @@ func (a *applier) apply(ctx context.Context, object *unstructured.Unstructured) 
 	return err
 }
 
-// moveInto puts an object into another namespace, with the ServiceAccounts that it
-// gives rights to.
+// moveInto moves an object, and the ServiceAccounts that it binds, to another namespace.
 func moveInto(namespace string, object *unstructured.Unstructured) {
 	object.SetNamespace(namespace)
 	subjects, _ := object.Object["subjects"].([]any)
@@ -151,8 +150,8 @@ func moveInto(namespace string, object *unstructured.Unstructured) {
 	}
 }
 
-// isTooEarly tells that a bare pod was refused because its namespace is so new
-// that the controller manager has not made its ServiceAccount yet.
+// isTooEarly reports whether a bare pod was refused because the controller manager has not
+// created the ServiceAccount of a new namespace yet.
 func isTooEarly(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "error looking up service account")
 }

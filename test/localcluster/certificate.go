@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// newCertificate makes a serving certificate for 127.0.0.1 and names that is its own
-// authority, and returns it also as PEM.
+// newCertificate creates a self-signed serving certificate for 127.0.0.1 and names. It also
+// returns the certificate as PEM.
 func newCertificate(names ...string) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -44,19 +44,19 @@ func newCertificate(names ...string) (tls.Certificate, []byte, error) {
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// Certificate is a serving certificate that is its own authority, in files.
+// Certificate names the files of a self-signed serving certificate.
 type Certificate struct{ CertFile, KeyFile string }
 
-// ServingCertificate makes a certificate for 127.0.0.1 and names in dir.
+// ServingCertificate creates a certificate for 127.0.0.1 and names in dir.
 func ServingCertificate(dir string, names ...string) (Certificate, error) {
 	c := Certificate{filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")}
 	made, certificate, err := newCertificate(names...)
 	if err != nil {
-		return c, fmt.Errorf("make a serving certificate: %w", err)
+		return c, fmt.Errorf("create a serving certificate: %w", err)
 	}
 	key, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
 	if err != nil {
-		return c, fmt.Errorf("make a serving certificate: %w", err)
+		return c, fmt.Errorf("encode the key of a serving certificate: %w", err)
 	}
 	return c, errors.Join(
 		os.WriteFile(c.CertFile, certificate, 0o600),

@@ -20,41 +20,38 @@ import (
 )
 
 const (
-	// downTimeout bounds how long a cluster may take to end; it takes a second.
+	// downTimeout is how long a cluster may take to end. It usually takes a second.
 	downTimeout = time.Minute
-	// interruptGrace is how long testcluster may take to clean up behind itself
-	// when it is interrupted.
+	// interruptGrace is how long testcluster may take to clean up when it is interrupted.
 	interruptGrace = 30 * time.Second
 )
 
-// Options say what cluster to bring up. Only Dir is required; what is not set
-// is as testcluster has it.
+// Options configure a cluster. Only Dir is required. Options that are not set have the
+// defaults of testcluster.
 type Options struct {
-	// Dir is the cluster's directory. A leftover of a cluster that crashed
-	// there is cleaned up.
+	// Dir is the cluster's directory. Leftovers of a crashed cluster are removed from it.
 	Dir string
-	// Nodes are the nodes as TYPE=COUNT[:OPTION]…,…, e.g. "n2d=2,n4=2"; an empty
-	// TYPE makes nodes without a type; "" is the control plane alone. The options
-	// are "cpu-manager=static" and, for older kubelets, "kubelet=VERSION", as
-	// testcluster's help explains them.
+	// Nodes are the nodes as TYPE=COUNT[:OPTION]…,…, e.g. "n2d=2,n4=2". Nodes with an empty
+	// TYPE have no type. If Nodes is empty, only the control plane runs. The options are
+	// "cpu-manager=static" and, for older kubelets, "kubelet=VERSION"; testcluster's help
+	// explains them.
 	Nodes string
-	// NodeCPU is in cores, per node.
+	// NodeCPU is the number of cores per node.
 	NodeCPU int
-	// NodeMemory is a quantity, e.g. "32Gi", per node.
+	// NodeMemory is the memory per node, a quantity such as "32Gi".
 	NodeMemory string
 	// NodeLabel is the key of the label that holds a node's type.
 	NodeLabel string
-	// AuditPolicy is the path of the API server's audit policy; what it has
-	// logged is in LogFile("audit"). Nothing is audited without it.
+	// AuditPolicy is the path of the API server's audit policy. The audit log is
+	// LogFile("audit"). Without a policy, nothing is audited.
 	AuditPolicy string
-	// Port is the API server's.
+	// Port is the API server's port.
 	Port int
 	// Stderr receives testcluster's progress; nil discards it.
 	Stderr io.Writer
 }
 
-// Cluster is a running cluster. It ends with this process if nothing ends it
-// before.
+// Cluster is a running cluster. It ends with this process at the latest.
 type Cluster struct {
 	// Dir is the cluster's directory.
 	Dir string
@@ -66,9 +63,9 @@ type Cluster struct {
 	version *version.Version
 }
 
-// Up brings a cluster up and returns it once all of it is ready. Where that
-// fails because ctx is done, nothing of it is left. Without nodes, the
-// environment may choose another Kubernetes version, see versionVariable.
+// Up starts a cluster and returns it once all components are ready. If it fails because ctx
+// is done, it leaves nothing behind. For clusters without nodes, the environment may select
+// another Kubernetes version: see versionVariable.
 func Up(ctx context.Context, options Options) (*Cluster, error) {
 	binary, err := Binary("testcluster")
 	if err != nil {
@@ -76,12 +73,12 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("bring a cluster up: %w", err)
+		return nil, fmt.Errorf("start a cluster: %w", err)
 	}
 	args := options.command(dir)
 	programs, err := controlPlane()
 	if err != nil {
-		return nil, fmt.Errorf("bring a cluster up: %w", err)
+		return nil, fmt.Errorf("start a cluster: %w", err)
 	}
 	if programs != "" {
 		args = append(args, "--control-plane", programs)
@@ -89,7 +86,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	c := &Cluster{Dir: dir, binary: binary}
 	out, err := c.run(ctx, options.Stderr, args...)
 	if err != nil {
-		return nil, fmt.Errorf("bring a cluster up in %s: %w", dir, err)
+		return nil, fmt.Errorf("start a cluster in %s: %w", dir, err)
 	}
 	c.Kubeconfig = strings.TrimSpace(out)
 	if err := c.open(); err != nil {
@@ -104,7 +101,7 @@ func (c *Cluster) open() error {
 	if c.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
 		return fmt.Errorf("read the kubeconfig of the cluster in %s: %w", c.Dir, err)
 	}
-	// What slows a test down is the cluster, not a limit on this side.
+	// The client must not limit the rate of requests in tests.
 	c.config.QPS = -1
 	return c.askVersion()
 }
@@ -129,12 +126,12 @@ func (o *Options) command(dir string) []string {
 // the rate of requests.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
-// Down ends the cluster and removes its files.
+// Down stops the cluster and removes its files.
 func (c *Cluster) Down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
 	defer cancel()
 	if _, err := c.run(ctx, nil, "down", "--dir", c.Dir); err != nil {
-		return fmt.Errorf("take the cluster in %s down: %w", c.Dir, err)
+		return fmt.Errorf("stop the cluster in %s: %w", c.Dir, err)
 	}
 	return nil
 }
@@ -155,13 +152,12 @@ func (c *Cluster) Start(ctx context.Context, component string) error {
 	return nil
 }
 
-// Dead returns the components that have ended by themselves; those that were
-// stopped are not among them.
+// Dead returns the components that ended unexpectedly. It does not include stopped components.
 func (c *Cluster) Dead(ctx context.Context) ([]string, error) {
-	// The command fails where something is amiss, which is no error here.
+	// The command fails if a component is not healthy, which is not an error here.
 	out, err := c.run(ctx, nil, "status", "--dir", c.Dir)
 	if out == "" && err != nil {
-		return nil, fmt.Errorf("look at the cluster in %s: %w", c.Dir, err)
+		return nil, fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
 	}
 	var dead []string
 	for line := range strings.Lines(out) {
@@ -173,13 +169,13 @@ func (c *Cluster) Dead(ctx context.Context) ([]string, error) {
 	return dead, nil
 }
 
-// LogFile is the path of a component's log.
+// LogFile returns the path of a component's log.
 func (c *Cluster) LogFile(component string) string {
 	return filepath.Join(c.Dir, "logs", component+".log")
 }
 
-// run runs testcluster and returns what it wrote to stdout. Its stderr goes to
-// stderr, and into the error if there is no such writer.
+// run runs testcluster and returns its standard output. Its standard error is copied to
+// stderr, unless that is nil, and is part of the returned error.
 func (c *Cluster) run(ctx context.Context, stderr io.Writer, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, c.binary, args...)
 	var out, said bytes.Buffer
@@ -188,9 +184,9 @@ func (c *Cluster) run(ctx context.Context, stderr io.Writer, args ...string) (st
 	if stderr != nil {
 		command.Stderr = io.MultiWriter(&said, stderr)
 	}
-	// Ctrl-C in a terminal goes to its whole process group. Without one of its
-	// own, testcluster would get that and then the signal below, and a second
-	// signal would end it in the middle of its cleaning up.
+	// Ctrl-C in a terminal signals the whole process group. Without its own group,
+	// testcluster would receive that signal and then the one below, and a second signal
+	// would end it during its cleanup.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = interruptGrace

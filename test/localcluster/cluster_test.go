@@ -30,11 +30,11 @@ func TestOnACluster(t *testing.T) {
 			t.Fatalf("%s manifests: %v", when, err)
 		}
 	}
-	t.Run("a bare pod of a new namespace", func(t *testing.T) { testBarePod(t, cluster) })
-	t.Run("the server's account", func(t *testing.T) { testServiceAccount(t, cluster) })
-	t.Run("its version", func(t *testing.T) { testVersion(t, cluster) })
-	t.Run("a server", func(t *testing.T) { testServer(t, cluster) })
-	t.Run("components", func(t *testing.T) { testComponents(t, cluster) })
+	t.Run("applies a bare pod to a new namespace", func(t *testing.T) { testBarePod(t, cluster) })
+	t.Run("restricts the server's ServiceAccount", func(t *testing.T) { testServiceAccount(t, cluster) })
+	t.Run("has the expected version", func(t *testing.T) { testVersion(t, cluster) })
+	t.Run("runs a server", func(t *testing.T) { testServer(t, cluster) })
+	t.Run("stops and starts components", func(t *testing.T) { testComponents(t, cluster) })
 }
 
 func testBarePod(t *testing.T, cluster *localcluster.Cluster) {
@@ -53,7 +53,7 @@ metadata: {name: brand-new}
 	}
 }
 
-// testServiceAccount asks the API server what the manifests let the server do.
+// testServiceAccount checks what the manifests allow the server to do.
 func testServiceAccount(t *testing.T, cluster *localcluster.Cluster) {
 	client := newClient(t, serverAccount(t, cluster))
 	everywhere, own := client.CoreV1(), client.CoreV1().ConfigMaps(deploy.Namespace)
@@ -95,7 +95,7 @@ func testServiceAccount(t *testing.T, cluster *localcluster.Cluster) {
 			return err
 		}, true},
 		{"list all ConfigMaps of its namespace", func(ctx context.Context) error { _, err := own.List(ctx, metav1.ListOptions{}); return err }, false},
-		{"list a ConfigMap elsewhere", func(ctx context.Context) error {
+		{"list a ConfigMap in another namespace", func(ctx context.Context) error {
 			_, err := everywhere.ConfigMaps(deploy.SampleNamespace).List(ctx, config)
 			return err
 		}, false},
@@ -117,7 +117,7 @@ func testServiceAccount(t *testing.T, cluster *localcluster.Cluster) {
 		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			// The API server takes a moment to know of new roles.
+			// New roles take effect after a moment.
 			eventually(t, func() string {
 				err := test.try(t.Context())
 				if apierrors.IsForbidden(err) == test.allowed {
@@ -132,7 +132,7 @@ func testServiceAccount(t *testing.T, cluster *localcluster.Cluster) {
 	}
 }
 
-// testServer runs a server through a proxy, under its own account.
+// testServer runs a server behind a proxy, as its own ServiceAccount.
 func testServer(t *testing.T, cluster *localcluster.Cluster) {
 	proxy := localcluster.ProxyForTest(t, cluster.Config(), nil)
 	kubeconfig, err := localcluster.ServiceAccountKubeconfig(t.Context(), cluster.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir(),
@@ -152,14 +152,14 @@ func testServer(t *testing.T, cluster *localcluster.Cluster) {
 	if status, body, err := server.Readyz(t.Context()); err != nil || status != http.StatusOK || !strings.HasPrefix(body, "ok") {
 		t.Errorf("readyz: %d %q, %v", status, body, err)
 	}
-	if !strings.Contains(server.Log(), "Caches are filled") {
+	if !strings.Contains(server.Log(), "Caches synced") {
 		t.Errorf("log: %q", server.Log())
 	}
 	if err := server.Stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 	if _, _, err := server.Readyz(t.Context()); err == nil {
-		t.Error("the server answers after Stop")
+		t.Error("the server responds after Stop")
 	}
 
 	var log lines
@@ -175,10 +175,10 @@ func testServer(t *testing.T, cluster *localcluster.Cluster) {
 	select {
 	case <-second.Done():
 	case <-time.After(30 * time.Second):
-		t.Error("the server runs on after its context is done")
+		t.Error("the server still runs after its context is done")
 	}
 	if log.n.Load() == 0 {
-		t.Error("nothing was logged to the writer")
+		t.Error("the server did not log to the writer")
 	}
 
 	third, err := localcluster.StartServer(t.Context(), localcluster.ServerOptions{Kubeconfig: "/does/not/exist"})
@@ -186,7 +186,7 @@ func testServer(t *testing.T, cluster *localcluster.Cluster) {
 		t.Fatal(err)
 	}
 	if err := third.WaitReady(ready); err == nil || !strings.Contains(err.Error(), "has ended") {
-		t.Errorf("a server that ended is waited for: %v", err)
+		t.Errorf("wait for a server that ended: got %v", err)
 	}
 	if err := third.Kill(); err != nil {
 		t.Errorf("kill a server that ended: %v", err)
@@ -208,16 +208,16 @@ func testComponents(t *testing.T, cluster *localcluster.Cluster) {
 	}
 	client := newClient(t, cluster.Config())
 	if _, err := client.Discovery().ServerVersion(); err == nil {
-		t.Error("the API server answers while it is stopped")
+		t.Error("the API server responds while it is stopped")
 	}
 	if dead, err := cluster.Dead(ctx); err != nil || len(dead) > 0 {
-		t.Errorf("dead: %v, %v; a component that was stopped is not dead", dead, err)
+		t.Errorf("dead: %v, %v; a stopped component is not dead", dead, err)
 	}
 	if err := cluster.Start(ctx, "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.Discovery().ServerVersion(); err != nil {
-		t.Errorf("the API server is started again: %v", err)
+		t.Errorf("after the API server was started again: %v", err)
 	}
 	if _, err := os.Stat(cluster.LogFile("kube-apiserver")); err != nil {
 		t.Error(err)
@@ -228,15 +228,15 @@ func testComponents(t *testing.T, cluster *localcluster.Cluster) {
 }
 
 func TestCluster(t *testing.T) {
-	t.Run("up that is broken off leaves nothing", upThatIsBrokenOffLeavesNothing)
+	t.Run("an interrupted start leaves nothing behind", anInterruptedStartLeavesNothingBehind)
 }
 
-func upThatIsBrokenOffLeavesNothing(t *testing.T) {
+func anInterruptedStartLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir() + "/cluster"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := localcluster.Up(ctx, localcluster.Options{Dir: dir}); err == nil {
-		t.Fatal("came up within a second")
+		t.Fatal("the cluster started within a second")
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the cluster's directory: %v, want none", err)

@@ -24,15 +24,15 @@ import (
 const (
 	// containerProgram is the image's entrypoint.
 	containerProgram = "/workload-resizer"
-	// volumePeriod is how often volumes are written anew, as by a kubelet.
+	// volumePeriod is how often volumes are updated, as by a kubelet.
 	volumePeriod = time.Minute
 )
 
-// Container is what a Deployment's container finds when it is started: a root
-// directory with the program and the volumes, arguments, environment and user, all
-// as the API server has them. The network is this machine's.
+// Container is the runtime environment of a Deployment's container: a root directory with the
+// program and the volumes, the arguments, the environment and the user, as the API server
+// defines them. The network is this machine's.
 //
-// There is no /proc, so that a server has no process_* metrics.
+// It has no /proc, so a server has no process_* metrics.
 type Container struct {
 	// Args are the container's arguments.
 	Args []string
@@ -44,13 +44,13 @@ type Container struct {
 	stopped     chan struct{}
 }
 
-// NewContainer makes what the only container of the pods of a Deployment is started
-// with. The API server completes the pod, which is not created. Until Close, the
-// volumes follow the cluster, tokens among them.
+// NewContainer creates the environment for the only container of a Deployment's pods. The API
+// server fills in the pod's defaults, but does not store the pod. Until Close, the volumes
+// follow changes in the cluster, including new tokens.
 func NewContainer(ctx context.Context, cfg *rest.Config, namespace, deployment string) (_ *Container, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("make a container of Deployment %s/%s: %w", namespace, deployment, err)
+			err = fmt.Errorf("create a container of Deployment %s/%s: %w", namespace, deployment, err)
 		}
 	}()
 	client, err := kubernetes.NewForConfig(cfg)
@@ -63,7 +63,7 @@ func NewContainer(ctx context.Context, cfg *rest.Config, namespace, deployment s
 	}
 	spec := &pod.Spec.Containers[0]
 	if security := pod.Spec.SecurityContext; security == nil || security.RunAsUser == nil || security.RunAsGroup == nil {
-		return nil, errors.New("the pod does not say runAsUser and runAsGroup")
+		return nil, errors.New("the pod does not set runAsUser and runAsGroup")
 	}
 	c := &Container{
 		Args: spec.Args,
@@ -97,12 +97,12 @@ func podOf(ctx context.Context, client kubernetes.Interface, namespace, deployme
 	pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: d.Spec.Template.Spec}
 	pod.GenerateName = d.Name + "-"
 	if len(pod.Spec.Containers) != 1 {
-		return nil, fmt.Errorf("it has %d containers, not one", len(pod.Spec.Containers))
+		return nil, fmt.Errorf("the pod template has %d containers, want 1", len(pod.Spec.Containers))
 	}
 	return client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
-// newRoot makes a root directory with what is in the image and in every container.
+// newRoot creates a root directory with the files of the image and of every container.
 func newRoot() (string, error) {
 	program, err := Binary("workload-resizer")
 	if err != nil {
@@ -118,7 +118,7 @@ func newRoot() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Another user runs in it.
+	// Another user needs access to it.
 	err = os.Chmod(root, 0o755)
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(root, "etc"), 0o755)
@@ -135,7 +135,8 @@ func newRoot() (string, error) {
 	return root, nil
 }
 
-// environment is that of a container; KUBERNETES_SERVICE_HOST and _PORT lead to cfg.
+// environment returns the environment of a container. KUBERNETES_SERVICE_HOST and
+// KUBERNETES_SERVICE_PORT point to the API server of cfg.
 func environment(cfg *rest.Config, container *corev1.Container) ([]string, error) {
 	server, err := url.Parse(cfg.Host)
 	if err != nil {
@@ -146,7 +147,7 @@ func environment(cfg *rest.Config, container *corev1.Container) ([]string, error
 		value := variable.Value
 		if from := variable.ValueFrom; from != nil {
 			if from.ResourceFieldRef == nil || from.ResourceFieldRef.Resource != "limits.memory" {
-				return nil, fmt.Errorf("environment variable %s is from a source that is not known here", variable.Name)
+				return nil, fmt.Errorf("environment variable %s has an unsupported source", variable.Name)
 			}
 			value = strconv.FormatInt(container.Resources.Limits.Memory().Value(), 10)
 		}
@@ -155,8 +156,8 @@ func environment(cfg *rest.Config, container *corev1.Container) ([]string, error
 	return env, nil
 }
 
-// renew writes the volumes anew from time to time. What fails, as while the API
-// server is away, is tried again the next time: tokens live longer than that.
+// renew updates the volumes periodically. A failure, e.g. while the API server is unavailable,
+// is ignored until the next update: tokens are valid for longer than a period.
 func (c *Container) renew(ctx context.Context, write func() error) {
 	defer close(c.stopped)
 	tick := time.NewTicker(volumePeriod)
@@ -171,15 +172,15 @@ func (c *Container) renew(ctx context.Context, write func() error) {
 	}
 }
 
-// Close removes the container's files; nothing of it may run any more.
+// Close removes the container's files. The container's program must have ended.
 func (c *Container) Close() error {
 	c.stop()
 	<-c.stopped
 	return os.RemoveAll(c.root)
 }
 
-// command runs the program with the container's arguments and more. Only the ports
-// of its addresses are replaced: several containers share this machine's.
+// command returns a command that runs the program with the container's arguments and more. It
+// only replaces the ports in addresses, since several containers share this machine's ports.
 func (c *Container) command(grpcAddress, httpAddress string, more []string) (*exec.Cmd, error) {
 	args := slices.Clone(c.Args)
 	for flag, address := range map[string]string{"--grpc-bind-address": grpcAddress, "--http-bind-address": httpAddress} {
@@ -205,7 +206,7 @@ func (c *Container) command(grpcAddress, httpAddress string, more []string) (*ex
 		command.SysProcAttr.Credential = &syscall.Credential{Uid: c.user, Gid: c.group}
 		return command, nil
 	}
-	// Who is not root may change the root directory in a user namespace of his own.
+	// Users other than root may change the root directory only in a new user namespace.
 	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: int(c.user), HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: int(c.group), HostID: os.Getgid(), Size: 1}}

@@ -11,8 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 )
 
-// mounted is a Deployment whose container has a bit of everything: a token, a Secret,
-// a file of a ConfigMap, an optional one that is not there, a directory of its own.
+// mounted is a Deployment whose container mounts volumes of every kind: a token, a Secret, a
+// file of a ConfigMap, an optional ConfigMap that does not exist, and an emptyDir.
 const mounted = `
 apiVersion: v1
 kind: Secret
@@ -57,8 +57,8 @@ spec:
 `
 
 func TestContainer(t *testing.T) {
-	t.Run("a server runs as the container of a deployment", aServerRunsAsTheContainerOfADeployment)
-	t.Run("only a static program is put into a container", onlyAStaticProgramIsPutIntoAContainer)
+	t.Run("a server runs as the container of a Deployment", aServerRunsAsTheContainerOfADeployment)
+	t.Run("a container accepts only static programs", aContainerAcceptsOnlyStaticPrograms)
 }
 
 func aServerRunsAsTheContainerOfADeployment(t *testing.T) {
@@ -93,19 +93,19 @@ func aServerRunsAsTheContainerOfADeployment(t *testing.T) {
 	_, httpPort, _ := strings.Cut(s.HTTPAddress, ":")
 	if got, want := content(t, proc+"cmdline"), strings.Join([]string{"/workload-resizer", "serve", "--grpc-bind-address=:" + grpcPort, "--http-bind-address=:" + httpPort,
 		"--tls-cert-file=/tls/tls.crt", "--tls-private-key-file=/tls/tls.key", "-v=1", ""}, "\x00"); got != want {
-		t.Errorf("it runs as %q, want %q", got, want)
+		t.Errorf("the command line is %q, want %q", got, want)
 	}
 	for _, want := range []string{"GOMEMLIMIT=1073741824\x00", "PLAIN=text\x00", "KUBERNETES_SERVICE_HOST=127.0.0.1\x00"} {
 		if env := content(t, proc+"environ"); !strings.Contains(env, want) || strings.Contains(env, "PATH=") {
-			t.Errorf("its environment is %q, want %q in it and nothing of this process", env, want)
+			t.Errorf("the environment is %q, want %q in it and nothing from this process", env, want)
 		}
 	}
 	uid := "65532"
 	if os.Geteuid() != 0 {
-		uid = fmt.Sprint(os.Geteuid()) // As seen from here.
+		uid = fmt.Sprint(os.Geteuid()) // As seen outside of the user namespace.
 	}
 	if status := content(t, proc+"status"); !strings.Contains(status, "\nUid:\t"+uid+"\t") || !strings.Contains(status, "\nCapEff:\t0000000000000000\n") {
-		t.Errorf("it runs as somebody else, or may do more than that: %s", status)
+		t.Errorf("the server runs as another user, or has capabilities: %s", status)
 	}
 	for file, want := range map[string]string{"settings/second": "2", "var/run/secrets/kubernetes.io/serviceaccount/namespace": deploy.Namespace} {
 		if got := content(t, filepath.Join(container.root, file)); got != want {
@@ -113,13 +113,13 @@ func aServerRunsAsTheContainerOfADeployment(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(container.root, "settings", "one")); err == nil {
-		t.Error("a key that is not among the items is there")
+		t.Error("the volume contains a key that is not listed in items")
 	}
 }
 
-func onlyAStaticProgramIsPutIntoAContainer(t *testing.T) {
+func aContainerAcceptsOnlyStaticPrograms(t *testing.T) {
 	if err := checkStatic("/bin/sh"); err == nil {
-		t.Error("a program that needs libraries passes")
+		t.Error("a dynamically linked program passes")
 	}
 	self, err := Binary("workload-resizer")
 	if err != nil {

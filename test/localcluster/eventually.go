@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// At first, Eventually tries again soon: most of what is waited for takes a moment. What
-// takes longer is to have the processor.
+// Eventually retries quickly at first, since most conditions are met within moments. Later, it
+// retries less often, to leave the CPU to slower operations.
 const soonest, latest = 10 * time.Millisecond, 100 * time.Millisecond
 
-// Patience is how long a test may wait for anything; far more than it takes.
+// Patience is how long a test may wait for a condition, far longer than usually necessary.
 const Patience = 3 * time.Minute
 
-// Eventually tries until try returns nil, for what other programs do in their
-// own time; the test fails if that takes longer than Patience.
+// Eventually calls try until it returns nil, to wait for other programs. The test fails if that
+// takes longer than Patience.
 func Eventually(tb testing.TB, what string, try func() error) {
 	tb.Helper()
 	deadline := time.After(Patience)
@@ -25,7 +25,7 @@ func Eventually(tb testing.TB, what string, try func() error) {
 		select {
 		case <-time.After(pause):
 		case <-deadline:
-			tb.Fatalf("waiting for %s: %v", what, err)
+			tb.Fatalf("timed out waiting for %s: %v", what, err)
 		}
 	}
 }

@@ -7,28 +7,27 @@ import (
 	"testing"
 )
 
-// tailLines is how much of each log a failed test shows.
+// tailLines is how many lines of each log a failed test shows.
 const tailLines = 5
 
-// ForTest brings a cluster up for a test, which fails if that does not succeed,
-// and takes it down when the test is over. nodes are as in Options. If the test
-// has failed, it shows the ends of the components' logs, and keeps the logs.
+// ForTest starts a cluster for a test, and stops it when the test ends. The test fails if the
+// cluster does not start. nodes are as in Options. If the test fails, ForTest shows the last
+// lines of the components' logs, and keeps the logs.
 func ForTest(tb testing.TB, nodes string) *Cluster {
 	tb.Helper()
 	return ForTestWith(tb, Options{Nodes: nodes})
 }
 
-// ForTestWith is ForTest for a cluster with more options; it chooses the directory.
+// ForTestWith is like ForTest, but with more options. It chooses the directory.
 func ForTestWith(tb testing.TB, options Options) *Cluster {
 	tb.Helper()
-	// Not tb.TempDir, with which the logs of a cluster that does not come up
-	// would be gone.
+	// Not tb.TempDir, which would delete the logs of a cluster that fails to start.
 	dir, err := os.MkdirTemp("", "localcluster-")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		// testcluster has removed it, unless something of it is to be seen.
+		// testcluster has removed the directory, unless it contains logs of a failure.
 		if err := os.Remove(dir); err != nil && !os.IsNotExist(err) {
 			tb.Logf("kept %s: %v", dir, err)
 		}
@@ -49,7 +48,7 @@ func ForTestWith(tb testing.TB, options Options) *Cluster {
 	return c
 }
 
-// showLogs logs the ends of the components' logs and keeps copies of them.
+// showLogs logs the last lines of the components' logs, and keeps copies of the logs.
 func (c *Cluster) showLogs(tb testing.TB) {
 	tb.Helper()
 	kept, err := os.MkdirTemp("", "localcluster-logs-")
@@ -72,7 +71,7 @@ func (c *Cluster) showLogs(tb testing.TB) {
 		}
 		ends.WriteString("\n" + filepath.Base(file) + ":\n" + Tail(string(content), tailLines))
 	}
-	tb.Logf("the test has failed, the logs of the cluster are kept in %s; their ends:%s", kept, ends.String())
+	tb.Logf("the test failed; the logs of the cluster are in %s, their last lines:%s", kept, ends.String())
 }
 
 // Tail returns the last lines of a text, indented.

@@ -14,10 +14,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Install applies a kustomization, a folder of the repository, as users do, and waits
-// until a Deployment of it has its pods, all of them ready. Nothing runs in the pods
-// of this cluster: then the Deployment is scaled down, and NewContainer makes what
-// its servers are started with.
+// Install applies a kustomization, a folder of the repository, as users do, and waits until all
+// pods of a Deployment are ready. Pods of this cluster run no programs. Install therefore
+// scales the Deployment down; use NewContainer to start its servers.
 func (c *Cluster) Install(ctx context.Context, kustomization, namespace, deployment string) error {
 	root, err := Root()
 	if err != nil {
@@ -51,7 +50,7 @@ func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// awaitReplicas waits until a Deployment has the pods that it is to have, all ready.
+// awaitReplicas waits until a Deployment has the desired number of pods, all of them ready.
 func awaitReplicas(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, Patience, true, func(ctx context.Context) (bool, error) {
@@ -74,13 +73,13 @@ func hasReplicas(ctx context.Context, client kubernetes.Interface, namespace, na
 		return err
 	}
 	if want := int(*d.Spec.Replicas); len(pods.Items) != want || int(d.Status.ReadyReplicas) != want {
-		return fmt.Errorf("there are %d, not %d, and its status is %v", len(pods.Items), want, d.Status)
+		return fmt.Errorf("got %d pods, want %d; the status is %v", len(pods.Items), want, d.Status)
 	}
 	return nil
 }
 
-// WriteAuthority writes the authority that a ConfigMap tells callers to trust, its key
-// ca.crt, into a file. It is an error that there is none yet.
+// WriteAuthority writes the authority in a ConfigMap, its key ca.crt, to a file. It returns an
+// error if the ConfigMap has none yet.
 func WriteAuthority(ctx context.Context, client kubernetes.Interface, namespace, configMap, path string) error {
 	cm, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, configMap, metav1.GetOptions{})
 	if err != nil {

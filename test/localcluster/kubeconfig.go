@@ -16,15 +16,15 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// tokenLife is how long the token of a kubeconfig is valid. Nothing renews it,
-// and a demo may stay up for a day.
+// tokenLife is how long the token of a kubeconfig is valid. The token is not renewed, and a
+// demo may run for a day.
 const tokenLife = 24 * time.Hour
 
-// KubeconfigOption changes the cluster that a kubeconfig leads to.
+// KubeconfigOption changes the cluster of a kubeconfig.
 type KubeconfigOption func(*clientcmdapi.Cluster)
 
-// WithServer makes the kubeconfig lead to url, whose certificate is from the
-// authority ca (PEM); nil keeps the cluster's.
+// WithServer makes the kubeconfig point to url, whose certificate is signed by the authority
+// ca (PEM). If ca is nil, the cluster's authority is kept.
 func WithServer(url string, ca []byte) KubeconfigOption {
 	return func(c *clientcmdapi.Cluster) {
 		c.Server = url
@@ -34,14 +34,13 @@ func WithServer(url string, ca []byte) KubeconfigOption {
 	}
 }
 
-// ServiceAccountKubeconfig writes a kubeconfig with a token of a ServiceAccount
-// into dir, readable for its owner alone, and returns its path. The path is the
-// same every time for the same ServiceAccount, and a file that is there is
-// replaced.
+// ServiceAccountKubeconfig writes a kubeconfig with a token of a ServiceAccount to dir, readable
+// only by its owner, and returns its path. The path depends only on the ServiceAccount. An
+// existing file is replaced.
 func ServiceAccountKubeconfig(ctx context.Context, cfg *rest.Config, namespace, name, dir string, options ...KubeconfigOption) (path string, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("make a kubeconfig of ServiceAccount %s/%s: %w", namespace, name, err)
+			err = fmt.Errorf("create a kubeconfig of ServiceAccount %s/%s: %w", namespace, name, err)
 		}
 	}()
 	token, err := requestToken(ctx, cfg, namespace, name)
@@ -90,8 +89,8 @@ func authority(cfg *rest.Config) ([]byte, error) {
 	return os.ReadFile(cfg.CAFile)
 }
 
-// replace writes a file that only its owner may read, whoever might read the
-// file that is replaced.
+// replace writes a file that only its owner may read, regardless of the mode of the file that
+// it replaces.
 func replace(path string, content []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 func TestLocalcluster(t *testing.T) {
-	t.Run("root is found from below other modules", rootIsFoundFromBelowOtherModules)
-	t.Run("errors outside of the repository and without a binary", errorsOutsideOfTheRepositoryAndWithoutABinary)
-	t.Run("manifests are applied in order namespaces first", manifestsAreAppliedInOrderNamespacesFirst)
-	t.Run("log keeps the end", logKeepsTheEnd)
-	t.Run("panics are seen in a log", panicsAreSeenInALog)
+	t.Run("Root works below other modules", rootWorksBelowOtherModules)
+	t.Run("fails outside of the repository and without a binary", failsOutsideOfTheRepositoryAndWithoutABinary)
+	t.Run("Namespaces come first and other objects keep their order", namespacesComeFirstAndOtherObjectsKeepTheirOrder)
+	t.Run("the log keeps its end", theLogKeepsItsEnd)
+	t.Run("panics are found in a log", panicsAreFoundInALog)
 }
 
-func rootIsFoundFromBelowOtherModules(t *testing.T) {
+func rootWorksBelowOtherModules(t *testing.T) {
 	here, err := Root()
 	if err != nil {
 		t.Fatal(err)
@@ -29,9 +29,9 @@ func rootIsFoundFromBelowOtherModules(t *testing.T) {
 	}
 }
 
-func errorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
+func failsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
 	if _, err := Binary("no-such-binary"); err == nil || !strings.Contains(err.Error(), `run "make build"`) {
-		t.Errorf("got %v, want the advice to build", err)
+		t.Errorf("got %v, want an error that suggests make build", err)
 	}
 	t.Chdir(os.TempDir())
 	if _, err := Root(); err == nil {
@@ -39,7 +39,7 @@ func errorsOutsideOfTheRepositoryAndWithoutABinary(t *testing.T) {
 	}
 }
 
-func manifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
+func namespacesComeFirstAndOtherObjectsKeepTheirOrder(t *testing.T) {
 	objects, err := decode([][]byte{
 		[]byte("# only a comment\n---\nkind: ConfigMap\nmetadata: {name: a}\n---\nkind: Namespace\nmetadata: {name: b}\n"),
 		[]byte("kind: ConfigMap\nmetadata: {name: c}\n---\n"),
@@ -56,7 +56,7 @@ func manifestsAreAppliedInOrderNamespacesFirst(t *testing.T) {
 	}
 }
 
-func logKeepsTheEnd(t *testing.T) {
+func theLogKeepsItsEnd(t *testing.T) {
 	log := &tailBuffer{limit: 8}
 	for _, part := range []string{"abc", "def", "ghi", "j"} {
 		if _, err := log.Write([]byte(part)); err != nil {
@@ -76,13 +76,13 @@ func TestAddressesDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[address] {
-			t.Fatalf("%s came twice", address)
+			t.Fatalf("got %s twice", address)
 		}
 		seen[address] = true
 	}
 }
 
-func panicsAreSeenInALog(t *testing.T) {
+func panicsAreFoundInALog(t *testing.T) {
 	for log, want := range map[string]string{
 		"":                              "",
 		"level=INFO msg=Ready\n":        "",

@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Metrics are what a server exposes, by name.
+// Metrics are the metrics of a server, by name.
 type Metrics map[string]*dto.MetricFamily
 
-// Metrics asks the server for its metrics.
+// Metrics returns the server's metrics.
 func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.HTTPAddress+"/metrics", nil)
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	return families, nil
 }
 
-// Sum adds up the gauges or counters of a name that have all these labels; of
-// histograms, how much they have seen. It is an error that there are none.
+// Sum adds up the gauges and counters of a name that have all these labels. For histograms, it
+// adds up the number of observations. It returns an error if no series matches.
 func (m Metrics) Sum(name string, labels map[string]string) (float64, error) {
 	sum, found := 0.0, false
 	for _, series := range m[name].GetMetric() {
@@ -50,17 +50,17 @@ func (m Metrics) Sum(name string, labels map[string]string) (float64, error) {
 		}
 	}
 	if !found {
-		return 0, fmt.Errorf("there is no %s with %v", name, labels)
+		return 0, fmt.Errorf("metric %s has no series with %v", name, labels)
 	}
 	return sum, nil
 }
 
-// ProcessStat is what the kernel tells of a process: the CPU it has taken, in seconds,
-// and its resident memory, in bytes.
+// ProcessStat returns the kernel's statistics of a process, such as its CPU time and its
+// resident memory.
 func ProcessStat(pid int) (procfs.ProcStat, error) {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
-		return procfs.ProcStat{}, fmt.Errorf("look at process %d: %w", pid, err)
+		return procfs.ProcStat{}, fmt.Errorf("read the statistics of process %d: %w", pid, err)
 	}
 	return process.Stat()
 }

@@ -2,15 +2,14 @@ package localcluster
 
 import "k8s.io/client-go/rest"
 
-// AsNode returns cfg, an administrator's, in the name of the node's kubelet: it may do
-// what that may, to the pods of this node alone.
+// AsNode returns cfg, which must be an administrator's, impersonating a node's kubelet. It may
+// do what the kubelet may, only to pods of this node.
 func AsNode(cfg *rest.Config, name string) *rest.Config {
 	return inTheNameOf(cfg, "system:node:"+name, "system:nodes", "system:authenticated")
 }
 
-// AsNodes returns cfg, an administrator's, in the name of all nodes' kubelets: an
-// administrator still, and of the group of nodes, for who writes the statuses of pods
-// of many nodes.
+// AsNodes returns cfg, which must be an administrator's, impersonating the kubelets of all
+// nodes: an administrator in the group of nodes, who writes the statuses of pods of many nodes.
 func AsNodes(cfg *rest.Config) *rest.Config {
 	return inTheNameOf(cfg, "kubelets", "system:nodes", "system:masters")
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// orphanVariable makes the test binary a program that starts a server with the
-// kubeconfig it names, prints the server's pid, and waits to be killed.
+// orphanVariable contains a kubeconfig's path and makes the test binary a program that starts a
+// server with that kubeconfig, prints the server's PID, and waits to be killed.
 const orphanVariable = "LOCALCLUSTER_TEST_ORPHAN"
 
 func TestMain(m *testing.M) {
@@ -39,7 +39,7 @@ func TestOrphan(t *testing.T) {
 }
 
 func aServerDiesWithTheProcessThatStartedIt(t *testing.T) {
-	// Nobody listens there, which a server waits out.
+	// No API server listens at this address; the server waits for one.
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	content := `{clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`
 	if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
@@ -67,10 +67,10 @@ func aServerDiesWithTheProcessThatStartedIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Long enough for the parent to run on other threads than at the start.
+	// Long enough for the parent to run on threads other than the first.
 	time.Sleep(time.Second)
 	if !isServer(pid) {
-		t.Fatal("the server has ended although its parent lives")
+		t.Fatal("the server ended while its parent is alive")
 	}
 	if err := parent.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -80,13 +80,13 @@ func aServerDiesWithTheProcessThatStartedIt(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); isServer(pid); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("server %d lives on without its parent", pid)
+			t.Fatalf("server %d is alive without its parent", pid)
 		}
 	}
 }
 
-// isServer tells whether a process lives, and is a server, not another one that
-// has its pid now.
+// isServer reports whether a process is alive and is a server, and not another process that
+// reuses its PID.
 func isServer(pid int) bool {
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && strings.Contains(string(command), "workload-resizer\x00serve\x00")

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// Ports are taken from below the range that the kernel gives to outgoing
-// connections: one of those could otherwise take a port between its choice here
-// and its use.
+// Ports come from below the range that the kernel uses for outgoing connections. Otherwise, an
+// outgoing connection could take a port before it is used.
 const (
 	firstPort = 10000
 	portCount = 10000
@@ -18,13 +17,13 @@ const (
 
 var (
 	chosenMu sync.Mutex
-	// chosen ports are not given to anybody else in this process, who might
-	// use them first.
+	// chosen ports are not returned again in this process, where another caller could use
+	// them first.
 	chosen = map[int]bool{}
 )
 
-// FreeAddress returns an address on loopback with a port that nobody listens
-// on. If preferred is not empty and free, it is that.
+// FreeAddress returns an address on loopback with a free port. If preferred is free and not
+// empty, it returns preferred.
 func FreeAddress(preferred string) (string, error) {
 	chosenMu.Lock()
 	defer chosenMu.Unlock()

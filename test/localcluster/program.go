@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// checkStatic returns an error if a program needs libraries, which no image has.
+// checkStatic returns an error if a program is not static. Images contain no libraries.
 func checkStatic(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", program, err)
+		return fmt.Errorf("read %s: %w", program, err)
 	}
 	for _, part := range file.Progs {
 		if part.Type == elf.PT_INTERP {
@@ -22,8 +22,8 @@ func checkStatic(program string) error {
 	return file.Close()
 }
 
-// linkOrCopy makes a program available under another name. It cannot be linked to
-// from another file system.
+// linkOrCopy makes a program available under another name. It copies the program if a hard link
+// is not possible, e.g. across file systems.
 func linkOrCopy(program, name string) error {
 	if os.Link(program, name) == nil {
 		return nil

@@ -12,10 +12,9 @@ import (
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 )
 
-// PrometheusForTest runs bin/prometheus with a configuration, a prometheus.yml in
-// dir beside the files that it names, until the test is over, and waits until it is
-// ready. It returns a client of its API. If the test has failed, it shows the end of
-// its log.
+// PrometheusForTest runs bin/prometheus until the test ends, and waits until it is ready. Its
+// configuration is prometheus.yml in dir, next to the files that it names. It returns a client
+// for Prometheus' API. If the test fails, it shows the end of Prometheus' log.
 func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 	tb.Helper()
 	binary, err := Binary("prometheus")
@@ -44,17 +43,17 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 		tb.Fatalf("start Prometheus: %v", err)
 	}
 	tb.Cleanup(func() {
-		// There is nothing in it that is worth an orderly end.
+		// Its data is not needed, so it does not have to end gracefully.
 		_ = command.Process.Kill()
 		<-ended
 		if tb.Failed() {
-			tb.Logf("the test has failed, the end of Prometheus' log:\n%s", Tail(log.String(), logTail))
+			tb.Logf("the test failed; the end of Prometheus' log:\n%s", Tail(log.String(), logTail))
 		}
 	})
 	Eventually(tb, "Prometheus to be ready", func() error {
 		select {
 		case <-ended:
-			tb.Fatalf("Prometheus has ended: %v; the end of its log:\n%s", end, Tail(log.String(), logTail))
+			tb.Fatalf("Prometheus ended: %v; the end of its log:\n%s", end, Tail(log.String(), logTail))
 		default:
 		}
 		response, err := http.Get("http://" + address + "/-/ready")
@@ -63,7 +62,7 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 		}
 		_ = response.Body.Close()
 		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("/-/ready says %s", response.Status)
+			return fmt.Errorf("/-/ready returns %s", response.Status)
 		}
 		return nil
 	})

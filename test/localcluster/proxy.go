@@ -19,18 +19,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Proxy stands between a client and an API server, to break down when a test
-// wants it to. It forwards everything, watches and tokens too; but not client
-// certificates, which end with the client's TLS connection. Give its URL and CA
-// to WithServer.
+// Proxy runs between a client and an API server, and fails on demand of a test. It forwards
+// everything, including watches and tokens, except for client certificates, which end with the
+// client's TLS connection. Pass its URL and CA to WithServer.
 //
-// Clients see a breakdown as what it would be with the API server itself: a
-// connection that breaks off or is refused, or, where a test asks for one of the
-// Answer actions, the answer that the API server would give.
+// To clients, failures look like failures of the API server itself: a broken or refused
+// connection or, for Answer actions, the response that the API server would send.
 type Proxy struct {
-	// URL is where the proxy listens, on loopback.
+	// URL is the URL of the proxy, on loopback.
 	URL string
-	// CA is the authority of its certificate, PEM.
+	// CA is the authority of the proxy's certificate (PEM).
 	CA []byte
 
 	forward     *httputil.ReverseProxy
@@ -44,8 +42,8 @@ type Proxy struct {
 	server *http.Server
 }
 
-// StartProxy starts a proxy in front of the API server of cfg. onWrite, if not
-// nil, says what becomes of each write of pods; it is called concurrently.
+// StartProxy starts a proxy in front of the API server of cfg. onWrite, if not nil, chooses the
+// action for each write to pods. It is called concurrently.
 func StartProxy(cfg *rest.Config, onWrite func(Write) Action) (*Proxy, error) {
 	p := &Proxy{onWrite: onWrite}
 	var err error
@@ -81,8 +79,8 @@ func ProxyForTest(tb testing.TB, cfg *rest.Config, onWrite func(Write) Action) *
 	return p
 }
 
-// newForward returns a handler that forwards to the API server of cfg, with the
-// credentials of the client and none of cfg's.
+// newForward returns a handler that forwards to the API server of cfg, with the credentials of
+// the client and not those in cfg.
 func newForward(cfg *rest.Config) (*httputil.ReverseProxy, error) {
 	target, err := url.Parse(cfg.Host)
 	if err != nil {
@@ -98,7 +96,7 @@ func newForward(cfg *rest.Config) (*httputil.ReverseProxy, error) {
 	return &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport: transport,
-		// The events of a watch are passed on as they come.
+		// Forward the events of a watch immediately.
 		FlushInterval: -1,
 		ErrorLog:      silent(),
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
@@ -107,14 +105,15 @@ func newForward(cfg *rest.Config) (*httputil.ReverseProxy, error) {
 	}, nil
 }
 
-// silent is for what servers log about connections that break, as they do here.
+// silent returns a logger that discards messages about broken connections, which are expected
+// here.
 func silent() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// Writes is how many writes of pods have arrived.
+// Writes returns the number of writes to pods that have arrived.
 func (p *Proxy) Writes() int { return int(p.writes.Load()) }
 
-// SetDown makes the API server unreachable through the proxy, or reachable
-// again: it breaks off all connections and refuses new ones.
+// SetDown makes the API server unreachable through the proxy, or reachable again. While it is
+// unreachable, all connections are closed and new ones are refused.
 func (p *Proxy) SetDown(down bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,13 +124,13 @@ func (p *Proxy) SetDown(down bool) error {
 		server := p.server
 		p.server = nil
 		if err := server.Close(); err != nil {
-			return fmt.Errorf("take the proxy down: %w", err)
+			return fmt.Errorf("stop the proxy: %w", err)
 		}
 		return nil
 	}
 	listener, err := net.Listen("tcp", p.URL[len("https://"):])
 	if err != nil {
-		return fmt.Errorf("bring the proxy up: %w", err)
+		return fmt.Errorf("start the proxy: %w", err)
 	}
 	server := &http.Server{
 		Handler:   p,
@@ -140,15 +139,15 @@ func (p *Proxy) SetDown(down bool) error {
 	}
 	p.server = server
 	go func() {
-		// It ends by Close, and any other end shows as a refused connection.
+		// It ends with Close. If it ends otherwise, clients see a refused connection.
 		_ = server.ServeTLS(listener, "", "")
 	}()
 	return nil
 }
 
-// Interfere has onOther say what becomes of each request that is no write of
-// pods, reads and watches for example; it is called concurrently. nil lets them
-// all through, as they are from the start.
+// Interfere makes onOther choose the action for each request that is not a write to pods, such
+// as reads and watches. It is called concurrently. With nil, which is the default, all these
+// requests are forwarded.
 func (p *Proxy) Interfere(onOther func(*http.Request) Action) {
 	if onOther == nil {
 		p.onOther.Store(nil)
@@ -168,8 +167,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.act(w, r, action)
 		return
 	}
-	// The whole request is here before anything happens to it, so that it
-	// arrives whatever becomes of the client.
+	// Read the whole request first, so that it reaches the API server even if the client
+	// disconnects.
 	body, err := readBody(r)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -209,14 +208,14 @@ func (p *Proxy) act(w http.ResponseWriter, r *http.Request, action Action) {
 	}
 }
 
-// cutAfter is how long CutWhileForwarding lets a request be.
+// cutAfter is how long CutWhileForwarding forwards a request.
 const cutAfter = 500 * time.Millisecond
 
-// forwardUnanswered forwards a request, waits for the API server's answer, and
-// drops it. It goes on if the client goes away meanwhile.
+// forwardUnanswered forwards a request, waits for the API server's response, and drops it. It
+// continues even if the client disconnects.
 func (p *Proxy) forwardUnanswered(r *http.Request) {
 	defer func() {
-		// The API server may break down too.
+		// The API server may fail, too.
 		if cause := recover(); cause != nil && !errors.Is(asError(cause), http.ErrAbortHandler) {
 			panic(cause)
 		}
@@ -229,7 +228,7 @@ func asError(cause any) error {
 	return err
 }
 
-// nowhere is a response that nobody gets.
+// nowhere discards a response.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return http.Header{} }

@@ -1,39 +1,39 @@
 package localcluster
 
-// Action is what becomes of a request.
+// Action is what the proxy does with a request.
 type Action int
 
 const (
-	// Forward lets it through, as if there were no proxy.
+	// Forward forwards the request and the response.
 	Forward Action = iota
-	// ForwardThenCut lets it through and, once the API server has answered,
-	// breaks off instead of passing the answer on.
+	// ForwardThenCut forwards the request and, once the API server has responded, closes
+	// the connection instead of forwarding the response.
 	ForwardThenCut
-	// ForwardThenHang lets it through and never answers: the client is still
-	// waiting when the test ends it.
+	// ForwardThenHang forwards the request and never responds: the client still waits when
+	// the test ends it.
 	ForwardThenHang
-	// CutBefore breaks off, and the API server never hears of it.
+	// CutBefore closes the connection without forwarding the request.
 	CutBefore
-	// HangBefore never answers, and the API server never hears of it.
+	// HangBefore never responds and does not forward the request.
 	HangBefore
-	// CutWhileForwarding lets it through and breaks off if it is not over half
-	// a second later, as only watches are not.
+	// CutWhileForwarding forwards the request and closes the connection after half a second.
+	// Only watches take that long.
 	CutWhileForwarding
-	// ExpireWatch is for watches: all it says is that the resource version is
-	// too old (410), so that the client has to list anew.
+	// ExpireWatch is for watches: it only responds that the resource version is too old
+	// (410), so the client must list again.
 	ExpireWatch
-	// AnswerForbidden and what follows are answers in the API server's stead,
-	// which never hears of the request: 403,
+	// AnswerForbidden and the following actions respond in place of the API server and do
+	// not forward the request. AnswerForbidden responds with 403.
 	AnswerForbidden
-	// AnswerConflict is 409,
+	// AnswerConflict responds with 409.
 	AnswerConflict
-	// AnswerInvalid 422,
+	// AnswerInvalid responds with 422.
 	AnswerInvalid
-	// AnswerTooManyRequests 429, which asks to come again in a second,
+	// AnswerTooManyRequests responds with 429, and asks to retry after a second.
 	AnswerTooManyRequests
-	// AnswerInternalError 500,
+	// AnswerInternalError responds with 500.
 	AnswerInternalError
-	// AnswerUnavailable 503.
+	// AnswerUnavailable responds with 503.
 	AnswerUnavailable
 )
 

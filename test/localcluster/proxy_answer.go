@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// answer answers in the API server's stead, with a Status as it would send.
+// answer responds in place of the API server, with a Status like the API server's.
 func answer(w http.ResponseWriter, r *http.Request, action Action) {
 	status := failure(r, action).ErrStatus
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -30,11 +30,11 @@ func failure(r *http.Request, action Action) *apierrors.StatusError {
 	resource, name := object(r.URL.Path)
 	switch action {
 	case AnswerForbidden:
-		return apierrors.NewForbidden(resource, name, errors.New("the proxy does not allow it"))
+		return apierrors.NewForbidden(resource, name, errors.New("the proxy forbids it"))
 	case AnswerConflict:
 		return apierrors.NewConflict(resource, name, errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 	case AnswerInvalid:
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{field.Forbidden(field.NewPath("spec"), "the proxy does not take it")})
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{field.Forbidden(field.NewPath("spec"), "the proxy rejects it")})
 	case AnswerTooManyRequests:
 		return apierrors.NewTooManyRequests("too many requests, please try again later", 1)
 	case AnswerInternalError:
@@ -42,11 +42,10 @@ func failure(r *http.Request, action Action) *apierrors.StatusError {
 	case AnswerUnavailable:
 		return apierrors.NewServiceUnavailable("apiserver not ready")
 	}
-	panic(fmt.Sprintf("localcluster: action %d is no answer", action))
+	panic(fmt.Sprintf("localcluster: action %d is not a response", action))
 }
 
-// object returns what a path of the API names; name is empty where it is a
-// whole list.
+// object returns the resource and name in a path of the API. The name is empty for a list.
 func object(path string) (resource schema.GroupResource, name string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -65,7 +64,7 @@ func object(path string) (resource schema.GroupResource, name string) {
 	return resource, name
 }
 
-// expire answers a watch with nothing but the end of what it can tell.
+// expire responds to a watch with only an error event: its resource version has expired.
 func expire(w http.ResponseWriter) {
 	status := apierrors.NewResourceExpired("too old resource version").ErrStatus
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -75,10 +74,10 @@ func expire(w http.ResponseWriter) {
 func respond(w http.ResponseWriter, code int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(fmt.Sprintf("localcluster: encode an answer: %v", err))
+		panic(fmt.Sprintf("localcluster: encode a response: %v", err))
 	}
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	w.WriteHeader(code)
-	// That the client has gone away is its own affair.
+	// The client may have disconnected.
 	_, _ = w.Write(append(text, '\n'))
 }

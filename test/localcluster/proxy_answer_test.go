@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// newKubernetesClient returns a client of the API server behind the proxy, which
-// would rather have protobuf than JSON.
+// newKubernetesClient returns a client of the API server behind the proxy. It prefers protobuf
+// to JSON.
 func newKubernetesClient(t *testing.T, p *Proxy) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(&rest.Config{
@@ -33,12 +33,12 @@ func newKubernetesClient(t *testing.T, p *Proxy) kubernetes.Interface {
 }
 
 func TestProxyAnswer(t *testing.T) {
-	t.Run("proxy answers as the API server would", proxyAnswersAsTheAPIServerWould)
-	t.Run("clients come again after too many requests", clientsComeAgainAfterTooManyRequests)
-	t.Run("proxy answers about the object of the request", proxyAnswersAboutTheObjectOfTheRequest)
+	t.Run("the proxy responds like the API server", theProxyRespondsLikeTheAPIServer)
+	t.Run("clients retry after too many requests", clientsRetryAfterTooManyRequests)
+	t.Run("the proxy finds the object of a request", theProxyFindsTheObjectOfARequest)
 }
 
-func proxyAnswersAsTheAPIServerWould(t *testing.T) {
+func theProxyRespondsLikeTheAPIServer(t *testing.T) {
 	for action, is := range map[Action]func(error) bool{
 		AnswerForbidden:     apierrors.IsForbidden,
 		AnswerConflict:      apierrors.IsConflict,
@@ -53,19 +53,19 @@ func proxyAnswersAsTheAPIServerWould(t *testing.T) {
 			p.Interfere(func(*http.Request) Action { return action })
 			pods := newKubernetesClient(t, p).CoreV1().Pods("shop")
 			if _, err := pods.Patch(t.Context(), "web", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}, "resize"); !is(err) {
-				t.Errorf("a write got %v", err)
+				t.Errorf("write: got %v", err)
 			}
 			if _, err := pods.List(t.Context(), metav1.ListOptions{}); !is(err) {
-				t.Errorf("a list got %v", err)
+				t.Errorf("list: got %v", err)
 			}
 			if got := arrived.Load(); got != 0 {
-				t.Errorf("%d requests arrived", got)
+				t.Errorf("the API server got %d requests, want none", got)
 			}
 		})
 	}
 }
 
-func clientsComeAgainAfterTooManyRequests(t *testing.T) {
+func clientsRetryAfterTooManyRequests(t *testing.T) {
 	var arrived atomic.Int32
 	_, cfg := newBackend(t, func(w http.ResponseWriter, _ *http.Request) {
 		arrived.Add(1)
@@ -81,7 +81,7 @@ func clientsComeAgainAfterTooManyRequests(t *testing.T) {
 		t.Error(err)
 	}
 	if p.Writes() != 2 || arrived.Load() != 1 {
-		t.Errorf("%d writes, of which %d arrived, want 2 and 1", p.Writes(), arrived.Load())
+		t.Errorf("the proxy got %d writes and the API server %d, want 2 and 1", p.Writes(), arrived.Load())
 	}
 }
 
@@ -108,18 +108,18 @@ func TestProxyBreaksWatches(t *testing.T) {
 			var got []watch.EventType
 			for event := range events.ResultChan() {
 				if event.Type == watch.Error && !apierrors.IsResourceExpired(apierrors.FromObject(event.Object)) {
-					continue // How a connection breaks off depends on the client.
+					continue // The error for a broken connection depends on the client.
 				}
 				got = append(got, event.Type)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("got %v and then the end, want %v", got, want)
+				t.Errorf("got %v before the end, want %v", got, want)
 			}
 		})
 	}
 }
 
-func proxyAnswersAboutTheObjectOfTheRequest(t *testing.T) {
+func theProxyFindsTheObjectOfARequest(t *testing.T) {
 	for path, want := range map[string]struct {
 		resource schema.GroupResource
 		name     string

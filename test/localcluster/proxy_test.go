@@ -31,7 +31,7 @@ func newBackend(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *rest
 	return backend, &rest.Config{Host: backend.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
 }
 
-// newClient returns a client that trusts the proxy alone, over HTTP/2 or 1.1.
+// newClient returns a client that trusts only the proxy, and uses HTTP/2 or HTTP/1.1.
 func newClient(t *testing.T, p *Proxy, http2 bool) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -60,7 +60,7 @@ func closeBody(t *testing.T, response *http.Response) {
 	}
 }
 
-// overBoth runs a test over both versions of HTTP.
+// overBoth runs a test with both versions of HTTP.
 func overBoth(t *testing.T, test func(t *testing.T, http2 bool)) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("http2=%v", http2), func(t *testing.T) { test(t, http2) })
@@ -68,15 +68,15 @@ func overBoth(t *testing.T, test func(t *testing.T, http2 bool)) {
 }
 
 func TestProxy(t *testing.T) {
-	t.Run("proxy forwards requests and credentials", proxyForwardsRequestsAndCredentials)
-	t.Run("writes of pods are told apart", writesOfPodsAreToldApart)
-	t.Run("proxy breaks down at the write it is told", proxyBreaksDownAtTheWriteItIsTold)
-	t.Run("proxy forwards and hangs", proxyForwardsAndHangs)
-	t.Run("proxy passes events of a watch at once and breaks them when down", proxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown)
-	t.Run("proxy answers nothing itself where the server is gone", proxyAnswersNothingItselfWhereTheServerIsGone)
+	t.Run("the proxy forwards requests and credentials", theProxyForwardsRequestsAndCredentials)
+	t.Run("writes to pods are recognized", writesToPodsAreRecognized)
+	t.Run("the proxy fails at the chosen write", theProxyFailsAtTheChosenWrite)
+	t.Run("the proxy forwards and hangs", theProxyForwardsAndHangs)
+	t.Run("the proxy forwards events at once and ends watches when down", theProxyForwardsEventsAtOnceAndEndsWatchesWhenDown)
+	t.Run("the proxy does not respond when the API server is gone", theProxyDoesNotRespondWhenTheAPIServerIsGone)
 }
 
-func proxyForwardsRequestsAndCredentials(t *testing.T) {
+func theProxyForwardsRequestsAndCredentials(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -107,7 +107,7 @@ func proxyForwardsRequestsAndCredentials(t *testing.T) {
 	})
 }
 
-func writesOfPodsAreToldApart(t *testing.T) {
+func writesToPodsAreRecognized(t *testing.T) {
 	for _, test := range []struct {
 		method, path string
 		want         Write
@@ -130,7 +130,7 @@ func writesOfPodsAreToldApart(t *testing.T) {
 	}
 }
 
-func proxyBreaksDownAtTheWriteItIsTold(t *testing.T) {
+func theProxyFailsAtTheChosenWrite(t *testing.T) {
 	for action, arrives := range map[Action]int32{ForwardThenCut: 2, CutBefore: 1} {
 		t.Run(action.String(), func(t *testing.T) {
 			overBoth(t, func(t *testing.T, http2 bool) {
@@ -153,17 +153,17 @@ func proxyBreaksDownAtTheWriteItIsTold(t *testing.T) {
 				closeBody(t, first)
 				if second, err := send(t, client, http.MethodPatch, p.URL+podPath, "second"); err == nil {
 					closeBody(t, second)
-					t.Errorf("the second write was answered: %s", second.Status)
+					t.Errorf("the second write got a response: %s", second.Status)
 				}
 				if got := arrived.Load(); got != arrives || p.Writes() != 2 {
-					t.Errorf("%d writes arrived, want %d; %d counted, want 2", got, arrives, p.Writes())
+					t.Errorf("the API server got %d writes, want %d; the proxy got %d, want 2", got, arrives, p.Writes())
 				}
 			})
 		})
 	}
 }
 
-func proxyForwardsAndHangs(t *testing.T) {
+func theProxyForwardsAndHangs(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		arrived := make(chan struct{})
 		_, cfg := newBackend(t, func(http.ResponseWriter, *http.Request) { close(arrived) })
@@ -185,17 +185,17 @@ func proxyForwardsAndHangs(t *testing.T) {
 		<-arrived
 		select {
 		case err := <-answer:
-			t.Errorf("the client got an answer: %v", err)
+			t.Errorf("the client got a response: %v", err)
 		case <-time.After(100 * time.Millisecond):
 		}
 		cancel()
 		if err := <-answer; err == nil {
-			t.Error("the client got an answer")
+			t.Error("the client got a response")
 		}
 	})
 }
 
-func proxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown(t *testing.T) {
+func theProxyForwardsEventsAtOnceAndEndsWatchesWhenDown(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "event")
@@ -222,28 +222,28 @@ func proxyPassesEventsOfAWatchAtOnceAndBreaksThemWhenDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, err := events.ReadString('\n'); err == nil {
-			t.Errorf("the watch goes on while down: %q", line)
+			t.Errorf("the watch continues while the proxy is down: %q", line)
 		}
 		if response, err := send(t, client, http.MethodGet, p.URL+podPath, ""); err == nil || !strings.Contains(err.Error(), "connection refused") {
-			t.Errorf("while down: got %v, %v, want a refused connection", response, err)
+			t.Errorf("while the proxy is down: got %v, %v, want a refused connection", response, err)
 		}
 		if err := p.SetDown(false); err != nil {
 			t.Fatal(err)
 		}
 		response, err := send(t, client, http.MethodGet, p.URL+podPath, "")
 		if err != nil {
-			t.Fatalf("up again: %v", err)
+			t.Fatalf("after the proxy is up again: %v", err)
 		}
 		closeBody(t, response)
 	})
 }
 
-func proxyAnswersNothingItselfWhereTheServerIsGone(t *testing.T) {
+func theProxyDoesNotRespondWhenTheAPIServerIsGone(t *testing.T) {
 	backend, cfg := newBackend(t, func(http.ResponseWriter, *http.Request) {})
 	p := ProxyForTest(t, cfg, nil)
 	backend.Close()
 	if response, err := send(t, newClient(t, p, true), http.MethodGet, p.URL+podPath, ""); err == nil {
 		closeBody(t, response)
-		t.Errorf("got an answer: %s", response.Status)
+		t.Errorf("got a response: %s", response.Status)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Write is a write of pods on its way to the API server.
+// Write is a write to pods on its way to the API server.
 type Write struct {
-	// N counts the writes, from 1 in the order of their arrival.
+	// N numbers the writes in the order of their arrival, starting from 1.
 	N int
 	// Method is PATCH, PUT, POST or DELETE.
 	Method string
-	// Namespace, Pod and Subresource are from the path; Pod is empty where a
-	// pod is created or many are deleted, Subresource mostly.
+	// Namespace, Pod and Subresource come from the path. Pod is empty if a pod is created or
+	// many pods are deleted. Subresource is usually empty.
 	Namespace, Pod, Subresource string
-	// Body is the request's.
+	// Body is the body of the request.
 	Body []byte
 }
 
-// podWrite returns what a request writes, if it writes pods.
+// podWrite returns the write of a request, and reports whether the request writes to pods.
 func podWrite(r *http.Request) (Write, bool) {
 	switch r.Method {
 	case http.MethodPatch, http.MethodPut, http.MethodPost, http.MethodDelete:
@@ -43,8 +43,7 @@ func podWrite(r *http.Request) (Write, bool) {
 	return write, true
 }
 
-// readBody reads the body of a request and leaves the request with the same
-// body to be read again.
+// readBody returns the body of a request. The body can be read from the request again.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 
 const module = "github.com/workload-resizer/workload-resizer"
 
-// Root returns the root directory of the repository that the working directory
-// is in.
+// Root returns the root directory of the repository that contains the working directory.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -24,17 +23,17 @@ func Root() (string, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("find the repository: %w", err)
 		}
-		// Other modules of the repository have a go.mod too.
+		// Other modules of the repository have a go.mod, too.
 		if slices.Contains(strings.Split(string(content), "\n"), "module "+module) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("find the repository: %s is not in one of module %s", start, module)
+			return "", fmt.Errorf("find the repository: %s is not in a repository of module %s", start, module)
 		}
 	}
 }
 
-// Binary returns the path of a binary that "make build" has built.
+// Binary returns the path of a binary that "make build" built.
 func Binary(name string) (string, error) {
 	root, err := Root()
 	if err != nil {

@@ -16,48 +16,47 @@ import (
 )
 
 const (
-	// stopGrace is how long a server may take to end after SIGTERM: longer than
-	// it gives the writes it is at.
+	// stopGrace is how long a server may take to end after SIGTERM. It is longer than the
+	// server allows its pending writes to take.
 	stopGrace = 40 * time.Second
-	// probeTimeout bounds one probe of a server.
+	// probeTimeout is the timeout of a probe of a server.
 	probeTimeout = 5 * time.Second
-	// logTail is how much of its log an error about a server shows, in lines.
+	// logTail is how many lines of a server's log an error shows.
 	logTail = 20
 )
 
-// ServerOptions say how to run a server. Kubeconfig or Container is required.
+// ServerOptions configure a server. Kubeconfig or Container is required.
 type ServerOptions struct {
 	// Kubeconfig is the path of the kubeconfig that the server uses.
 	Kubeconfig string
-	// Container, if set, is what the server is started with instead.
+	// Container, if set, is the environment in which the server runs instead.
 	Container *Container
-	// GRPCAddress and HTTPAddress are host:port to listen on; free ports of
-	// loopback if empty.
+	// GRPCAddress and HTTPAddress are the addresses to listen on, host:port. If they are
+	// empty, the server uses free ports on loopback.
 	GRPCAddress, HTTPAddress string
-	// Args are further flags of "workload-resizer serve", Env further variables as
-	// NAME=VALUE.
+	// Args are additional flags of "workload-resizer serve". Env are additional environment
+	// variables, NAME=VALUE.
 	Args, Env []string
-	// Log receives the log too; nil for none.
+	// Log receives a copy of the log, unless it is nil.
 	Log io.Writer
 }
 
 // Server is a running bin/workload-resizer.
 type Server struct {
-	// GRPCAddress and HTTPAddress are host:port of the API and of the probes
-	// and metrics.
+	// GRPCAddress is the address of the API, and HTTPAddress is the address of probes and
+	// metrics, host:port.
 	GRPCAddress, HTTPAddress string
 
 	process *os.Process
 	log     *tailBuffer
-	// terminate asks the server to end, once: a second signal would end it in
-	// the middle of what it is at.
+	// terminate asks the server to end, only once: a second signal would end it immediately.
 	terminate func() error
 	done      chan struct{}
 	err       error
 }
 
-// StartServer starts a server and does not wait for it to be ready. It is asked
-// to end when ctx is done, and dies with this process.
+// StartServer starts a server without waiting until it is ready. The server is asked to end
+// when ctx is done, and dies with this process.
 func StartServer(ctx context.Context, options ServerOptions) (*Server, error) {
 	s := &Server{log: newTailBuffer(), done: make(chan struct{})}
 	command, err := s.command(options)
@@ -75,7 +74,7 @@ func StartServer(ctx context.Context, options ServerOptions) (*Server, error) {
 	s.process = command.Process
 	s.terminate = sync.OnceValue(func() error { return ignoreEnded(s.process.Signal(syscall.SIGTERM)) })
 	asked := context.AfterFunc(ctx, func() {
-		// A process that cannot be signalled has ended.
+		// A process that cannot be signaled has ended.
 		_ = s.terminate()
 	})
 	go func() {
@@ -114,13 +113,14 @@ func (s *Server) command(options ServerOptions) (*exec.Cmd, error) {
 		command.Stdout = io.MultiWriter(s.log, options.Log)
 	}
 	command.Stderr = command.Stdout
-	// Ctrl-C in a terminal is for this process, which ends the server in its turn.
+	// Ctrl-C in a terminal must signal only this process, which then ends the server.
 	command.SysProcAttr.Setpgid = true
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command, nil
 }
 
-// onThisMachine runs a server as a person does who has a kubeconfig.
+// onThisMachine returns a command that runs a server with a kubeconfig, as users do outside of
+// a cluster.
 func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
 	binary, err := Binary("workload-resizer")
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
 	}
 	command := exec.Command(binary, append([]string{
 		"serve", "--kubeconfig", options.Kubeconfig,
-		// The next server waits for one that was killed.
+		// A new server waits until the lease of a killed one expires.
 		"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s",
 		"--grpc-bind-address", s.GRPCAddress, "--http-bind-address", s.HTTPAddress,
 	}, options.Args...)...)
@@ -136,17 +136,17 @@ func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
 	return command, nil
 }
 
-// PID is the server's process.
+// PID returns the PID of the server.
 func (s *Server) PID() int { return s.process.Pid }
 
-// Done is closed when the server has ended.
+// Done returns a channel that is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Log returns the log so far, of a very long one the end.
+// Log returns the log so far, or the end of a very long log.
 func (s *Server) Log() string { return s.log.String() }
 
-// Stop asks the server to end and waits until it has. The error tells how it
-// has ended if that was not in order.
+// Stop asks the server to end and waits for it. It returns an error if the server did not exit
+// cleanly.
 func (s *Server) Stop() error {
 	if err := s.terminate(); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Server) Stop() error {
 	case <-s.done:
 		return s.err
 	case <-time.After(stopGrace):
-		return errors.Join(fmt.Errorf("it still runs %v after SIGTERM and is killed", stopGrace), s.Kill())
+		return errors.Join(fmt.Errorf("the server still runs %v after SIGTERM and is killed", stopGrace), s.Kill())
 	}
 }
 
@@ -175,29 +175,29 @@ func ignoreEnded(err error) error {
 	return err
 }
 
-// WaitReady returns once the server is ready. The error of one that does not
-// become ready tells why, and shows the end of its log.
+// WaitReady waits until the server is ready. If the server does not become ready, the error
+// contains the reason and the end of the server's log.
 func (s *Server) WaitReady(ctx context.Context) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	answer := "it has not answered yet"
+	answer := "/readyz has not responded yet"
 	for {
 		if status, body, err := s.Readyz(ctx); err == nil && status == http.StatusOK {
 			return nil
 		} else if err == nil {
-			answer = fmt.Sprintf("/readyz says %d: %s", status, body)
+			answer = fmt.Sprintf("/readyz returns %d: %s", status, body)
 		}
 		select {
 		case <-s.done:
-			return fmt.Errorf("wait for the server: it has ended: %w; the end of its log:\n%s", s.untimely(), Tail(s.Log(), logTail))
+			return fmt.Errorf("wait for the server: it has ended: %w; the last lines of its log:\n%s", s.untimely(), Tail(s.Log(), logTail))
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the server: %w: %s; the end of its log:\n%s", context.Cause(ctx), answer, Tail(s.Log(), logTail))
+			return fmt.Errorf("wait for the server: %w: %s; the last lines of its log:\n%s", context.Cause(ctx), answer, Tail(s.Log(), logTail))
 		case <-ticker.C:
 		}
 	}
 }
 
-// untimely makes a clean exit an error too.
+// untimely returns the server's error, or an error for a clean exit.
 func (s *Server) untimely() error {
 	if s.err == nil {
 		return errors.New("exit status 0")
@@ -205,30 +205,28 @@ func (s *Server) untimely() error {
 	return s.err
 }
 
-// Readyz returns what the server answers on /readyz.
+// Readyz returns the server's response at /readyz.
 func (s *Server) Readyz(ctx context.Context) (status int, body string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.HTTPAddress+"/readyz", nil)
 	if err != nil {
-		return 0, "", fmt.Errorf("ask /readyz: %w", err)
+		return 0, "", fmt.Errorf("get /readyz: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, "", fmt.Errorf("ask /readyz: %w", err)
+		return 0, "", fmt.Errorf("get /readyz: %w", err)
 	}
 	content, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return 0, "", fmt.Errorf("ask /readyz: %w", err)
+		return 0, "", fmt.Errorf("get /readyz: %w", err)
 	}
 	return response.StatusCode, string(content), nil
 }
 
-// ServerForTest starts a server for a test, which fails if that does not
-// succeed, and stops it when the test is over, which fails if that is not in
-// order; the test may have ended it before. A panic in the log fails the test too,
-// whether the server survived it or not. If the test has failed, it shows the end
-// of the log.
+// ServerForTest starts a server for a test, and stops it when the test ends, unless the test
+// ended it. The test fails if the server does not start, does not stop cleanly, or logs a
+// panic, even if the server recovered from it. If the test fails, it shows the end of the log.
 func ServerForTest(tb testing.TB, options ServerOptions) *Server {
 	tb.Helper()
 	s, err := StartServer(context.Background(), options)
@@ -244,17 +242,16 @@ func ServerForTest(tb testing.TB, options ServerOptions) *Server {
 			}
 		}
 		if line := panicLine(s.Log()); line != "" {
-			tb.Errorf("the server has panicked: %s", line)
+			tb.Errorf("the server panicked: %s", line)
 		}
 		if tb.Failed() {
-			tb.Logf("the test has failed, the end of the server's log:\n%s", Tail(s.Log(), 5*logTail))
+			tb.Logf("the test failed; the last lines of the server's log:\n%s", Tail(s.Log(), 5*logTail))
 		}
 	})
 	return s
 }
 
-// panicLine returns the first line of a log that tells of a panic, recovered or
-// not, or "".
+// panicLine returns the first line of a log that mentions a panic, recovered or not, or "".
 func panicLine(log string) string {
 	for line := range strings.Lines(log) {
 		if strings.Contains(strings.ToLower(line), "panic") {

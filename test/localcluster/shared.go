@@ -16,25 +16,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// sharedVariable is the environment variable with the directory of a control plane
-// that the tests of all packages share; without it each package has its own. Make sets
-// it. The directory is the same each time: Go keeps results of tests by what the
-// environment is.
+// sharedVariable is the environment variable with the directory of a control plane that the
+// tests of all packages share. Without it, each package has its own control plane. Make sets
+// the variable, always to the same directory: Go caches test results by environment.
 const sharedVariable = "WORKLOAD_RESIZER_TEST_CLUSTER"
 
-// Namespace is a new one, for one test, of a control plane that others use at the same
-// time: what is not in a namespace is not this test's, nor is the control plane to be
-// stopped.
+// Namespace is a new namespace for one test, in a control plane that other tests use at the same
+// time. The test must neither use objects outside of namespaces, nor stop the control plane.
 type Namespace struct {
-	// Name is another one each time.
+	// Name is unique.
 	Name string
 
 	cluster *Cluster
 }
 
-// NamespaceForTest makes a namespace for a test, which fails if that does not succeed.
-// It goes away with the cluster. If the test has failed, it shows the ends of the logs
-// of the cluster, and keeps them.
+// NamespaceForTest creates a namespace for a test, and fails the test on errors. The namespace
+// exists as long as the cluster. If the test fails, it shows the last lines of the cluster's
+// logs, and keeps the logs.
 func NamespaceForTest(tb testing.TB) *Namespace {
 	tb.Helper()
 	cluster, err := shared()
@@ -57,7 +55,7 @@ func NamespaceForTest(tb testing.TB) *Namespace {
 	return &Namespace{Name: made.Name, cluster: cluster}
 }
 
-// namePrefix begins the name of the namespace of a test.
+// namePrefix returns the prefix of the names of a test's namespaces.
 func namePrefix(test string) string {
 	const longest = 40
 	name := strings.Map(func(r rune) rune {
@@ -69,14 +67,14 @@ func namePrefix(test string) string {
 	return name[:min(len(name), longest)] + "-"
 }
 
-// Config is as that of Cluster.
+// Config is like the method of Cluster.
 func (n *Namespace) Config() *rest.Config { return n.cluster.Config() }
 
-// Version is as that of Cluster.
+// Version is like the method of Cluster.
 func (n *Namespace) Version() *version.Version { return n.cluster.Version() }
 
-// Apply is as the function of that name, for the objects of manifests that are in any
-// namespace: they come into this one. Those that are of the whole cluster are left out.
+// Apply is like the function of that name, but it moves namespaced objects to this namespace,
+// and skips cluster-scoped objects.
 func (n *Namespace) Apply(ctx context.Context, manifests ...[]byte) error {
 	objects, err := decode(manifests)
 	if err != nil {
@@ -90,8 +88,8 @@ func (n *Namespace) Apply(ctx context.Context, manifests ...[]byte) error {
 	return a.applyAll(ctx, objects)
 }
 
-// shared returns the control plane that is shared, and one for this process alone if
-// there is none, which ends with the process.
+// shared returns the shared control plane. If there is none, it starts one for this process,
+// which ends with the process.
 var shared = sync.OnceValues(func() (*Cluster, error) {
 	dir := os.Getenv(sharedVariable)
 	if dir == "" {
@@ -101,7 +99,7 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 		}
 		return Up(context.Background(), Options{Dir: dir})
 	}
-	// Results of tests do not hold for another testcluster.
+	// Stat the binary, so that cached test results are not valid for another testcluster.
 	binary, err := Binary("testcluster")
 	if err != nil {
 		return nil, err

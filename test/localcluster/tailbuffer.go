@@ -2,10 +2,11 @@ package localcluster
 
 import "sync"
 
-// logLimit bounds how much of a log is kept in memory, in bytes.
+// logLimit is how much of a log is kept in memory, in bytes.
 const logLimit = 4 << 20
 
-// tailBuffer keeps the end of what is written to it. It may be read meanwhile.
+// tailBuffer keeps the end of the text that is written to it. It can be read and written
+// concurrently.
 type tailBuffer struct {
 	limit int
 
@@ -20,14 +21,14 @@ func (b *tailBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.content = append(b.content, p...)
-	// Half at a time, so that a long log is not copied for every line.
+	// Drop half at a time, so that a long log is not copied for every line.
 	if len(b.content) > b.limit {
 		b.content = append([]byte(nil), b.content[len(b.content)-b.limit/2:]...)
 	}
 	return len(p), nil
 }
 
-// String returns what is kept.
+// String returns the kept text.
 func (b *tailBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

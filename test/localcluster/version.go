@@ -9,14 +9,13 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// versionVariable is the environment variable that says which Kubernetes version
-// the control planes of clusters are to have, e.g. 1.33.13; without it they have
-// the one that testcluster is built from. Their programs are in
-// bin/kubernetes-VERSION, which "make bin/kubernetes-oldest" builds.
+// versionVariable is the environment variable with the Kubernetes version of control planes,
+// e.g. 1.33.13. Without it, they have the version that testcluster is built from. The programs
+// are in bin/kubernetes-VERSION, which "make bin/kubernetes-oldest" builds.
 const versionVariable = "WORKLOAD_RESIZER_TEST_KUBERNETES"
 
-// controlPlane returns the directory of the control plane's programs, "" for
-// those that are built into testcluster.
+// controlPlane returns the directory of the control plane's programs, or "" for the programs
+// that are built into testcluster.
 func controlPlane() (string, error) {
 	wanted := os.Getenv(versionVariable)
 	if wanted == "" {
@@ -33,21 +32,21 @@ func controlPlane() (string, error) {
 	return dir, nil
 }
 
-// Version is the API server's, for what differs between versions.
+// Version returns the API server's version, for differences between versions.
 func (c *Cluster) Version() *version.Version { return c.version }
 
 // askVersion asks the API server for its version.
 func (c *Cluster) askVersion() error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.config)
 	if err != nil {
-		return fmt.Errorf("ask for the version of the cluster in %s: %w", c.Dir, err)
+		return fmt.Errorf("get the version of the cluster in %s: %w", c.Dir, err)
 	}
 	info, err := client.ServerVersion()
 	if err != nil {
-		return fmt.Errorf("ask for the version of the cluster in %s: %w", c.Dir, err)
+		return fmt.Errorf("get the version of the cluster in %s: %w", c.Dir, err)
 	}
 	if c.version, err = version.ParseSemantic(info.GitVersion); err != nil {
-		return fmt.Errorf("read the version of the cluster in %s: %w", c.Dir, err)
+		return fmt.Errorf("parse the version of the cluster in %s: %w", c.Dir, err)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 const versionVariable = "WORKLOAD_RESIZER_TEST_KUBERNETES"
 
-// testVersion wants the version that the environment asks for, or that
-// testcluster is built from.
+// testVersion expects the version in the environment, or else the version that testcluster is
+// built from.
 func testVersion(t *testing.T, cluster *localcluster.Cluster) {
 	want := os.Getenv(versionVariable)
 	if want == "" {
@@ -33,16 +33,16 @@ func testVersion(t *testing.T, cluster *localcluster.Cluster) {
 }
 
 func TestVersion(t *testing.T) {
-	t.Run("a version that is not built is an error", aVersionThatIsNotBuiltIsAnError)
+	t.Run("fails for a version that is not built", failsForAVersionThatIsNotBuilt)
 }
 
-func aVersionThatIsNotBuiltIsAnError(t *testing.T) {
+func failsForAVersionThatIsNotBuilt(t *testing.T) {
 	t.Setenv(versionVariable, "1.2.3")
 	cluster, err := localcluster.Up(t.Context(), localcluster.Options{Dir: t.TempDir() + "/cluster"})
 	if err == nil {
-		t.Fatalf("brought up %v: %v", cluster.Version(), cluster.Down())
+		t.Fatalf("started a cluster of version %v; stop it: %v", cluster.Version(), cluster.Down())
 	}
 	if !strings.Contains(err.Error(), "make bin/kubernetes-oldest") {
-		t.Errorf("got %v, want the advice to build it", err)
+		t.Errorf("got %v, want an error that suggests how to build it", err)
 	}
 }

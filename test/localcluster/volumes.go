@@ -13,21 +13,20 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// projectedTokenSeconds is the shortest life that the API server gives to a token:
-// a server that does not read it anew is found out.
+// projectedTokenSeconds is the shortest lifetime of a token that the API server allows. It
+// reveals servers that do not read the token again.
 const projectedTokenSeconds = 600
 
-// volumes writes what a pod mounts into a root directory.
+// volumes writes the volumes of a pod to a root directory.
 type volumes struct {
 	client kubernetes.Interface
 	pod    *corev1.Pod
 	root   string
-	// owner is whose the files are, -1 for the user of this process.
+	// owner is the owner of the files; -1 means the user of this process.
 	owner int
 }
 
-// write writes the files of all volumes that a container mounts as they are in the
-// cluster now, each in one step.
+// write writes the current files of all volumes that a container mounts, each file atomically.
 func (v *volumes) write(ctx context.Context, container *corev1.Container) error {
 	for _, mount := range container.VolumeMounts {
 		for _, volume := range v.pod.Spec.Volumes {
@@ -66,7 +65,7 @@ func (v *volumes) put(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// files are those of a volume by their names.
+// files returns the files of a volume by name.
 func (v *volumes) files(ctx context.Context, volume *corev1.VolumeSource) (map[string][]byte, error) {
 	switch {
 	case volume.EmptyDir != nil:
@@ -76,7 +75,7 @@ func (v *volumes) files(ctx context.Context, volume *corev1.VolumeSource) (map[s
 	case volume.ConfigMap != nil:
 		return v.configMap(ctx, volume.ConfigMap.Name, volume.ConfigMap.Items, volume.ConfigMap.Optional)
 	case volume.Projected == nil:
-		return nil, fmt.Errorf("it is of a kind that is not known here")
+		return nil, fmt.Errorf("unsupported kind of volume")
 	}
 	all := map[string][]byte{}
 	for i := range volume.Projected.Sources {
@@ -104,13 +103,13 @@ func (v *volumes) projected(ctx context.Context, source *corev1.VolumeProjection
 		files := map[string][]byte{}
 		for _, item := range source.DownwardAPI.Items {
 			if item.FieldRef == nil || item.FieldRef.FieldPath != "metadata.namespace" {
-				return nil, fmt.Errorf("file %s is from a field that is not known here", item.Path)
+				return nil, fmt.Errorf("file %s has an unsupported field", item.Path)
 			}
 			files[item.Path] = []byte(v.pod.Namespace)
 		}
 		return files, nil
 	}
-	return nil, fmt.Errorf("it has a source of a kind that is not known here")
+	return nil, fmt.Errorf("unsupported kind of source")
 }
 
 func (v *volumes) token(ctx context.Context, audience string) (string, error) {
@@ -146,7 +145,7 @@ func (v *volumes) configMap(ctx context.Context, name string, items []corev1.Key
 	return chosenItems(data, items), nil
 }
 
-// unless drops the error that something optional does not exist.
+// unless returns err, or nil if err means that an optional object does not exist.
 func unless(optional *bool, err error) error {
 	if optional != nil && *optional && apierrors.IsNotFound(err) {
 		return nil
@@ -154,7 +153,7 @@ func unless(optional *bool, err error) error {
 	return err
 }
 
-// chosenItems are the files that items make of data, all of data if there are none.
+// chosenItems returns the files that items select from data, or all of data without items.
 func chosenItems(data map[string][]byte, items []corev1.KeyToPath) map[string][]byte {
 	if len(items) == 0 {
 		return data

@@ -1,5 +1,5 @@
-// Package metriclabels says which values the labels of the server's metrics may have,
-// for tests of what the server tells and of what alerts and the dashboard ask for.
+// Package metriclabels lists the values that labels of the server's metrics may have, for tests
+// of the server's metrics, and of the queries in alerts and the dashboard.
 //
 // It must not know any metric.
 package metriclabels

@@ -5,8 +5,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 )
 
-// Values has every value that each label of the server's own metrics may have,
-// where the table of ratios has these node types. None of them grows with the cluster.
+// Values returns all values of each label of the server's own metrics, if the table of ratios
+// has these node types. Their number does not grow with the cluster.
 func Values(nodeTypes ...string) map[string][]string {
 	reasons := []string{""}
 	for _, info := range contract.Reasons() {

@@ -25,7 +25,7 @@ type alert struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// file reads a file of the repository, and returns its path too.
+// file returns the path and the content of a file of the repository.
 func file(t *testing.T, elements ...string) (path string, content []byte) {
 	t.Helper()
 	root, err := localcluster.Root()
@@ -56,18 +56,18 @@ func alerts(t *testing.T) []alert {
 		all = append(all, group.Rules...)
 	}
 	if len(all) == 0 {
-		t.Fatal("there are no alerts")
+		t.Fatal("alerts.yaml has no alerts")
 	}
 	return all
 }
 
 func TestAlerts(t *testing.T) {
-	t.Run("promtool accepts the alerts and fires them where it should", promtoolAcceptsTheAlertsAndFiresThemWhereItShould)
-	t.Run("each alert has a case in which it fires and one in which it is silent", eachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent)
-	t.Run("each alert says how bad it is what it means and what to do", eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo)
+	t.Run("promtool accepts the alerts and their tests pass", promtoolAcceptsTheAlertsAndTheirTestsPass)
+	t.Run("each alert has tests in which it fires and does not fire", eachAlertHasTestsInWhichItFiresAndDoesNotFire)
+	t.Run("each alert has a severity and a description and a runbook", eachAlertHasASeverityAndADescriptionAndARunbook)
 }
 
-func promtoolAcceptsTheAlertsAndFiresThemWhereItShould(t *testing.T) {
+func promtoolAcceptsTheAlertsAndTheirTestsPass(t *testing.T) {
 	promtool, err := localcluster.Binary("promtool")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func promtoolAcceptsTheAlertsAndFiresThemWhereItShould(t *testing.T) {
 	}
 }
 
-func eachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent(t *testing.T) {
+func eachAlertHasTestsInWhichItFiresAndDoesNotFire(t *testing.T) {
 	_, content := file(t, "deploy", "monitoring", "alerts_test.yaml")
 	var tests struct {
 		Tests []struct {
@@ -110,13 +110,13 @@ func eachAlertHasACaseInWhichItFiresAndOneInWhichItIsSilent(t *testing.T) {
 	for _, a := range alerts(t) {
 		for _, fires := range []bool{true, false} {
 			if !seen[expected{a.Alert, fires}] {
-				t.Errorf("no case of alerts_test.yaml has %s firing: %v", a.Alert, fires)
+				t.Errorf("alerts_test.yaml has no check that %s fires: %v", a.Alert, fires)
 			}
 		}
 	}
 }
 
-func eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo(t *testing.T) {
+func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
 	_, guide := file(t, "docs", "operations.md")
 	var sections []string
 	for line := range strings.Lines(string(guide)) {
@@ -126,7 +126,7 @@ func eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo(t *testing.T) {
 	}
 	for _, a := range alerts(t) {
 		if a.For == "" {
-			t.Errorf("%s has no for", a.Alert)
+			t.Errorf("%s does not set for", a.Alert)
 		}
 		if severity := a.Labels["severity"]; severity != "critical" && severity != "warning" {
 			t.Errorf("%s has the severity %q", a.Alert, severity)
@@ -143,7 +143,7 @@ func eachAlertSaysHowBadItIsWhatItMeansAndWhatToDo(t *testing.T) {
 	}
 	for _, section := range sections {
 		if !slices.ContainsFunc(alerts(t), func(a alert) bool { return a.Alert == section }) {
-			t.Errorf("docs/operations.md has a section %s, which is no alert", section)
+			t.Errorf("docs/operations.md has a section %s, which is not an alert", section)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// dashboard is what Grafana reads, as far as it is looked at here.
+// dashboard has the parts of a Grafana dashboard that the tests check.
 type dashboard struct {
 	UID           string  `json:"uid"`
 	Title         string  `json:"title"`
@@ -47,7 +47,7 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// queries are those of the dashboard, with values for Grafana's variables.
+// queries returns the queries of the dashboard, with values for Grafana's variables.
 func (d *dashboard) queries() []string {
 	values := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$job", ".+")
 	var all []string
@@ -63,10 +63,10 @@ func (d *dashboard) queries() []string {
 }
 
 func TestDashboard(t *testing.T) {
-	t.Run("the dashboard can be laid out and asks the source that is chosen", theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen)
+	t.Run("the dashboard has a valid layout and uses the chosen data source", theDashboardHasAValidLayoutAndUsesTheChosenDataSource)
 }
 
-func theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
+func theDashboardHasAValidLayoutAndUsesTheChosenDataSource(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID != "workload-resizer" || d.Title == "" || d.SchemaVersion < 39 {
 		t.Errorf("uid %q, title %q, schema version %d", d.UID, d.Title, d.SchemaVersion)
@@ -76,7 +76,7 @@ func theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
 		variables[v.Name] = v.Type
 	}
 	if variables["datasource"] != "datasource" || variables["job"] != "query" {
-		t.Errorf("the variables are %v", variables)
+		t.Errorf("got the variables %v", variables)
 	}
 	type cell struct{ x, y int }
 	taken, ids := map[cell]string{}, map[int]string{}
@@ -91,7 +91,7 @@ func theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
 		for x := p.Grid.X; x < p.Grid.X+p.Grid.W; x++ {
 			for y := p.Grid.Y; y < p.Grid.Y+p.Grid.H; y++ {
 				if other, ok := taken[cell{x, y}]; ok {
-					t.Fatalf("%s lies on %s", p.Title, other)
+					t.Fatalf("%s overlaps %s", p.Title, other)
 				}
 				taken[cell{x, y}] = p.Title
 			}
@@ -104,7 +104,7 @@ func theDashboardCanBeLaidOutAndAsksTheSourceThatIsChosen(t *testing.T) {
 		}
 		for _, target := range p.Targets {
 			if target.Datasource["uid"] != "${datasource}" {
-				t.Errorf("%s asks the source %v", p.Title, target.Datasource)
+				t.Errorf("%s uses the data source %v", p.Title, target.Datasource)
 			}
 		}
 	}

@@ -24,15 +24,16 @@ func (s *scene) scraped(t *testing.T) {
 			return err
 		}
 		if len(targets.Active) != 1 || targets.Active[0].Health != promv1.HealthGood {
-			return fmt.Errorf("the targets are %+v", targets.Active)
+			return fmt.Errorf("got the targets %+v", targets.Active)
 		}
 		return nil
 	})
 }
 
-// figures compares once all pods have their sizes and the nodes have carried them out.
+// figures compares metrics with GetStatus and the pods, once all pods are resized and the nodes
+// have actuated the resizes.
 func (s *scene) figures(t *testing.T) {
-	localcluster.Eventually(t, "Prometheus to have the figures of the server", func() error {
+	localcluster.Eventually(t, "Prometheus to have the server's values", func() error {
 		status, err := s.api.Status(t.Context())
 		if err != nil {
 			return err
@@ -41,7 +42,7 @@ func (s *scene) figures(t *testing.T) {
 		for _, count := range status.GetPods() {
 			decision := strings.ToLower(strings.TrimPrefix(count.GetDecision().String(), "DECISION_"))
 			if count.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
-				return fmt.Errorf("%d pods are still to be resized", count.GetPods())
+				return fmt.Errorf("%d pods still need a resize", count.GetPods())
 			}
 			if count.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED {
 				aligned += count.GetPods()
@@ -59,13 +60,13 @@ func (s *scene) figures(t *testing.T) {
 			return err
 		}
 		if freed == 0 {
-			return fmt.Errorf("no pod gave cores back")
+			return fmt.Errorf("no pod freed cores")
 		}
 		return s.shows(t, freed, `workload_resizer_requested_change_cores{direction="freed"}`)
 	})
 }
 
-// coresFreed is by how much pods ask for less than what is kept of their originals.
+// coresFreed returns how far the pods' CPU requests are below their recorded originals in all.
 func (s *scene) coresFreed(t *testing.T) (cores float64, err error) {
 	pods, err := s.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *scene) coresFreed(t *testing.T) (cores float64, err error) {
 	return cores, nil
 }
 
-// shows returns an error if a query of Prometheus does not give this one value.
+// shows returns an error unless a query to Prometheus returns exactly this value.
 func (s *scene) shows(t *testing.T, want float64, format string, args ...any) error {
 	query := fmt.Sprintf(format, args...)
 	value, _, _, err := s.prometheus.Query(t.Context(), query, time.Now())

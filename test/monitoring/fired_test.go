@@ -12,12 +12,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// steady is for how long the alerts that fire have to be the same: several
-// evaluations, so that one that comes and goes is seen.
+// steady is how long the same alerts must fire: several evaluations, to detect alerts that fire
+// only for a moment.
 const steady = 5 * time.Second
 
-// awaitFiring waits until the alerts that fire are these and no others, and have been
-// for a while.
+// awaitFiring waits until exactly these alerts fire, and have fired for a while.
 func (s *scene) awaitFiring(t *testing.T, want ...string) []promv1.Alert {
 	t.Helper()
 	slices.Sort(want)
@@ -37,19 +36,18 @@ func (s *scene) awaitFiring(t *testing.T, want ...string) []promv1.Alert {
 		}
 		slices.Sort(names)
 		if names = slices.Compact(names); !slices.Equal(names, want) {
-			return fmt.Errorf("%v fire", names)
+			return fmt.Errorf("the firing alerts are %v", names)
 		}
 		fired, err := s.fired(t, steady)
 		if err == nil && !slices.Equal(fired, want) {
-			err = fmt.Errorf("%v have fired within %v", fired, steady)
+			err = fmt.Errorf("%v fired within %v", fired, steady)
 		}
 		return err
 	})
 	return firing
 }
 
-// firedOnly checks that no others than these alerts have fired since then, not even
-// for a moment.
+// firedOnly checks that only these alerts have fired since then, even for a moment.
 func (s *scene) firedOnly(t *testing.T, since time.Time, allowed ...string) {
 	t.Helper()
 	fired, err := s.fired(t, time.Since(since))
@@ -58,16 +56,16 @@ func (s *scene) firedOnly(t *testing.T, since time.Time, allowed ...string) {
 	}
 	for _, name := range fired {
 		if !slices.Contains(allowed, name) {
-			t.Errorf("%s has fired, besides %v", name, allowed)
+			t.Errorf("%s has fired, want only %v", name, allowed)
 		}
 	}
 	if len(fired) == 0 {
-		t.Error("Prometheus has kept nothing of what fired")
+		t.Error("Prometheus has no record of alerts that fired")
 	}
 }
 
-// fired are the names of the alerts that fired at any time within the last while, as
-// Prometheus has recorded it, sorted.
+// fired returns the sorted names of the alerts that fired at any time within the given duration,
+// as recorded by Prometheus.
 func (s *scene) fired(t *testing.T, within time.Duration) ([]string, error) {
 	t.Helper()
 	query := fmt.Sprintf(`group by (alertname) (count_over_time(ALERTS{alertstate="firing"}[%dms]))`, within.Milliseconds())

@@ -14,12 +14,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// expiring fires all the time: the server's certificate is one of a day.
+// expiring fires all the time: the server's certificate is valid for only a day.
 const expiring = "WorkloadResizerCertificateExpiring"
 
-// quiet looks at rules that were evaluated since they had metrics of a resize.
+// quiet checks rules that were evaluated after metrics of a resize existed.
 func (s *scene) quiet(t *testing.T) {
-	s.awaitFiring(t, expiring) // No server has just been started.
+	s.awaitFiring(t, expiring) // Alerts of the server's start no longer fire.
 	begin := time.Now()
 	localcluster.Eventually(t, "all rules to be evaluated", func() error {
 		result, err := s.prometheus.Rules(t.Context(), nil)
@@ -31,7 +31,7 @@ func (s *scene) quiet(t *testing.T) {
 			for _, rule := range group.Rules {
 				a, ok := rule.(promv1.AlertingRule)
 				if !ok {
-					return fmt.Errorf("%v is no alert", rule)
+					return fmt.Errorf("%v is not an alert", rule)
 				}
 				if a.LastEvaluation.Before(begin) || a.Health != promv1.RuleHealthGood || a.LastError != "" {
 					return fmt.Errorf("%s was evaluated at %v: %s %s", a.Name, a.LastEvaluation, a.Health, a.LastError)
@@ -40,7 +40,7 @@ func (s *scene) quiet(t *testing.T) {
 			}
 		}
 		if want := len(alerts(t)); count != want {
-			return fmt.Errorf("%d of %d rules are there", count, want)
+			return fmt.Errorf("got %d of %d rules", count, want)
 		}
 		return nil
 	})
@@ -54,7 +54,7 @@ func (s *scene) brokenConfig(t *testing.T) {
 	s.apply(t, []byte(broken))
 	for _, a := range s.awaitFiring(t, expiring, "WorkloadResizerRatioSourceUnhealthy") {
 		if a.Labels["alertname"] != expiring && a.Labels["source"] != "configmap" {
-			t.Errorf("it tells of %v", a.Labels)
+			t.Errorf("the alert has the labels %v", a.Labels)
 		}
 		for name, text := range a.Annotations {
 			if strings.ContainsAny(string(text), "{}<>") {
@@ -75,20 +75,20 @@ func (s *scene) killed(t *testing.T) {
 	s.awaitFiring(t, "WorkloadResizerAbsent", "WorkloadResizerReplicaDown")
 	s.serve()
 	s.awaitFiring(t, expiring)
-	// The next server waits for the Lease longer than alerts are patient here.
+	// The next server waits for the Lease longer than alerts wait in this test.
 	s.firedOnly(t, begin, expiring, "WorkloadResizerAbsent", "WorkloadResizerReplicaDown", "WorkloadResizerNoLeader")
 }
 
 func (s *scene) leaderless(t *testing.T) {
 	begin := time.Now()
-	s.holdLease(t, "somebody else", 3600)
+	s.holdLease(t, "another holder", 3600)
 	s.awaitFiring(t, expiring, "WorkloadResizerNoLeader")
 	s.holdLease(t, "", 1)
 	s.awaitFiring(t, expiring)
 	s.firedOnly(t, begin, expiring, "WorkloadResizerNoLeader")
 }
 
-// holdLease writes who has the Lease, now and for so many seconds.
+// holdLease sets the holder of the Lease, for that many seconds from now.
 func (s *scene) holdLease(t *testing.T, holder string, seconds int32) {
 	t.Helper()
 	leases := s.client.CoordinationV1().Leases(deploy.Namespace)

@@ -18,20 +18,19 @@ import (
 )
 
 func TestLive(t *testing.T) {
-	t.Run("a real prometheus watches a real server", aRealPrometheusWatchesARealServer)
+	t.Run("a real Prometheus monitors a real server", aRealPrometheusMonitorsARealServer)
 }
 
-// TestARealPrometheusWatchesARealServer makes the steps on one cluster, one after
-// the other: they break the server, and mend it.
-func aRealPrometheusWatchesARealServer(t *testing.T) {
+// The steps run in order on one cluster: they break the server, and repair it.
+func aRealPrometheusMonitorsARealServer(t *testing.T) {
 	s := newScene(t)
-	t.Run("the server is scraped", s.scraped)
-	t.Run("the figures are those of GetStatus and of the pods", s.figures)
-	t.Run("alerts and dashboard ask for what there is", s.queries)
-	t.Run("rules are evaluated, and tell only of the certificate", s.quiet)
-	t.Run("a broken ConfigMap is told", s.brokenConfig)
-	t.Run("a server that is killed is told", s.killed)
-	t.Run("a Lease that somebody else has is told", s.leaderless)
+	t.Run("Prometheus scrapes the server", s.scraped)
+	t.Run("metrics match GetStatus and the pods", s.figures)
+	t.Run("alerts and dashboard use existing metrics", s.queries)
+	t.Run("only the certificate alert fires on a healthy server", s.quiet)
+	t.Run("an alert fires for an invalid ConfigMap", s.brokenConfig)
+	t.Run("alerts fire for a killed server", s.killed)
+	t.Run("an alert fires for a Lease with another holder", s.leaderless)
 }
 
 // scene is a cluster, a server in it, and a Prometheus that scrapes that server.
@@ -39,12 +38,12 @@ type scene struct {
 	cluster *localcluster.Cluster
 	client  kubernetes.Interface
 	server  *localcluster.Server
-	// options start the server anew at the same addresses.
+	// options restart the server at the same addresses.
 	options    localcluster.ServerOptions
 	api        *client.Client
 	prometheus promv1.API
-	// whole is the test that the steps are of: a server that a step starts goes on
-	// after it.
+	// whole is the parent test of the steps: a server that a step starts keeps running
+	// after the step.
 	whole *testing.T
 }
 
@@ -56,7 +55,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It ends within a day, which is an alert too.
+	// It expires within a day, so an alert fires.
 	cert, err := localcluster.ServingCertificate(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +105,8 @@ func (s *scene) dial(t *testing.T, cert localcluster.Certificate) {
 	t.Cleanup(func() { _ = s.api.Close() })
 }
 
-// configuration writes that of Prometheus, with alerts that wait for seconds only.
+// configuration writes the configuration of Prometheus, with alerts that wait only for seconds,
+// and returns its directory.
 func (s *scene) configuration(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

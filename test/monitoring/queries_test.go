@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	// metricName finds the metrics in a query, selection those with labels, matcher
-	// what is wanted of a label, and grouping the labels that remain.
+	// metricName matches metrics in a query, selection matches metrics with labels, matcher
+	// matches label matchers, and grouping matches the labels to group by.
 	metricName = regexp.MustCompile(`\b(?:workload_resizer|grpc_server|process|go)_[a-z0-9_]+`)
 	selection  = regexp.MustCompile(`\b([a-z0-9_]+)\{([^}]*)\}`)
 	matcher    = regexp.MustCompile(`(\w+)(=~|!~|!=|=)"([^"]*)"`)
@@ -22,8 +22,8 @@ var (
 	labelValue = regexp.MustCompile(`"[^"]*"`)
 )
 
-// queries runs every query, and looks for every metric, label and value of a label
-// that it names: one that does not exist would only give nothing.
+// queries runs every query, and checks that every metric, label and label value in it exists: a
+// query for one that does not exist would only return nothing.
 func (s *scene) queries(t *testing.T) {
 	d := readDashboard(t)
 	all := d.queries()
@@ -53,7 +53,7 @@ func (s *scene) queries(t *testing.T) {
 		}
 		for _, match := range selection.FindAllStringSubmatch(query, -1) {
 			if !metricName.MatchString(match[1]) {
-				continue // up and ALERTS are Prometheus' own.
+				continue // up and ALERTS are metrics of Prometheus.
 			}
 			there := of(match[1])
 			for _, wanted := range matcher.FindAllStringSubmatch(match[2], -1) {
@@ -70,20 +70,20 @@ func (s *scene) queries(t *testing.T) {
 		for _, match := range grouping.FindAllStringSubmatch(bare, -1) {
 			for label := range strings.SplitSeq(match[1], ",") {
 				if label = strings.TrimSpace(label); len(known) > 0 && !known[model.LabelName(label)] {
-					t.Errorf("there is no label %s: %s", label, query)
+					t.Errorf("label %s does not exist: %s", label, query)
 				}
 			}
 		}
 	}
 }
 
-// withoutLabels leaves out what is in braces and in groupings.
+// withoutLabels removes label matchers and groupings from a query.
 func withoutLabels(query string) string {
 	return grouping.ReplaceAllString(selection.ReplaceAllString(query, "$1"), "")
 }
 
-// unmatched is what a matcher names that none of the values is; of a regular
-// expression, each alternative by itself.
+// unmatched returns the value in a matcher that does not match any of the values, or "". In a
+// regular expression, it checks each alternative separately.
 func unmatched(t *testing.T, values []string, operator, wanted string) string {
 	t.Helper()
 	alternatives := []string{regexp.QuoteMeta(wanted)}
@@ -102,8 +102,8 @@ func unmatched(t *testing.T, values []string, operator, wanted string) string {
 	return ""
 }
 
-// labels are those of all series of a metric, its name among them, with the values
-// that they may have: of a closed set all, of others those that there are.
+// labels returns the labels of all series of a metric, including its name, with their possible
+// values: all values of a closed set, or else the existing values.
 func (s *scene) labels(t *testing.T, metric string) map[model.LabelName][]string {
 	t.Helper()
 	series, _, _, err := s.prometheus.Series(t.Context(), []string{metric}, time.Now().Add(-time.Hour), time.Now())

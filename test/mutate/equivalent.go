@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// endless begins the reason of a mutant whose tests run into their timeout because it
-// never ends, and not because they are slow.
+// endless is the prefix of the reason for a mutant whose tests time out because it never ends,
+// and not because they are slow.
 const endless = "endless: "
 
-// equivalent is a mutant that is not killed, and why.
+// equivalent is a mutant that is not killed, and the reason.
 type equivalent struct {
 	change
 	why string
 }
 
-// readEquivalent reads a list: paragraphs of the file and the function, the line, the
-// line of the mutant, and why. What begins with # is for readers.
+// readEquivalent reads a list. Each paragraph has the file and the function, the line, the line
+// of the mutant, and the reason. Lines that start with # are comments.
 func readEquivalent(name string) ([]equivalent, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func parseEquivalent(text string) (all []equivalent, err error) {
 		}
 		defer func() { paragraph = nil }()
 		if len(paragraph) < 4 || !strings.HasPrefix(paragraph[1], "- ") || !strings.HasPrefix(paragraph[2], "+ ") {
-			return fmt.Errorf("%q is not followed by a line with -, one with + and why no test can tell these apart", paragraph[0])
+			return fmt.Errorf("%q must be followed by a line with -, a line with +, and the reason why no test can distinguish them", paragraph[0])
 		}
 		file, function, _ := strings.Cut(paragraph[0], " ")
 		all = append(all, equivalent{change{file, function, paragraph[1][2:], paragraph[2][2:]}, strings.Join(paragraph[3:], " ")})

@@ -13,37 +13,37 @@ import (
 	"time"
 )
 
-// What gremlins makes of the exit code of "go test".
+// The exit codes of "go test" as gremlins interprets them.
 const (
 	killed    = 1
 	notViable = 2
 )
 
-// The environment tells the command that gremlins takes for go where the real one is,
-// which tests are left out, and how long they may take at least.
+// Environment variables for the command that gremlins runs as go: the path of the real go
+// command, which tests to skip, and the minimum timeout of tests.
 const (
 	goVariable      = "MUTATE_GO"
 	skipVariable    = "MUTATE_SKIP"
 	timeoutVariable = "MUTATE_TIMEOUT"
 )
 
-// coefficient is how many times as long as those of the code the tests of a mutant may
-// take.
+// coefficient is how many times as long the tests of a mutant may take as the tests of the
+// original code.
 const coefficient = 10
 
-// mostMemory is what a mutant's tests may take: an endless loop that appends is to end
-// before the machine's memory does.
+// mostMemory is how much memory the tests of a mutant may use: an endless loop that appends must
+// end before the machine runs out of memory.
 const mostMemory = 6 << 30
 
-// goCommand does what gremlins asks of the go command, and returns its exit code:
+// goCommand does what gremlins expects of the go command, and returns its exit code:
 //
-//   - The profile of coverage that it writes has every line, so that every mutant is
-//     tried. What no test reaches survives.
-//   - What does not compile ends otherwise than what fails.
-//   - Nothing is vetted: a mutant is to be found out by tests.
+//   - It writes a coverage profile with every line, so that gremlins tries every mutant.
+//     Mutants in code that no test reaches survive.
+//   - A mutant that does not compile has another exit code than failing tests.
+//   - It does not run vet: tests must detect mutants.
 func goCommand(args []string) (int, error) {
 	if len(args) == 0 || args[0] != "test" {
-		return 0, nil // go mod download, of which nothing is needed.
+		return 0, nil // go mod download, which is not needed.
 	}
 	value := func(flag string) string {
 		if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
@@ -54,22 +54,23 @@ func goCommand(args []string) (int, error) {
 	if profile := value("-coverprofile"); profile != "" {
 		return cover(strings.TrimSuffix(args[len(args)-1], "/..."), profile)
 	}
-	return test(".", value("-timeout")) // Gremlins is in the package's folder.
+	return test(".", value("-timeout")) // Gremlins runs it in the package's folder.
 }
 
-// realGo is the go command, for what is not to find goCommand in PATH.
+// realGo returns a command that runs the real go command, and not goCommand, which is in PATH.
 func realGo(folder string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Getenv(goVariable), args...)
 	cmd.Dir, cmd.Stderr = folder, os.Stderr
 	return cmd
 }
 
-// cover runs the tests of the code as it is, which have to pass, and says that they
-// reach everything. It takes as long as gives the mutants their timeout.
+// cover runs the tests of the original code, which must pass, and writes a profile with full
+// coverage. It takes at least as long as necessary for the minimum timeout of mutants, which
+// gremlins derives from it.
 func cover(folder, profile string) (int, error) {
 	timeout, err := time.ParseDuration(os.Getenv(timeoutVariable))
 	if err != nil {
-		return 0, fmt.Errorf("understand %s: %w", timeoutVariable, err)
+		return 0, fmt.Errorf("parse %s: %w", timeoutVariable, err)
 	}
 	least := time.After(timeout / coefficient)
 	defer func() { <-least }()
@@ -84,8 +85,8 @@ func cover(folder, profile string) (int, error) {
 	return 0, os.WriteFile(profile, append([]byte("mode: set\n"), blocks...), 0o600)
 }
 
-// test compiles the tests of the package in a folder and runs them. They are killed
-// with this process.
+// test compiles and runs the tests of the package in a folder. The tests are killed with this
+// process.
 func test(folder, timeout string) (int, error) {
 	scratch, err := os.MkdirTemp("", "mutate-test-")
 	if err != nil {

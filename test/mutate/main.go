@@ -24,11 +24,11 @@ func main() {
 		os.Exit(code)
 	}
 	var o options
-	flag.StringVar(&o.gremlins, "gremlins", "bin/gremlins", "the program that makes the mutants")
-	flag.StringVar(&o.list, "equivalent", "test/mutate/equivalent.txt", "the list of mutants that no test can tell from the code")
-	flag.StringVar(&o.skip, "skip", "", "tests that are left out, a regular expression as for go test -skip")
-	flag.DurationVar(&o.timeout, "timeout", time.Minute, "how long the tests of a mutant may take at least; at most it is ten times as long as those of the code took")
-	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
+	flag.StringVar(&o.gremlins, "gremlins", "bin/gremlins", "program that creates the mutants")
+	flag.StringVar(&o.list, "equivalent", "test/mutate/equivalent.txt", "list of mutants that no test can distinguish from the code")
+	flag.StringVar(&o.skip, "skip", "", "tests to skip, a regular expression as for go test -skip")
+	flag.DurationVar(&o.timeout, "timeout", time.Minute, "minimum timeout of the tests of a mutant; the timeout is ten times as long as the tests of the code take, if that is longer")
+	flag.IntVar(&o.workers, "workers", 2, "number of mutants to try at the same time")
 	flag.Parse()
 	if err := mutate(o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -42,8 +42,8 @@ type options struct {
 	workers              int
 }
 
-// mutate tries the packages, whose folders are relative to the module's root, where it
-// is run.
+// mutate tries the mutants of packages. Their folders are relative to the module's root, which
+// must be the working directory.
 func mutate(o options, packages []string) error {
 	listed, err := readEquivalent(o.list)
 	if err != nil {
@@ -74,12 +74,12 @@ func mutate(o options, packages []string) error {
 		failed = failed || !r.good()
 	}
 	if failed {
-		return errors.New("mutants survive that no test finds out: write the test, delete the code, or say in " + o.list + " why no test can")
+		return errors.New("mutants survive: write a test that detects them, delete the code, or explain in " + o.list + " why no test can detect them")
 	}
 	return nil
 }
 
-// laboratory is a copy of the module where mutants are tried.
+// laboratory is a copy of the module in which mutants are tried.
 type laboratory struct {
 	options
 	folder, goPath string
@@ -111,7 +111,7 @@ func newLaboratory(o options) (*laboratory, error) {
 		err = os.Symlink(self, filepath.Join(folder, "bin/go"))
 	}
 	if err == nil {
-		// What is neither built nor history: gremlins copies it again for each worker.
+		// Without build results and history: gremlins copies the module again for each worker.
 		err = run("bash", "-o", "pipefail", "-c", `git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar -cT - | tar -xC "$0"`, filepath.Join(folder, "module"))
 	}
 	if err != nil {
@@ -130,13 +130,13 @@ func run(name string, args ...string) error {
 	return nil
 }
 
-// try has gremlins try all mutants of a package, and returns how that went.
+// try runs gremlins on all mutants of a package, and returns the results.
 func (l *laboratory) try(folder string) ([]mutant, error) {
 	output := filepath.Join(l.folder, "gremlins.json")
 	cmd := exec.Command(l.gremlins, "unleash", "./"+folder, "--exclude-files=/", "--output="+output,
 		"--workers="+strconv.Itoa(l.workers), "--timeout-coefficient="+strconv.Itoa(coefficient),
 		"--invert-assignments", "--invert-bitwise", "--invert-bwassign", "--invert-logical", "--invert-loopctrl", "--remove-self-assignments",
-		"--invert-negatives=false") // These are of --arithmetic-base, too.
+		"--invert-negatives=false") // --arithmetic-base includes these.
 	cmd.Dir = filepath.Join(l.folder, "module")
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Join(l.folder, "bin")+":"+os.Getenv("PATH"), "TMPDIR="+filepath.Join(l.folder, "tmp"),

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// change is what a mutant is told by, wherever its line moves to.
+// change identifies a mutant, even if its line moves.
 type change struct {
 	// file is relative to the module's root.
 	file string
-	// function is the one around it, as "name" or "Type.name"; "" outside of functions.
+	// function is the enclosing function, as "name" or "Type.name"; "" outside of functions.
 	function string
-	// was and is are its line in the code and in the mutant, without indentation.
+	// was and is are the line in the code and in the mutant, without indentation.
 	was, is string
 }
 
@@ -25,14 +25,14 @@ func (c change) String() string {
 	return fmt.Sprintf("%s\n- %s\n+ %s\n", strings.TrimSpace(c.file+" "+c.function), c.was, c.is)
 }
 
-// mutant is a change, and how the tests took it.
+// mutant is a change, and the result of the tests.
 type mutant struct {
 	change
 	line   int
 	status string
 }
 
-// What gremlins says of mutants.
+// The statuses of mutants in gremlins' output.
 const (
 	statusKilled    = "KILLED"
 	statusLived     = "LIVED"
@@ -40,7 +40,7 @@ const (
 	statusNotViable = "NOT VIABLE"
 )
 
-// operators are what an operator becomes, by gremlins' name of the change.
+// operators maps gremlins' names of changes to operators and their replacements.
 var operators = map[string]map[string]string{
 	"ARITHMETIC_BASE":         {"+": "-", "*": "/", "/": "*", "%": "*", "-": "+"},
 	"CONDITIONALS_BOUNDARY":   {">=": ">", ">": ">=", "<=": "<", "<": "<="},
@@ -70,7 +70,7 @@ func readMutants(output, module, folder string) (all []mutant, err error) {
 		}
 	}
 	if err := json.Unmarshal(content, &report); err != nil {
-		return nil, fmt.Errorf("understand what gremlins has written: %w", err)
+		return nil, fmt.Errorf("parse the output of gremlins: %w", err)
 	}
 	for _, file := range report.Files {
 		name := filepath.Join(folder, file.Name)
@@ -105,7 +105,7 @@ func readSource(name string) (source, error) {
 	return source{strings.Split(string(text), "\n"), set, file}, err
 }
 
-// mutated is a line as it is, and with the operator at a column changed.
+// mutated returns a line unchanged, and with the operator at a column replaced.
 func (s source) mutated(kind string, line, column int) (was, is string, err error) {
 	text := s.lines[line-1]
 	before, rest := text[:column-1], text[column-1:]
@@ -116,12 +116,12 @@ func (s source) mutated(kind string, line, column int) (was, is string, err erro
 		}
 	}
 	if longest == "" {
-		return "", "", fmt.Errorf("%s of %q", kind, rest)
+		return "", "", fmt.Errorf("no operator for %s in %q", kind, rest)
 	}
 	return strings.TrimSpace(text), strings.TrimSpace(before + operators[kind][longest] + rest[len(longest):]), nil
 }
 
-// function names the function that a line is of.
+// function returns the name of the function that contains a line.
 func (s source) function(line int) string {
 	for _, d := range s.file.Decls {
 		f, ok := d.(*ast.FuncDecl)

@@ -12,12 +12,12 @@ import (
 
 func TestMutate(t *testing.T) {
 	t.Run("a survivor is reported", aSurvivorIsReported)
-	t.Run("a list that says not why is refused", aListThatSaysNotWhyIsRefused)
-	t.Run("an entry stands for one mutant", anEntryStandsForOneMutant)
+	t.Run("a list without reasons is rejected", aListWithoutReasonsIsRejected)
+	t.Run("an entry excuses one mutant", anEntryExcusesOneMutant)
 }
 
-// What weak tests overlook is told, and nothing else is: what they notice, what does not
-// compile, what never ends and is listed, and what makes no difference.
+// Mutants that weak tests overlook are reported. Other mutants are not: those that tests detect,
+// that do not compile, that never end and are listed, or that are equivalent.
 func aSurvivorIsReported(t *testing.T) {
 	gremlins, err := filepath.Abs("../../bin/gremlins")
 	if err != nil {
@@ -36,7 +36,7 @@ func aSurvivorIsReported(t *testing.T) {
 	mutate.Stderr = &errors
 	got, err := mutate.Output()
 	if err == nil || !strings.Contains(errors.String(), "mutants survive") {
-		t.Errorf("it ended with %v\n%s", err, &errors)
+		t.Errorf("mutate ended with %v\n%s", err, &errors)
 	}
 	want, err := os.ReadFile("testdata/weak/want.txt")
 	if err != nil {
@@ -47,21 +47,21 @@ func aSurvivorIsReported(t *testing.T) {
 	}
 }
 
-func aListThatSaysNotWhyIsRefused(t *testing.T) {
+func aListWithoutReasonsIsRejected(t *testing.T) {
 	for _, tc := range []struct{ name, text string }{
-		{"there is no reason", "a.go f\n- x < 1\n+ x <= 1\n"},
-		{"the line is missing", "a.go f\n+ x <= 1\nIt is the same.\nIt is.\n"},
-		{"the mutant is missing", "a.go f\n- x < 1\nIt is the same.\nIt is.\n\nb.go"},
+		{"the reason is missing", "a.go f\n- x < 1\n+ x <= 1\n"},
+		{"the line is missing", "a.go f\n+ x <= 1\nThe result is the same.\nIt is.\n"},
+		{"the mutant is missing", "a.go f\n- x < 1\nThe result is the same.\nIt is.\n\nb.go"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if all, err := parseEquivalent(tc.text); err == nil || !strings.Contains(err.Error(), `"a.go f"`) {
-				t.Errorf("read as %v, %v", all, err)
+				t.Errorf("got %v, %v", all, err)
 			}
 		})
 	}
 }
 
-func anEntryStandsForOneMutant(t *testing.T) {
+func anEntryExcusesOneMutant(t *testing.T) {
 	c := change{"p/a.go", "f", "x < 1", "x <= 1"}
 	one := []equivalent{{c, "It is the same."}}
 	for _, tc := range []struct {
@@ -70,14 +70,14 @@ func anEntryStandsForOneMutant(t *testing.T) {
 		listed                    []equivalent
 		excused, survivors, stale int
 	}{
-		{"one is excused", []mutant{{c, 1, statusLived}}, one, 1, 0, 0},
-		{"the second of its kind is not", []mutant{{c, 1, statusLived}, {c, 9, statusLived}}, one, 1, 1, 0},
-		{"both are by two entries", []mutant{{c, 1, statusLived}, {c, 9, statusLived}}, append(one, one...), 2, 0, 0},
-		{"one that is killed is listed in vain", []mutant{{c, 1, statusKilled}}, one, 0, 0, 1},
-		{"what makes no difference does not take forever", []mutant{{c, 1, statusTimedOut}}, one, 0, 1, 1},
-		{"what takes forever is not what makes no difference", []mutant{{c, 1, statusLived}}, []equivalent{{c, endless + "It counts down."}}, 0, 1, 1},
-		{"what gremlins did not try survives", []mutant{{c, 1, "NOT COVERED"}}, nil, 0, 1, 0},
-		{"another package's entries are not looked at", nil, []equivalent{{change{"p/q/a.go", "f", "", ""}, "It is the same."}}, 0, 0, 0},
+		{"a listed mutant is excused", []mutant{{c, 1, statusLived}}, one, 1, 0, 0},
+		{"a second mutant with the same change is not excused", []mutant{{c, 1, statusLived}, {c, 9, statusLived}}, one, 1, 1, 0},
+		{"two entries excuse two mutants", []mutant{{c, 1, statusLived}, {c, 9, statusLived}}, append(one, one...), 2, 0, 0},
+		{"an entry for a killed mutant is stale", []mutant{{c, 1, statusKilled}}, one, 0, 0, 1},
+		{"an equivalent mutant must not time out", []mutant{{c, 1, statusTimedOut}}, one, 0, 1, 1},
+		{"an endless mutant must time out", []mutant{{c, 1, statusLived}}, []equivalent{{c, endless + "It counts down."}}, 0, 1, 1},
+		{"a mutant that gremlins did not try survives", []mutant{{c, 1, "NOT COVERED"}}, nil, 0, 1, 0},
+		{"entries of other packages are ignored", nil, []equivalent{{change{"p/q/a.go", "f", "", ""}, "It is the same."}}, 0, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := judge("p", tc.mutants, tc.listed)

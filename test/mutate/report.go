@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// report is how a package did.
+// report is the result for a package.
 type report struct {
 	folder                   string
 	killed, endless, excused int
-	// survivors are found out by no test, and the list does not tell of them.
+	// survivors are mutants that no test detects and that are not on the list.
 	survivors []mutant
-	// stale is on the list, and no such mutant survives.
+	// stale are entries of the list for which no mutant survives.
 	stale []equivalent
 }
 
-// judge counts the mutants of a package. A mutant may survive as often as the list
-// tells of it.
+// judge counts the mutants of a package. A mutant may survive as often as it is on the list.
 func judge(folder string, mutants []mutant, listed []equivalent) report {
 	r := report{folder: folder}
 	mutants = slices.Clone(mutants)
@@ -43,7 +42,7 @@ func judge(folder string, mutants []mutant, listed []equivalent) report {
 	}
 	for _, m := range mutants {
 		switch {
-		case m.status == statusNotViable: // The compiler finds it out.
+		case m.status == statusNotViable: // The compiler detects it.
 		case m.status == statusKilled:
 			r.killed++
 		case !isListed(m):

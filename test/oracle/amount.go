@@ -6,13 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Mebibyte is what scaled memory is rounded to.
+// Mebibyte is the unit to which scaled memory is rounded.
 const Mebibyte = 1 << 20
 
-// Amount is a request and a limit, in millicores or bytes; 0 is none.
+// Amount is a request and a limit, in millicores or bytes. 0 means none.
 type Amount struct{ Request, Limit int64 }
 
-// AmountOf is that of cpu or memory.
+// AmountOf returns the amount of cpu or memory.
 func AmountOf(r corev1.ResourceRequirements, name corev1.ResourceName) Amount {
 	request, limit := r.Requests[name], r.Limits[name]
 	if name == corev1.ResourceCPU {
@@ -21,19 +21,20 @@ func AmountOf(r corev1.ResourceRequirements, name corev1.ResourceName) Amount {
 	return Amount{request.Value(), limit.Value()}
 }
 
-// Range holds requests from Min to Max; a Max of 0 is none.
+// Range bounds requests to Min and Max. A Max of 0 means no upper bound.
 type Range struct{ Min, Max int64 }
 
-// CPU is what becomes of what somebody asked for.
+// CPU returns the size for an original amount of cpu.
 func CPU(a Amount, factor *big.Rat, bounds Range) Amount { return a.times(factor, bounds, 1, nearest) }
 
-// Memory is CPU for memory.
+// Memory returns the size for an original amount of memory.
 func Memory(a Amount, factor *big.Rat, bounds Range) Amount {
 	return a.times(factor, bounds, Mebibyte, wholeMebibytes)
 }
 
-// times is factor times the request, within bounds; the limit times factor, but no more
-// times its request than before, and above it by a unit if it was.
+// times multiplies the request by factor, within bounds. It also multiplies the limit by factor,
+// but the limit becomes no larger in relation to its request than before. A limit above its
+// request stays above it by at least one unit.
 func (a Amount) times(factor *big.Rat, bounds Range, unit int64, round func(*big.Rat) int64) Amount {
 	if a.Request == 0 {
 		return a

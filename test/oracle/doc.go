@@ -1,6 +1,5 @@
-// Package oracle says what the size of a container should be, for tests that watch what
-// becomes of pods.
+// Package oracle computes the expected size of a container, for tests that observe pods.
 //
-// It must not know how sizes are planned: it has their rule written down once more, in
-// fractions of any size.
+// It must not know how sizes are planned: it implements the sizing rule independently, in exact
+// fractions.
 package oracle

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Text is the sizes of containers as one text, to be compared and shown.
+// Text returns the sizes of containers as a text, for comparisons and messages.
 func Text(containers []*corev1.Container, of func(*corev1.Container) (cpu, memory Amount)) string {
 	var b strings.Builder
 	for _, c := range containers {
@@ -18,7 +18,7 @@ func Text(containers []*corev1.Container, of func(*corev1.Container) (cpu, memor
 	return b.String()
 }
 
-// Written are the amounts that a container asks for.
+// Written returns the amounts in a container's spec.
 func Written(c *corev1.Container) (cpu, memory Amount) {
 	return AmountOf(c.Resources, corev1.ResourceCPU), AmountOf(c.Resources, corev1.ResourceMemory)
 }

@@ -72,11 +72,7 @@ func text(name string, source []byte) ([]byte, error) {
 		for ; line < start; line++ {
 			out.WriteByte('\n')
 		}
-		out.WriteString(value)
-		// Vale reads adjacent lines as one paragraph: keep their sentences apart.
-		if !strings.ContainsRune(".:;,!? \n", rune(value[len(value)-1])) {
-			out.WriteByte('.')
-		}
+		out.WriteString(sentences(value))
 		line += strings.Count(value, "\n")
 		return true
 	})
@@ -85,4 +81,25 @@ func text(name string, source []byte) ([]byte, error) {
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil
+}
+
+// sentences returns the text of a literal with a period where a sentence ends without one: at
+// the end, before an empty line, and around indented lines, which are lists and examples. Vale
+// would read on otherwise, also into the next literal.
+func sentences(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		last := strings.TrimRight(line, " ")
+		if last == "" || !strings.HasPrefix(line, "  ") && next != "" && !strings.HasPrefix(next, "  ") {
+			continue
+		}
+		if !strings.ContainsRune(".:;,!?", rune(last[len(last)-1])) {
+			lines[i] = last + "."
+		}
+	}
+	return strings.Join(lines, "\n")
 }

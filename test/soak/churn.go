@@ -14,12 +14,12 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// churn deletes pods, the oldest first, which their owners then replace.
+// churn deletes pods, the oldest first. Their owners replace them.
 type churn struct {
 	client kubernetes.Interface
 	pods   listers.PodLister
-	// population is how many pods there are; with too few of them running, the
-	// machine does not keep up, and none is deleted.
+	// population is the number of pods. If too few of them are running, the machine does
+	// not keep up, and churn deletes none.
 	population int
 	// rate is in pods per second.
 	rate    float64
@@ -27,15 +27,16 @@ type churn struct {
 
 	paused  atomic.Bool
 	deleted atomic.Int64
-	// failed are deletions that the API server did not carry out.
+	// failed counts the deletions that failed.
 	failed atomic.Int64
-	// active is how long it was neither paused nor in an outage, in nanoseconds; in it
-	// so many were deleted in time, or missed as too few ran.
+	// active is how long churn was neither paused nor in an outage, in nanoseconds.
+	// During that time, inTime pods were deleted, and missed pods were not because too
+	// few were running.
 	active, inTime, missed atomic.Int64
 }
 
-// run deletes until ctx is done. What fails while the API server is away is not made
-// up for.
+// run deletes pods until ctx is done. It does not make up for deletions that fail while
+// the API server is down.
 func (c *churn) run(ctx context.Context) {
 	const batches = 4 // per second
 	tick := time.NewTicker(time.Second / batches)
@@ -54,7 +55,7 @@ func (c *churn) run(ctx context.Context) {
 		}
 		regular := !c.outages.touch(last.Add(-elapsed), last)
 		due += c.rate * elapsed.Seconds()
-		// A tick that comes late is made up for, up to a second.
+		// Make up for a late tick, up to a second.
 		victims := c.oldest(min(int(due), int(max(1, c.rate))))
 		if regular {
 			c.active.Add(int64(elapsed))
@@ -74,7 +75,7 @@ func (c *churn) run(ctx context.Context) {
 						c.inTime.Add(1)
 					}
 				case apierrors.IsNotFound(err):
-					// It was deleted before, which was not seen yet.
+					// It was deleted earlier, which the informer has not seen yet.
 				default:
 					c.failed.Add(1)
 				}
@@ -84,7 +85,7 @@ func (c *churn) run(ctx context.Context) {
 	}
 }
 
-// oldest are n pods that run, fewer where too few do.
+// oldest returns the n oldest running pods, or fewer if too few are running.
 func (c *churn) oldest(n int) []*corev1.Pod {
 	all, err := c.pods.List(labels.Everything())
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 )
 
 func TestChurn(t *testing.T) {
-	t.Run("deletions that fail or are missed are counted", deletionsThatFailOrAreMissedAreCounted)
+	t.Run("failed and missed deletions are counted", failedAndMissedDeletionsAreCounted)
 }
 
-func deletionsThatFailOrAreMissedAreCounted(t *testing.T) {
+func failedAndMissedDeletionsAreCounted(t *testing.T) {
 	for _, tc := range []struct {
 		name                    string
 		running                 int
@@ -28,10 +28,10 @@ func deletionsThatFailOrAreMissedAreCounted(t *testing.T) {
 		outage                  bool
 		deleted, failed, missed bool
 	}{
-		{"all is well", 9, nil, false, true, false, false},
-		{"the API server refuses", 9, errors.New("no"), false, false, true, false},
-		{"too few run", 6, nil, false, false, false, true},
-		{"too few run in an outage", 6, nil, true, false, false, false},
+		{"deletions succeed", 9, nil, false, true, false, false},
+		{"the API server refuses deletions", 9, errors.New("no"), false, false, true, false},
+		{"too few pods are running", 6, nil, false, false, false, true},
+		{"too few pods are running in an outage", 6, nil, true, false, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// What is expected of a run, besides what the judge watches over.
+// Expectations for a run, besides those that the judge checks.
 const (
 	// handoverWithin is how long another replica may take to lead after SIGTERM. The
-	// servers aim at 2 s; asking them in turns who leads takes time too.
+	// servers aim at 2 s; polling them in turn takes time, too.
 	handoverWithin = 5 * time.Second
-	// takeoverWithin is the same after SIGKILL: first --leader-lease-duration has to
-	// pass, which is 15 s.
+	// takeoverWithin is the same after SIGKILL, when --leader-lease-duration, which is 15
+	// s, has to pass first.
 	takeoverWithin = 25 * time.Second
-	// rateShare is which share of -rate must have been deleted per second at least.
+	// rateShare is the minimum share of -rate that must have been deleted per second.
 	rateShare = 0.5
-	// missedShare is which share of the pods due to be deleted may have been let be,
-	// as too few ran.
+	// missedShare is the maximum share of the pods due for deletion that were not deleted
+	// because too few were running.
 	missedShare = 0.25
-	// youngShare is which share of the pods that needed another size may have ended
-	// before anything could be said of them.
+	// youngShare is the maximum share of the pods that needed a resize but ended too
+	// early to be judged.
 	youngShare = 0.1
 )
 
-// judgeCourse adds what did not happen as it should have: then little was shown.
+// judgeCourse adds a problem for everything that did not happen as planned: such a run
+// shows little.
 func (r *report) judgeCourse(o options) {
 	wrong := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
 	for _, planned := range []struct {
@@ -31,11 +32,11 @@ func (r *report) judgeCourse(o options) {
 		want, came int
 	}{
 		{"leaders killed", len(o.kills()), len(r.SecondsAfterKill)},
-		{"leaders asked to end", terminations, len(r.SecondsAfterTerm)},
-		{"restarts of the API server", restarts, r.APIServerRestarts},
+		{"leaders terminated", terminations, len(r.SecondsAfterTerm)},
+		{"API server restarts", restarts, r.APIServerRestarts},
 	} {
 		if planned.came < planned.want {
-			wrong("%s: %d, not %d as planned", planned.what, planned.came, planned.want)
+			wrong("%s: %d, planned %d", planned.what, planned.came, planned.want)
 		}
 	}
 	for _, end := range []struct {
@@ -50,15 +51,15 @@ func (r *report) judgeCourse(o options) {
 		}
 	}
 	if r.DeletedPerActiveSecond < rateShare*o.rate {
-		wrong("%.1f pods were deleted per second, of %.1f", r.DeletedPerActiveSecond, o.rate)
+		wrong("%.1f pods were deleted per second; -rate is %.1f", r.DeletedPerActiveSecond, o.rate)
 	}
 	if due := r.NotDeletedInTime + r.DeletedInTime; float64(r.NotDeletedInTime) > missedShare*float64(due) {
-		wrong("%d of %d pods were not deleted in time, since too few ran", r.NotDeletedInTime, due)
+		wrong("%d of %d pods were not deleted in time because too few were running", r.NotDeletedInTime, due)
 	}
 	if r.Sizings.Needed == 0 || r.Sizings.First.Count == 0 {
-		wrong("no pod was sized while all was well")
+		wrong("no pod was sized outside of outages")
 	}
 	if float64(r.Sizings.DiedYoung) > youngShare*float64(r.Sizings.Needed) {
-		wrong("%d of %d pods were deleted so young that nothing can be said of them; a lower -rate or more -pods helps", r.Sizings.DiedYoung, r.Sizings.Needed)
+		wrong("%d of %d pods were deleted too early to be judged; use a lower -rate or more -pods", r.Sizings.DiedYoung, r.Sizings.Needed)
 	}
 }

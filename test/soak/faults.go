@@ -9,11 +9,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// away is how long the API server is gone when it is restarted.
+// away is how long the API server is down during a restart.
 const away = 5 * time.Second
 
 // restartAPIServer stops the API server and starts it again. The outage is over when a
-// replica leads, which may have lost its Lease.
+// replica leads, because the leader may have lost its Lease.
 func restartAPIServer(ctx context.Context, cluster *localcluster.Cluster, replicas []*replica, o *outages) error {
 	defer o.begin()()
 	if err := cluster.Stop(ctx, "kube-apiserver"); err != nil {
@@ -35,10 +35,10 @@ func leader(ctx context.Context, replicas []*replica) (*replica, error) {
 	for _, r := range replicas {
 		s, err := take(ctx, r.now())
 		if err != nil {
-			continue // It starts.
+			continue // It is starting.
 		}
 		if s.leading && found != nil {
-			return nil, errors.New("two replicas say that they lead")
+			return nil, errors.New("two replicas report that they lead")
 		}
 		if s.leading {
 			found = r
@@ -50,7 +50,7 @@ func leader(ctx context.Context, replicas []*replica) (*replica, error) {
 	return found, nil
 }
 
-// awaitLeader waits until a replica leads.
+// awaitLeader waits until a replica leads, and returns it.
 func awaitLeader(ctx context.Context, replicas []*replica) (found *replica, err error) {
 	err = patiently(ctx, "find the leader", func() (err error) {
 		found, err = leader(ctx, replicas)
@@ -59,15 +59,15 @@ func awaitLeader(ctx context.Context, replicas []*replica) (found *replica, err 
 	return found, err
 }
 
-// endLeader ends the process that leads, starts the next one of its replica, and
-// returns after how long another process led, which is the end of the outage.
+// endLeader ends the leading process and starts the next process of its replica. It
+// returns how long it took until another process led, which is the end of the outage.
 func endLeader(ctx context.Context, replicas []*replica, o *outages, end func(*localcluster.Server) error) (time.Duration, error) {
 	old, err := awaitLeader(ctx, replicas)
 	if err != nil {
 		return 0, err
 	}
 	if old.spared {
-		return 0, fmt.Errorf("%s leads, which was to be spared", old.now().name)
+		return 0, fmt.Errorf("%s leads although it must be spared", old.now().name)
 	}
 	ended, begin := make(chan error, 1), time.Now()
 	gone, over := old.now(), o.begin()
@@ -75,7 +75,7 @@ func endLeader(ctx context.Context, replicas []*replica, o *outages, end func(*l
 	err = patiently(ctx, "wait for another leader", func() error {
 		now, err := leader(ctx, replicas)
 		if err == nil && now.now() == gone {
-			err = errors.New("the same still leads")
+			err = errors.New("the same process still leads")
 		}
 		return err
 	})
@@ -84,7 +84,7 @@ func endLeader(ctx context.Context, replicas []*replica, o *outages, end func(*l
 	return took, errors.Join(err, <-ended)
 }
 
-// awaitReady waits until all replicas are.
+// awaitReady waits until all replicas are ready.
 func awaitReady(ctx context.Context, replicas []*replica) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

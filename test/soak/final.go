@@ -7,14 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// final returns what a pod lacks when everything has come to rest, nil for nothing.
+// final returns what is wrong with a pod after everything has come to rest, or nil.
 func (j *judge) final(pod *corev1.Pod) error {
 	shape, nodeType := shapes[pod.Labels[shapeLabel]], pod.Labels[typeLabel]
 	if now, want := sizesOf(pod.Spec.Containers), sizesFor(shape, j.history.now(nodeType)); now != want {
 		return fmt.Errorf("pod %s has %swant %s", pod.Name, now, want)
 	}
 	if got := pod.Annotations["workload-resizer.io/applied-instance-type"]; got != nodeType {
-		return fmt.Errorf("pod %s is recorded for %q, not %s", pod.Name, got, nodeType)
+		return fmt.Errorf("pod %s is annotated with node type %q, not %s", pod.Name, got, nodeType)
 	}
 	for _, c := range shape {
 		cpu, memory := c.Resources.Requests.Cpu().String(), c.Resources.Requests.Memory().String()
@@ -28,7 +28,7 @@ func (j *judge) final(pod *corev1.Pod) error {
 	if got := pod.Status.QOSClass; got != qosOf[pod.Labels[shapeLabel]] {
 		return fmt.Errorf("pod %s is %s, not %s", pod.Name, got, qosOf[pod.Labels[shapeLabel]])
 	}
-	// The nodes have carried it out.
+	// The kubelets have actuated the sizes.
 	running := slices.Clone(pod.Spec.Containers)
 	for i := range running {
 		found := false
@@ -41,7 +41,7 @@ func (j *judge) final(pod *corev1.Pod) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("container %s of pod %s does not run", running[i].Name, pod.Name)
+			return fmt.Errorf("container %s of pod %s is not running", running[i].Name, pod.Name)
 		}
 	}
 	if has, want := sizesOf(running), sizesOf(pod.Spec.Containers); has != want {

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// goroutines are how many there are, by what they are for: the two functions at the
-// bottom of their stacks.
+// goroutines counts goroutines by what they are for: the two functions at the bottom of
+// their stacks.
 type goroutines map[string]int
 
 func (g goroutines) total() int {
@@ -28,7 +28,7 @@ func (g goroutines) total() int {
 	return sum
 }
 
-// least keeps of each kind the smaller count.
+// least keeps the smaller count of each kind.
 func (g goroutines) least(other goroutines) {
 	for kind := range g {
 		if g[kind] = min(g[kind], other[kind]); g[kind] == 0 {
@@ -37,7 +37,7 @@ func (g goroutines) least(other goroutines) {
 	}
 }
 
-// since says what there is more or less of than before, "" for nothing.
+// since describes the differences from before, "" if there are none.
 func (g goroutines) since(before goroutines) string {
 	kinds := maps.Clone(before)
 	maps.Copy(kinds, g)
@@ -50,7 +50,8 @@ func (g goroutines) since(before goroutines) string {
 	return strings.Join(differs, "; ")
 }
 
-// askGoroutines asks a process for its profile, which needs the right to debug.
+// askGoroutines requests the goroutine profile of a process, which requires the right to
+// debug.
 func askGoroutines(ctx context.Context, l *life, a access) (goroutines, error) {
 	authority, err := os.ReadFile(a.authorityFile)
 	if err != nil {
@@ -62,14 +63,14 @@ func askGoroutines(ctx context.Context, l *life, a access) (goroutines, error) {
 	}
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(authority) {
-		return nil, fmt.Errorf("%s has no certificate", a.authorityFile)
+		return nil, fmt.Errorf("read %s: no certificate found", a.authorityFile)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+l.pprofAddress+"/debug/pprof/goroutine?debug=1", nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+string(token))
-	// A connection that stayed would be counted the next time.
+	// A connection that stays open would be counted the next time.
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: serverName, MinVersion: tls.VersionTLS13},
 	}}
@@ -82,18 +83,18 @@ func askGoroutines(ctx context.Context, l *life, a access) (goroutines, error) {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for its goroutines: %s: %s", l.name, response.Status, content)
+		return nil, fmt.Errorf("request the goroutines of %s: %s: %s", l.name, response.Status, content)
 	}
 	all := parseGoroutines(string(content))
-	// Who asks is one of them, and seen here or there.
+	// This request itself has such a goroutine, which may or may not have started.
 	maps.DeleteFunc(all, func(kind string, _ int) bool {
 		return strings.HasPrefix(kind, "net/http.(*connReader).backgroundRead")
 	})
 	return all, nil
 }
 
-// parseGoroutines reads a profile as text: for each stack a line with the count, and
-// then a line per function, the bottom last.
+// parseGoroutines parses a profile in text form: for each stack, a line with the count
+// and then a line per function, the bottom last.
 func parseGoroutines(profile string) goroutines {
 	all, count, stack := goroutines{}, 0, []string(nil)
 	end := func() {

@@ -6,34 +6,35 @@ import (
 	"time"
 )
 
-// ratio is how fast nodes of a type are, the baseline being 1.
+// ratio is the performance of a node type, relative to the baseline.
 type ratio struct{ cpu, memory *big.Rat }
 
-// decimal is the ratio of two performances as they are written, e.g. "1.25".
+// decimal returns the ratio of two performances in decimal notation, such as "1.25".
 func decimal(cpu, memory string) ratio {
 	number := func(text string) *big.Rat {
 		x, ok := new(big.Rat).SetString(text)
 		if !ok {
-			panic(text + " is no number")
+			panic(text + " is not a number")
 		}
 		return x
 	}
 	return ratio{number(cpu), number(memory)}
 }
 
-// inForce is a ratio and when it may have been in force; until is zero for now.
+// inForce is a ratio and the period in which it may have been in effect. until is zero if
+// it may still be.
 type inForce struct {
 	ratio
 	from, until time.Time
 }
 
-// history has the ratios that were in force, by type of node.
+// history records the ratios that were in effect, by node type.
 type history struct {
 	mu     sync.Mutex
 	ratios map[string][]inForce
 }
 
-// begin notes ratios that are about to be set, by type of node.
+// begin records ratios that are about to be set, by node type.
 func (h *history) begin(set map[string]ratio) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +43,7 @@ func (h *history) begin(set map[string]ratio) {
 	}
 }
 
-// done notes that these types have only their newest ratio now.
+// done records that for these types only the newest ratio is still in effect.
 func (h *history) done(set map[string]ratio) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +57,7 @@ func (h *history) done(set map[string]ratio) {
 	}
 }
 
-// now is the ratio of a type that was set last.
+// now returns the newest ratio of a type.
 func (h *history) now(nodeType string) ratio {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,8 +65,9 @@ func (h *history) now(nodeType string) ratio {
 	return all[len(all)-1].ratio
 }
 
-// ratiosOf are the ratios of a type that are in force, of which there are two while one
-// is being replaced, and those that were replaced at a time that still counts.
+// ratiosOf returns the ratios of a type that may be in effect, of which there are two
+// while one is being replaced, and the ratios that were replaced at a time that still
+// counts.
 func (h *history) ratiosOf(nodeType string, counts func(replaced time.Time) bool) []ratio {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// judge follows the pods, and notes all that is wrong with what is done to them.
+// judge watches the pods and records everything that goes wrong with them.
 type judge struct {
 	history *history
 	outages *outages
-	// within is how long a pod may run without having been sized, and how long a ratio
-	// that was replaced may still decide: a resize may be on its way.
+	// within is how long a pod may run without being sized, and how long a replaced ratio
+	// may still determine sizes: a resize may be in flight.
 	within time.Duration
-	// population is how many pods there are at once.
+	// population is the number of pods at any time.
 	population int
 
 	mu       sync.Mutex
@@ -27,7 +27,7 @@ type judge struct {
 	resizes  int
 	pods     map[types.UID]*tracked
 	sizings  sizings
-	// first and again are what the latencies of sizings are made of.
+	// first and again are the samples for the latencies of sizings.
 	first, again []time.Duration
 }
 
@@ -35,21 +35,21 @@ func newJudge(h *history, o *outages, within time.Duration, population int) *jud
 	return &judge{history: h, outages: o, within: within, population: population, pods: map[types.UID]*tracked{}}
 }
 
-// note keeps what is wrong, the first hundred.
+// note records a problem, up to the first hundred.
 func (j *judge) note(format string, args ...any) {
 	if len(j.problems) < 100 {
 		j.problems = append(j.problems, time.Now().UTC().Format(time.TimeOnly)+" "+fmt.Sprintf(format, args...))
 	}
 }
 
-// tally returns how many pods were created and resized so far, and what is wrong.
+// tally returns the number of pods created and of resizes so far, and the problems.
 func (j *judge) tally() (created, resizes int, problems []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.created, j.resizes, slices.Clone(j.problems)
 }
 
-// fared returns how the pods fared so far.
+// fared returns the sizings so far.
 func (j *judge) fared() sizings {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,7 +58,7 @@ func (j *judge) fared() sizings {
 	return s
 }
 
-// handler has it told of all pods.
+// handler returns an event handler that passes all pods to the judge.
 func (j *judge) handler() cache.ResourceEventHandler {
 	locked := func(do func()) {
 		j.mu.Lock()
@@ -77,14 +77,14 @@ func (j *judge) handler() cache.ResourceEventHandler {
 	}
 }
 
-// added is told of each new pod.
+// added handles a new pod.
 func (j *judge) added(pod *corev1.Pod) {
 	j.created++
 	j.check(shapes[pod.Labels[shapeLabel]], pod)
 	j.track(pod)
 }
 
-// updated is told of each change of a pod.
+// updated handles a change of a pod.
 func (j *judge) updated(old, pod *corev1.Pod) {
 	if old.UID != pod.UID {
 		j.ended(old)
@@ -93,7 +93,7 @@ func (j *judge) updated(old, pod *corev1.Pod) {
 	}
 	j.check(old.Spec.Containers, pod)
 	if old.Status.QOSClass != pod.Status.QOSClass {
-		j.note("pod %s was %s and is %s", pod.Name, old.Status.QOSClass, pod.Status.QOSClass)
+		j.note("the QoS class of pod %s changed from %s to %s", pod.Name, old.Status.QOSClass, pod.Status.QOSClass)
 	}
 	for i := range pod.Status.ContainerStatuses {
 		if pod.Status.ContainerStatuses[i].RestartCount > 0 {
@@ -103,7 +103,7 @@ func (j *judge) updated(old, pod *corev1.Pod) {
 	j.track(pod)
 }
 
-// check looks at the size of a pod where it is another than before.
+// check checks the size of a pod if it has changed.
 func (j *judge) check(before []corev1.Container, pod *corev1.Pod) {
 	now := sizesOf(pod.Spec.Containers)
 	if now == sizesOf(before) {
@@ -111,12 +111,12 @@ func (j *judge) check(before []corev1.Container, pod *corev1.Pod) {
 	}
 	j.resizes++
 	if !j.gives(pod, now, func(replaced time.Time) bool { return j.outages.outside(replaced, time.Now()) <= j.within }) {
-		j.note("pod %s was given the size %sby no ratio that was in force; it had %s", pod.Name, now, sizesOf(before))
+		j.note("pod %s was resized to %swhich no ratio in effect gives; it had %s", pod.Name, now, sizesOf(before))
 	}
 }
 
-// gives tells whether a ratio in force gives a pod this size, or one that has been
-// replaced but still counts.
+// gives reports whether a ratio gives the pod this size: a ratio in effect, or one that
+// was replaced but still counts.
 func (j *judge) gives(pod *corev1.Pod, size string, counts func(replaced time.Time) bool) bool {
 	return slices.ContainsFunc(j.history.ratiosOf(pod.Labels[typeLabel], counts), func(r ratio) bool {
 		return size == sizesFor(shapes[pod.Labels[shapeLabel]], r)

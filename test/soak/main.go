@@ -30,14 +30,14 @@ type options struct {
 
 func main() {
 	var o options
-	flag.DurationVar(&o.duration, "duration", 30*time.Minute, "how long pods come and go")
-	flag.Float64Var(&o.rate, "rate", 20, "pods deleted, and so created, per second")
-	flag.IntVar(&o.pods, "pods", 240, "pods at once")
-	flag.IntVar(&o.replicas, "replicas", 3, "replicas of the server")
-	flag.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "how often the leader is killed, at least once")
-	flag.DurationVar(&o.tail, "tail", 10*time.Minute, "how long they go on after that, while nobody is killed and memory must not grow")
-	flag.DurationVar(&o.within, "within", 5*time.Second, "how long a pod may run without having been sized")
-	flag.StringVar(&o.report, "report", "soak", "where the report goes: this name with .json and .md")
+	flag.DurationVar(&o.duration, "duration", 30*time.Minute, "how long pods are deleted and created")
+	flag.Float64Var(&o.rate, "rate", 20, "pods deleted, and therefore created, per second")
+	flag.IntVar(&o.pods, "pods", 240, "number of pods at any time")
+	flag.IntVar(&o.replicas, "replicas", 3, "number of replicas of the server")
+	flag.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "how often the leader is killed; it is killed at least once")
+	flag.DurationVar(&o.tail, "tail", 10*time.Minute, "how long pods are deleted and created after that, without kills, while memory must not grow")
+	flag.DurationVar(&o.within, "within", 5*time.Second, "how long a pod may run without being sized")
+	flag.StringVar(&o.report, "report", "soak", "file name of the report, without the extensions .json and .md")
 	flag.Parse()
 	if err := o.validate(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -45,7 +45,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
-	// Connections break here on purpose.
+	// Connections break on purpose, so client-go's log is discarded.
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler))
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -69,8 +69,8 @@ func (o *options) validate(args []string) error {
 	return nil
 }
 
-// run soaks and writes the report. The error says what went wrong on the way, or that
-// the report tells of something wrong.
+// run executes the soak and writes the report. It returns an error if the soak fails or
+// if the report has problems.
 func run(ctx context.Context, o options) (err error) {
 	s, err := newSoak(ctx, o)
 	if s != nil {
@@ -89,7 +89,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	r.markdown(os.Stdout)
 	if len(r.Problems) > 0 {
-		return fmt.Errorf("%d problems, see %s.md", len(r.Problems), o.report)
+		return fmt.Errorf("%d problems; see %s.md", len(r.Problems), o.report)
 	}
 	return nil
 }

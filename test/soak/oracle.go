@@ -14,7 +14,8 @@ var (
 	memoryBounds = oracle.Range{Min: 64 * oracle.Mebibyte, Max: 32 << 30}
 )
 
-// sizesFor is what containers should have by a ratio, given what their owner wrote.
+// sizesFor returns the sizes that containers with these originals should have with a
+// ratio.
 func sizesFor(written []corev1.Container, r ratio) string {
 	return oracle.Text(each(written), func(c *corev1.Container) (cpu, memory oracle.Amount) {
 		cpu, memory = oracle.Written(c)
@@ -22,7 +23,7 @@ func sizesFor(written []corev1.Container, r ratio) string {
 	})
 }
 
-// sizesOf is what containers have.
+// sizesOf returns the current sizes of containers.
 func sizesOf(containers []corev1.Container) string {
 	return oracle.Text(each(containers), oracle.Written)
 }

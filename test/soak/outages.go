@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// recovery is how long after an outage pods may still have to wait: what has heaped up
-// meanwhile takes its time at --kube-api-qps, and watches and Leases come back after
-// pauses.
+// recovery is how long pods may still have to wait after an outage: the backlog is
+// processed at --kube-api-qps, and watches and Leases recover after backoffs.
 const recovery = 30 * time.Second
 
-// outages are the times in which nobody can size pods in time: no replica leads, or the
-// API server is away. Only the soak makes them, and knows them by that; a leader that
-// stops by itself is not excused.
+// outages are the periods in which no replica can size pods in time: no replica leads, or
+// the API server is down. Only outages that the soak causes count. A leader that stops by
+// itself is not excused.
 type outages struct {
 	mu  sync.Mutex
 	all []outage
 }
 
-// outage is one of them; until is zero while it goes on.
+// outage is one outage. until is zero while it lasts.
 type outage struct{ from, until time.Time }
 
-// begin begins one, and returns what ends it.
+// begin begins an outage and returns the function that ends it.
 func (o *outages) begin() (end func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,7 +33,7 @@ func (o *outages) begin() (end func()) {
 	}
 }
 
-// outside is how much of a time is outside of outages and what they need to recover.
+// outside returns how much of a period is outside of outages and their recovery.
 func (o *outages) outside(from, to time.Time) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,14 +48,14 @@ func (o *outages) outside(from, to time.Time) time.Duration {
 		}
 		if end.After(begin) {
 			left -= end.Sub(begin)
-			from = end // What two of them share counts once.
+			from = end // Overlaps count once.
 		}
 	}
 	return left
 }
 
-// touch tells whether any of a time is in one of them.
+// touch reports whether any part of a period is in an outage or its recovery.
 func (o *outages) touch(from, to time.Time) bool {
-	// At one moment there is no time outside, nor inside.
+	// A single moment has no duration, so add 1 ns.
 	return o.outside(from, to.Add(1)) < to.Add(1).Sub(from)
 }

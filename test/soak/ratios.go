@@ -14,12 +14,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// changer changes the ratios, by turns in the ConfigMap, by an override through the
-// API, and by taking that back.
+// changer changes the ratios: in turn, it changes the ConfigMap, sets an override through
+// the API, and deletes the override.
 type changer struct {
 	config  *rest.Config
 	history *history
-	// api returns a client of any replica that is ready.
+	// api returns a client for any ready replica.
 	api func() (*client.Client, error)
 
 	cpu, memory map[string]string
@@ -34,12 +34,12 @@ func newChanger(config *rest.Config, h *history, api func() (*client.Client, err
 	return c
 }
 
-// random is a performance that differs from most others.
+// random returns a performance that differs from most others.
 func random(low, high int) string {
 	return big.NewRat(int64(low+rand.IntN(high-low)), 100).FloatString(2)
 }
 
-// configure writes the ConfigMap with new performances of all types but the baseline.
+// configure writes the ConfigMap with new performances of all types except the baseline.
 func (c *changer) configure(ctx context.Context) error {
 	set := map[string]ratio{}
 	for i, nodeType := range nodeTypes {
@@ -85,8 +85,7 @@ func (c *changer) change(ctx context.Context) error {
 	return c.configure(ctx)
 }
 
-// set tries a change until it succeeds: the API server and the replica that is asked
-// may be away.
+// set tries a change until it succeeds: the API server or the replica may be down.
 func (c *changer) set(ctx context.Context, set map[string]ratio, change func(context.Context) error) error {
 	c.history.begin(set)
 	defer c.history.done(set)
@@ -97,10 +96,10 @@ func (c *changer) set(ctx context.Context, set map[string]ratio, change func(con
 	})
 }
 
-// patience is how long anything may take that has to succeed in the end.
+// patience is how long an operation may take that must succeed eventually.
 const patience = 3 * time.Minute
 
-// patiently tries until try returns nil, for as long as patience lasts.
+// patiently calls try until it returns nil, for at most patience.
 func patiently(ctx context.Context, what string, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

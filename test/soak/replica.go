@@ -13,38 +13,38 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// replica is one pod of the Deployment; its container is started again when it was
+// replica is one pod of the Deployment. Its container is started again after it was
 // killed.
 type replica struct {
 	container *localcluster.Container
 	access    access
 	number    int
-	// spared is a replica that hardly ever looks whether it could lead: it follows for
-	// the whole run, and nobody kills it.
+	// spared is whether the replica hardly ever tries to lead. It then follows for the
+	// whole run and is never killed.
 	spared bool
 
 	mu sync.Mutex
-	// lives are the processes that it had, the present one last.
+	// lives are its processes, the current one last.
 	lives []*life
 }
 
 const (
 	deployment = "workload-resizer"
-	// serverName is what the certificate of its servers is for.
+	// serverName is the name in the certificate of the servers.
 	serverName = deployment + "." + deploy.Namespace + ".svc"
 )
 
-// access is how its API is asked.
+// access holds the credentials for its API.
 type access struct{ authorityFile, tokenFile string }
 
-// life is one process.
+// life is one process of a replica.
 type life struct {
 	name   string
 	server *localcluster.Server
 	api    *client.Client
 	// pprofAddress is host:port of its profiles.
 	pprofAddress string
-	// samples are guarded by the sampler.
+	// samples is guarded by the sampler.
 	samples []sample
 }
 
@@ -61,8 +61,8 @@ func startReplica(ctx context.Context, cluster *localcluster.Cluster, a access, 
 	return r, nil
 }
 
-// start starts its process, with exactly the flags of the Deployment but for ports and
-// profiles.
+// start starts its process, with exactly the flags of the Deployment except for ports,
+// profiles and, if spared, the leader election.
 func (r *replica) start() error {
 	pprof, err := localcluster.FreeAddress("")
 	if err != nil {
@@ -84,14 +84,14 @@ func (r *replica) start() error {
 	return nil
 }
 
-// now is its present process.
+// now returns its current process.
 func (r *replica) now() *life {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lives[len(r.lives)-1]
 }
 
-// dial returns a client of its present process.
+// dial returns a client for its current process.
 func (r *replica) dial() (*client.Client, error) {
 	l := r.now()
 	r.mu.Lock()
@@ -105,7 +105,7 @@ func (r *replica) dial() (*client.Client, error) {
 	return l.api, err
 }
 
-// hangUp ends the connection to its present process.
+// hangUp closes the connection to its current process.
 func (r *replica) hangUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,14 +115,14 @@ func (r *replica) hangUp() {
 	}
 }
 
-// close ends it.
+// close ends the replica.
 func (r *replica) close() error {
 	l := r.now()
 	err := l.server.Stop()
 	return errors.Join(err, r.container.Close())
 }
 
-// keepLog writes the end of the log of its present process into dir.
+// keepLog writes the end of the log of its current process to dir.
 func (r *replica) keepLog(dir string) error {
 	l := r.now()
 	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("replica-%d.log", r.number)), []byte(l.server.Log()), 0o644)

@@ -7,23 +7,23 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// sample is what a process needs at one moment.
+// sample is the resource usage of a process at one moment.
 type sample struct {
 	at time.Time
-	// heap is what the last collection of garbage left, rss what the process has of
-	// the machine's memory; both in bytes.
+	// heap is what the last garbage collection left, and rss is the resident memory, both
+	// in bytes.
 	heap, rss float64
-	// cpu is what it has used so far, in seconds.
+	// cpu is the CPU time used so far, in seconds.
 	cpu     float64
 	leading bool
-	// writes to pods so far, by step and code.
+	// writes counts the writes to pods so far, by step and code.
 	writes map[string]float64
 }
 
 func heapOf(s sample) float64 { return s.heap }
 func rssOf(s sample) float64  { return s.rss }
 
-// take asks a process and the kernel.
+// take takes a sample from a process and the kernel.
 func take(ctx context.Context, l *life) (sample, error) {
 	s := sample{at: time.Now(), writes: map[string]float64{}}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -36,9 +36,9 @@ func take(ctx context.Context, l *life) (sample, error) {
 	if err != nil {
 		return s, err
 	}
-	// The next collection is due when what the last one left has doubled.
+	// The next collection is due when the heap that the last one left has doubled.
 	s.heap = nextCollection / 2
-	// A process that has never led may not tell.
+	// A process that has never led may not have this metric.
 	leading, _ := metrics.Sum("workload_resizer_leading", nil)
 	s.leading = leading == 1
 	for _, series := range metrics["workload_resizer_api_writes_total"].GetMetric() {

@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// samplePeriod is how often every process is looked at.
+	// samplePeriod is the interval between the samples of each process.
 	samplePeriod = 10 * time.Second
-	// quietFor is how long nothing comes or goes before goroutines are counted.
+	// quietFor is how long the churn is paused before goroutines are counted.
 	quietFor = 20 * time.Second
 )
 
-// sampler looks at the processes of all replicas.
+// sampler samples the processes of all replicas.
 type sampler struct {
 	replicas []*replica
 
 	mu sync.Mutex
-	// quiets are in the order of time.
+	// quiets are in chronological order.
 	quiets []quiet
 }
 
-// quiet is what a process had when nothing happened.
+// quiet is the state of a process while nothing happened.
 type quiet struct {
 	process    string
 	leading    bool
 	goroutines goroutines
 }
 
-// run takes samples until ctx is done. A process that does not answer is starting, or
-// has been killed.
+// run takes samples until ctx is done. It skips a process that does not respond, because
+// the process is starting or has been killed.
 func (s *sampler) run(ctx context.Context) {
 	tick := time.NewTicker(samplePeriod)
 	defer tick.Stop()
@@ -56,9 +56,9 @@ func (s *sampler) look(ctx context.Context) {
 	}
 }
 
-// quiet counts goroutines when nothing happens and nobody is connected but who asks.
-// It counts several times and keeps the least of each kind, since one that serves a
-// request, or looks at a Lease, comes and goes.
+// quiet counts goroutines while nothing happens and only the sampler is connected. It
+// counts several times and keeps the smallest count of each kind, because goroutines that
+// serve a request or read a Lease come and go.
 func (s *sampler) quiet(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *sampler) quiet(ctx context.Context) error {
 	return nil
 }
 
-// wait waits, or until ctx is done.
+// wait waits for d, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,17 +12,17 @@ import (
 // changeEvery is how often ratios change.
 const changeEvery = time.Minute
 
-// restarts and terminations are how often the API server is restarted, and a leader
-// asked to end.
+// restarts and terminations are how often the API server is restarted and a leader is
+// terminated.
 const restarts, terminations = 2, 2
 
-// event is what is done so long after pods began to come and go.
+// event is an action and when it happens, counted from the start of the churn.
 type event struct {
 	after time.Duration
 	do    func(context.Context) error
 }
 
-// kills are when leaders are killed: once at least.
+// kills returns when leaders are killed, which is at least once.
 func (o *options) kills() []time.Duration {
 	var all []time.Duration
 	every := min(o.killEvery, o.duration/2)
@@ -32,9 +32,9 @@ func (o *options) kills() []time.Duration {
 	return all
 }
 
-// schedule is what happens, in order. Ratios change and leaders are killed all the
-// time; the API server is restarted twice, two leaders are asked to end, and in the
-// middle it is quiet once.
+// schedule returns all events in order. Ratios change and leaders are killed throughout
+// the run. The API server is restarted twice, two leaders are terminated, and there is a
+// quiet time in the middle.
 func (s *soak) schedule() []event {
 	var all []event
 	for at := changeEvery; at < s.duration; at += changeEvery {
@@ -52,7 +52,7 @@ func (s *soak) schedule() []event {
 	return append(all, event{s.duration, func(context.Context) error { return nil }})
 }
 
-// move does everything in its time. What takes longer delays what follows.
+// move executes the schedule. An event that takes too long delays the following ones.
 func (s *soak) move(ctx context.Context) error {
 	begin := time.Now()
 	for _, e := range s.schedule() {
@@ -69,23 +69,23 @@ func (s *soak) move(ctx context.Context) error {
 func (s *soak) changeRatios(ctx context.Context) error {
 	created, resizes, problems := s.judge.tally()
 	first := s.judge.fared().First
-	say("%d pods created, %d resizes, the slowest first one after %.1f s, %d problems", created, resizes, first.Max, len(problems))
+	say("%d pods created, %d resizes, the slowest first resize after %.1f s, %d problems", created, resizes, first.Max, len(problems))
 	return s.changer.change(ctx)
 }
 
 func (s *soak) restart(ctx context.Context) error {
-	say("the API server is restarted")
+	say("restarting the API server")
 	s.restarts++
 	return restartAPIServer(ctx, s.cluster, s.replicas, s.outages)
 }
 
-// kill and terminate end the leader in full swing.
+// kill and terminate end the leader under full load.
 func (s *soak) kill(ctx context.Context) error {
 	return s.takeOver(ctx, "killed", &s.afterKill, (*localcluster.Server).Kill)
 }
 
 func (s *soak) terminate(ctx context.Context) error {
-	return s.takeOver(ctx, "asked to end", &s.afterTerm, (*localcluster.Server).Stop)
+	return s.takeOver(ctx, "terminated", &s.afterTerm, (*localcluster.Server).Stop)
 }
 
 func (s *soak) takeOver(ctx context.Context, how string, times *[]float64, end func(*localcluster.Server) error) error {
@@ -94,13 +94,13 @@ func (s *soak) takeOver(ctx context.Context, how string, times *[]float64, end f
 		return err
 	}
 	*times = append(*times, took.Seconds())
-	say("the leader was %s, another leads after %.1f s", how, took.Seconds())
+	say("the leader was %s, another replica led after %.1f s", how, took.Seconds())
 	return awaitReady(ctx, s.replicas)
 }
 
-// pause lets nothing come or go for a while, and counts goroutines when it is quiet.
+// pause stops the churn for a while, and counts goroutines when it is quiet.
 func (s *soak) pause(ctx context.Context) error {
-	say("nothing moves, goroutines are counted")
+	say("pausing to count goroutines")
 	for _, r := range s.replicas {
 		r.hangUp()
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// soak is a cluster, the servers, and all that moves there.
+// soak is a cluster, the servers, and everything that changes there.
 type soak struct {
 	options
 	dir      string
@@ -32,15 +32,15 @@ type soak struct {
 	begun                time.Time
 	restarts             int
 	afterKill, afterTerm []float64
-	// moving is how long pods came and went, in which so many were created; checked
-	// were there in the end.
+	// moving is how long the churn lasted, created is the number of pods created during
+	// that time, and checked is the number of pods checked at the end.
 	moving           time.Duration
 	created, checked int
 	// tailBegan and tailEnded are zero if there was no tail.
 	tailBegan, tailEnded time.Time
 }
 
-// newSoak brings everything up. What it returns is to be closed also if there is an
+// newSoak brings everything up. The caller must close the result even if there is an
 // error.
 func newSoak(ctx context.Context, o options) (*soak, error) {
 	s := &soak{options: o, begun: time.Now()}
@@ -48,7 +48,7 @@ func newSoak(ctx context.Context, o options) (*soak, error) {
 	if s.dir, err = os.MkdirTemp("", "soak-"); err != nil {
 		return s, err
 	}
-	say("bringing a cluster up in %s", s.dir)
+	say("bringing up a cluster in %s", s.dir)
 	if s.cluster, err = localcluster.Up(ctx, localcluster.Options{
 		Dir: s.dir + "/cluster", Nodes: "n2d=2,n4=2,c3=2", NodeCPU: 64, NodeMemory: "256Gi",
 	}); err != nil {
@@ -73,7 +73,7 @@ func newSoak(ctx context.Context, o options) (*soak, error) {
 	for n := range o.replicas {
 		spared := n == o.replicas-1
 		if spared {
-			// It is the last, and finds a leader.
+			// The spared replica is the last one and finds a leader.
 			if _, err := awaitLeader(ctx, s.replicas); err != nil {
 				return s, err
 			}
@@ -88,7 +88,7 @@ func newSoak(ctx context.Context, o options) (*soak, error) {
 	return s, errors.Join(awaitAuthority(ctx, s.client, access), awaitReady(ctx, s.replicas))
 }
 
-// api is a client of some replica that is ready.
+// api returns a client for any ready replica.
 func (s *soak) api() (*client.Client, error) {
 	for _, r := range s.replicas {
 		once, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -101,11 +101,12 @@ func (s *soak) api() (*client.Client, error) {
 	return nil, errors.New("no replica is ready")
 }
 
-// soak lets everything move for the time that was asked for, and come to rest.
+// soak runs the churn and the schedule for the requested time, and waits until everything
+// has come to rest.
 func (s *soak) soak(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// All pods at once take as long as what heaps up in an outage.
+	// Sizing all pods at once takes as long as the backlog of an outage.
 	populated := s.outages.begin()
 	population, err := populate(ctx, s.client, s.pods)
 	if err != nil {
@@ -146,18 +147,18 @@ func (s *soak) soak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Pods that stay are all held to be sized anew in time.
+	// No pod is deleted anymore, so every pod must be sized again in time.
 	if err := s.changeRatios(ctx); err != nil {
 		return err
 	}
-	say("everything comes to rest")
+	say("waiting for everything to come to rest")
 	if s.checked, err = awaitFinal(ctx, s.client, s.judge, s.pods); err != nil {
 		return err
 	}
 	return s.pause(ctx)
 }
 
-// sumUp makes the report.
+// sumUp creates the report.
 func (s *soak) sumUp() *report {
 	created, resizes, problems := s.judge.tally()
 	r := &report{
@@ -166,7 +167,7 @@ func (s *soak) sumUp() *report {
 		SecondsAfterKill: s.afterKill, SecondsAfterTerm: s.afterTerm, Sizings: s.judge.fared(), Problems: problems,
 	}
 	if s.checked == 0 {
-		r.Problems = append(r.Problems, "no pod was checked in the end")
+		r.Problems = append(r.Problems, "no pod was checked at the end")
 	}
 	if s.churn != nil {
 		r.PodsDeleted, r.DeletionsFailed = s.churn.deleted.Load(), s.churn.failed.Load()
@@ -182,7 +183,7 @@ func (s *soak) sumUp() *report {
 	return r
 }
 
-// close ends everything. The ends of the servers' logs stay.
+// close ends everything and keeps the ends of the servers' logs.
 func (s *soak) close() error {
 	var errs []error
 	for _, r := range s.replicas {

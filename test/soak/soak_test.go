@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is right is itself held against numbers worked out by hand.
+// TestOracle checks the expected sizes against numbers calculated by hand.
 func TestOracle(t *testing.T) {
 	for shape, want := range map[string]string{
 		"guaranteed": "app: cpu 160m/160m, memory 117Mi/117Mi; ",                                   // 128Mi / 1.1 = 116.4Mi
@@ -20,19 +20,19 @@ func TestOracle(t *testing.T) {
 			t.Errorf("%s: %s, want %s", shape, got, want)
 		}
 		if got, want := sizesFor(shapes[shape], decimal("1", "1")), sizesOf(shapes[shape]); got != want {
-			t.Errorf("%s: at 1 it is %s, not %s as written", shape, got, want)
+			t.Errorf("%s: at ratio 1, got %s, want %s as written", shape, got, want)
 		}
 	}
 	if got, want := sizesFor(shapes["two"], decimal("4", "2")), "app: cpu 50m/50m, memory 64Mi/64Mi; side: cpu 63m/0m, memory 64Mi/77Mi; "; got != want {
-		t.Errorf("at the lower bounds it is %s, want %s", got, want)
+		t.Errorf("at the lower bounds: got %s, want %s", got, want)
 	}
 }
 
 func TestSoak(t *testing.T) {
-	t.Run("one more goroutine is wrong", oneMoreGoroutineIsWrong)
+	t.Run("one more goroutine is a problem", oneMoreGoroutineIsAProblem)
 }
 
-func oneMoreGoroutineIsWrong(t *testing.T) {
+func oneMoreGoroutineIsAProblem(t *testing.T) {
 	before := []quiet{{"a", true, goroutines{"lead": 2, "serve": 1}}, {"b", false, goroutines{"serve": 1}}, {"c", true, goroutines{"lead": 2}}}
 	for _, tc := range []struct {
 		name  string
@@ -40,9 +40,9 @@ func oneMoreGoroutineIsWrong(t *testing.T) {
 		want  []string
 	}{
 		{"as many as the first leader", quiet{"b", true, goroutines{"lead": 2, "serve": 1}}, nil},
-		{"a follower is not held against leaders", quiet{"b", false, goroutines{"lead": 1, "serve": 1}}, []string{"b has 2 goroutines, not 1 as the first in its role: +1 lead"}},
-		{"more than it had before, but not more than the first", quiet{"c", true, goroutines{"lead": 2, "serve": 1}}, []string{"c has 3 goroutines, not 2 as before: +1 serve"}},
-		{"a leader that has more", quiet{"b", true, goroutines{"lead": 2, "serve": 3}}, []string{"b has 5 goroutines, not 3 as the first in its role: +2 serve"}},
+		{"a follower is not compared to leaders", quiet{"b", false, goroutines{"lead": 1, "serve": 1}}, []string{"b has 2 goroutines, the first process in its role had 1: +1 lead"}},
+		{"more than it had before, but not more than the first", quiet{"c", true, goroutines{"lead": 2, "serve": 1}}, []string{"c has 3 goroutines, before it had 2: +1 serve"}},
+		{"a leader with more than the first leader", quiet{"b", true, goroutines{"lead": 2, "serve": 3}}, []string{"b has 5 goroutines, the first process in its role had 3: +2 serve"}},
 	} {
 		r := &report{}
 		r.judgeGoroutines(append(slices.Clone(before), tc.later))
@@ -69,6 +69,6 @@ func TestGoroutinesAreToldApartByWhatStartedThem(t *testing.T) {
 	once := goroutines{"a": 2, "b": 1}
 	once.least(goroutines{"a": 1, "c": 1})
 	if want := (goroutines{"a": 1}); !maps.Equal(once, want) {
-		t.Errorf("what stays is %v, want %v", once, want)
+		t.Errorf("least keeps %v, want %v", once, want)
 	}
 }

@@ -8,43 +8,43 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// What is allowed.
+// Limits on resource usage.
 const (
-	// growthAllowed is by what share of its mean the memory of a process may grow over
-	// the second half of a stretch, by the slope; growthNoise, in bytes, is what a heap
-	// of a few MiB differs by from one moment to the next.
+	// growthAllowed is the share of its mean by which the memory of a process may grow
+	// over the second half of a stretch, according to the slope. growthNoise, in bytes,
+	// is how much a heap of a few MiB varies from one moment to the next.
 	growthAllowed = 0.10
 	growthNoise   = 3 * oracle.Mebibyte
-	// warmUpLeast is for how long a process may grow that has started, or begun to
-	// lead; warmUpPods is how many pods it may grow by as well, until what it keeps is
-	// full: 16,384 changes for those who watch, three or more of a pod, and what
-	// client-go keeps of the events of 4,096 pods. A third of the pods are right as
-	// they are, and leave none.
+	// warmUpLeast is the minimum time for which a process may grow after it has started,
+	// or begun to lead. warmUpPods is the number of pods during which it may grow until
+	// everything that it keeps is full: 16,384 changes for watches, three or more per
+	// pod, and what client-go keeps about the events of 4,096 pods. A third of the pods
+	// are correct as written and cause none.
 	warmUpLeast = 3 * time.Minute
 	warmUpPods  = 9_000
 )
 
-// stretch is what a process needed while it led, or while it did not.
+// stretch is the resource usage of a process while it led, or while it followed.
 type stretch struct {
 	Process string  `json:"process"`
 	Leading bool    `json:"leading"`
 	Seconds float64 `json:"seconds"`
-	// CPU is in cores, on average.
+	// CPU is the average, in cores.
 	CPU float64 `json:"cpu"`
-	// Heap and RSS are means over its second half, or over all of the tail, in bytes;
-	// their slopes are in bytes per second.
+	// Heap and RSS are means over the second half of the stretch, or over all of the
+	// tail, in bytes. Their slopes are in bytes per second.
 	Heap      float64 `json:"heap"`
 	HeapSlope float64 `json:"heapSlope"`
 	RSS       float64 `json:"rss"`
 	RSSSlope  float64 `json:"rssSlope"`
 }
 
-// warmUp is how long that is at the rate at which pods were deleted.
+// warmUp returns the warm-up time at the actual rate of deletions.
 func (r *report) warmUp() time.Duration {
 	return max(warmUpLeast, seconds(warmUpPods/max(0.1, r.DeletedPerActiveSecond)))
 }
 
-// stretches sums a process up.
+// stretches summarizes a process.
 func stretches(l *life) []stretch {
 	var all []stretch
 	for rest := l.samples; len(rest) > 0; {
@@ -60,7 +60,7 @@ func stretches(l *life) []stretch {
 	return all
 }
 
-// stretchOf sums samples up, and their memory over some of them.
+// stretchOf summarizes samples. It takes the memory figures from the samples in memory.
 func stretchOf(process string, samples, memory []sample) stretch {
 	first, last := samples[0], samples[len(samples)-1]
 	took := last.at.Sub(first.at).Seconds()
@@ -70,7 +70,7 @@ func stretchOf(process string, samples, memory []sample) stretch {
 	}
 }
 
-// memory is a figure of it, by its name.
+// memory is one memory figure with its name.
 type memory struct {
 	what        string
 	mean, slope float64
@@ -80,20 +80,20 @@ func (s stretch) memory() []memory {
 	return []memory{{"heap", s.Heap, s.HeapSlope}, {"RSS", s.RSS, s.RSSSlope}}
 }
 
-// grows returns what is wrong with its memory.
+// grows returns the problems with the memory of the stretch.
 func (s stretch) grows() []string {
 	var wrong []string
 	for _, m := range s.memory() {
 		if growth := m.slope * s.Seconds / 2; growth > max(growthAllowed*m.mean, growthNoise) {
-			wrong = append(wrong, fmt.Sprintf("the %s of %s grew by %.1f MiB over the second half of %v, and is %.1f MiB",
+			wrong = append(wrong, fmt.Sprintf("the %s of %s grew by %.1f MiB over the second half of %v, with a mean of %.1f MiB",
 				m.what, s.Process, growth/oracle.Mebibyte, seconds(s.Seconds), m.mean/oracle.Mebibyte))
 		}
 	}
 	return wrong
 }
 
-// slope is how much a figure grows per second: the median of the slopes between any two
-// samples (Theil and Sen), which a few that are far off do not move.
+// slope returns how much a figure grows per second: the median of the slopes between any
+// two samples (Theil and Sen), which a few outliers do not change.
 func slope(samples []sample, of func(sample) float64) float64 {
 	var all []float64
 	for i, a := range samples {
@@ -108,7 +108,7 @@ func slope(samples []sample, of func(sample) float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// mean is the average of a figure.
+// mean returns the average of a figure.
 func mean(samples []sample, of func(sample) float64) float64 {
 	sum := 0.0
 	for _, s := range samples {
@@ -117,5 +117,5 @@ func mean(samples []sample, of func(sample) float64) float64 {
 	return sum / float64(max(len(samples), 1))
 }
 
-// seconds is a time as it is shown.
+// seconds returns whole seconds as a duration, for output.
 func seconds(s float64) time.Duration { return time.Duration(s) * time.Second }

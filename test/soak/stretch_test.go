@@ -14,11 +14,11 @@ func TestSlope(t *testing.T) {
 		samples = append(samples, sample{at: time.Unix(int64(10*i), 0), heap: heap})
 	}
 	if got := slope(samples, heapOf); math.Abs(got-0.15) > 1e-9 {
-		t.Errorf("it is %v per second, want 0.15", got)
+		t.Errorf("the slope is %v per second, want 0.15", got)
 	}
 	samples = append(samples, sample{at: time.Unix(40, 0), heap: 1000})
 	if got := slope(samples, heapOf); got > 0.5 {
-		t.Errorf("one sample that is far off makes it %v per second", got)
+		t.Errorf("one outlier makes the slope %v per second", got)
 	}
 	if got := mean(samples[:4], heapOf); got != 13 {
 		t.Errorf("the mean is %v, want 13", got)
@@ -26,11 +26,11 @@ func TestSlope(t *testing.T) {
 }
 
 func TestStretch(t *testing.T) {
-	t.Run("what a process needs is wrong", whatAProcessNeedsIsWrong)
-	t.Run("a process is warm when it has seen many pods", aProcessIsWarmWhenItHasSeenManyPods)
+	t.Run("memory that grows is a problem", memoryThatGrowsIsAProblem)
+	t.Run("a process is warm after many pods", aProcessIsWarmAfterManyPods)
 }
 
-func whatAProcessNeedsIsWrong(t *testing.T) {
+func memoryThatGrowsIsAProblem(t *testing.T) {
 	lived := func(periods int, heap float64) *life {
 		l := &life{name: "it"}
 		for i := range periods {
@@ -50,9 +50,9 @@ func whatAProcessNeedsIsWrong(t *testing.T) {
 	}{
 		{"nothing grows", []*life{lived(60, 0)}, 0},
 		{"a heap that grows", []*life{lived(60, oracle.Mebibyte)}, 1},
-		{"a heap that grows in a process that did not live as long as others", []*life{lived(60, 0), lived(40, oracle.Mebibyte)}, 1},
-		{"a heap that grows while it leads", []*life{led}, 1},
-		{"a process that has only started may grow", []*life{lived(60, 0), lived(30, oracle.Mebibyte)}, 0},
+		{"a heap that grows in a process with a shorter life than others", []*life{lived(60, 0), lived(40, oracle.Mebibyte)}, 1},
+		{"a heap that grows while the process leads", []*life{led}, 1},
+		{"a process that has just started may grow", []*life{lived(60, 0), lived(30, oracle.Mebibyte)}, 0},
 	} {
 		r := &report{DeletedPerActiveSecond: 100}
 		r.judgeMemory([]*replica{{lives: tc.lives}})
@@ -62,10 +62,10 @@ func whatAProcessNeedsIsWrong(t *testing.T) {
 	}
 }
 
-func aProcessIsWarmWhenItHasSeenManyPods(t *testing.T) {
+func aProcessIsWarmAfterManyPods(t *testing.T) {
 	for rate, want := range map[float64]time.Duration{20: 450 * time.Second, 100: 3 * time.Minute, 0: 25 * time.Hour} {
 		if got := (&report{DeletedPerActiveSecond: rate}).warmUp(); got != want {
-			t.Errorf("at %v pods per second after %v, want %v", rate, got, want)
+			t.Errorf("at %v pods per second, warm after %v, want %v", rate, got, want)
 		}
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
-// tailGrowth is by how much the memory of a process may grow over the tail, in bytes,
-// by the slope: a heap of a few MiB differs by that from one moment to the next. Over
-// ten minutes half a MiB a minute is more.
+// tailGrowth is how much the memory of a process may grow over the tail, in bytes,
+// according to the slope: a heap of a few MiB varies that much from one moment to the
+// next. A leak of half a MiB per minute exceeds it within ten minutes.
 const tailGrowth = 3 * oracle.Mebibyte
 
-// judgedLeast is how much of the tail has to be left when a process is warm.
+// judgedLeast is how much of the tail must be left after a process is warm.
 const judgedLeast = time.Minute
 
-// tail lets pods and ratios go on while nobody is killed any more, so that one process
-// resizes for long enough to tell whether it grows.
+// tail continues the churn and the ratio changes without kills, so that one process
+// resizes for long enough to show whether it grows.
 func (s *soak) tail(ctx context.Context) error {
 	if err := s.pause(ctx); err != nil {
 		return err
 	}
-	say("for %v nobody is killed", s.options.tail)
+	say("tail of %v without kills", s.options.tail)
 	s.tailBegan = time.Now()
 	every := min(changeEvery, s.options.tail/2)
 	for at := every; at < s.options.tail; at += every {
@@ -38,11 +38,11 @@ func (s *soak) tail(ctx context.Context) error {
 	return err
 }
 
-// judgeTail adds what the processes needed from one time to another, in which the same
-// one has led.
+// judgeTail adds the resource usage of the processes between two times. One process must
+// have led all the time.
 func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 	if ended.IsZero() {
-		r.Problems = append(r.Problems, "there was no tail in which memory must not grow")
+		r.Problems = append(r.Problems, "there was no tail to judge memory growth")
 		return
 	}
 	led, warmUp := 0, r.warmUp()
@@ -58,10 +58,10 @@ func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 			led++
 		}
 		if len(last) > 0 && last[0].at.After(began.Add(2*samplePeriod)) {
-			r.Problems = append(r.Problems, fmt.Sprintf("%s started, or began or ended to lead, in the tail, in which nobody was killed", l.name))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s started, or its leadership changed, in the tail, in which no process was killed", l.name))
 		}
 		if len(some) < 2 || some[len(some)-1].at.Sub(some[0].at) < judgedLeast {
-			r.Problems = append(r.Problems, fmt.Sprintf("the tail of %v does not show whether %s grows: it takes %v after a start or a change of roles, and %v more",
+			r.Problems = append(r.Problems, fmt.Sprintf("the tail of %v does not show whether %s grows: it needs %v after a start or a change of roles, and %v more",
 				ended.Sub(began).Round(time.Second), l.name, warmUp.Round(time.Second), judgedLeast))
 			continue
 		}
@@ -69,17 +69,17 @@ func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 		r.Tail = append(r.Tail, t)
 		for _, m := range t.memory() {
 			if growth := m.slope * t.Seconds; growth > tailGrowth {
-				r.Problems = append(r.Problems, fmt.Sprintf("the %s of %s grew by %.2f MiB a minute over %v of the tail, and is %.1f MiB",
+				r.Problems = append(r.Problems, fmt.Sprintf("the %s of %s grew by %.2f MiB per minute over %v of the tail, with a mean of %.1f MiB",
 					m.what, l.name, m.slope*60/oracle.Mebibyte, seconds(t.Seconds), m.mean/oracle.Mebibyte))
 			}
 		}
 	}
 	if led != 1 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%d replicas led in the tail, not one", led))
+		r.Problems = append(r.Problems, fmt.Sprintf("%d replicas led in the tail, want 1", led))
 	}
 }
 
-// lastRole are the samples up to a time since the process has had its last role.
+// lastRole returns the samples up to ended in which the process had its last role.
 func lastRole(samples []sample, ended time.Time) []sample {
 	n := len(samples)
 	for n > 0 && samples[n-1].at.After(ended) {

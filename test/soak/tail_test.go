@@ -10,11 +10,11 @@ import (
 )
 
 func TestTail(t *testing.T) {
-	t.Run("a leak in the tail is wrong", aLeakInTheTailIsWrong)
+	t.Run("a leak in the tail is a problem", aLeakInTheTailIsAProblem)
 }
 
-// What a collection of garbage leaves differs from one to the next by a MiB or two.
-func aLeakInTheTailIsWrong(t *testing.T) {
+// The heap after a garbage collection varies by a MiB or two.
+func aLeakInTheTailIsAProblem(t *testing.T) {
 	began := time.Unix(0, 0)
 	lived := func(name string, leading bool, heapPerMinute, rssPerMinute float64) *replica {
 		noise := rand.New(rand.NewPCG(1, 2))
@@ -25,7 +25,7 @@ func aLeakInTheTailIsWrong(t *testing.T) {
 			one.heap = (12 + 2*noise.Float64() + heapPerMinute*minutes) * oracle.Mebibyte
 			one.rss = (85 + 3*noise.Float64() + rssPerMinute*minutes) * oracle.Mebibyte
 			if i < 0 {
-				one.heap *= 2 // What was before does not count.
+				one.heap *= 2 // Samples before the tail do not count.
 			}
 			l.samples = append(l.samples, one)
 		}
@@ -48,13 +48,13 @@ func aLeakInTheTailIsWrong(t *testing.T) {
 		want     int
 	}{
 		{"nothing grows", []*replica{lived("a", true, 0, 0), lived("b", false, 0, 0)}, 0},
-		{"the leader's heap grows by half a MiB a minute", []*replica{lived("a", true, 0.5, 0), lived("b", false, 0, 0)}, 1},
-		{"a follower's RSS does", []*replica{lived("a", true, 0, 0), lived("b", false, 0, 0.5)}, 1},
-		{"nobody leads", []*replica{lived("a", false, 0, 0), lived("b", false, 0, 0)}, 1},
-		{"another one begins to lead", []*replica{lived("a", true, 0, 0), another}, 1},
-		{"one starts in the tail and is not seen for long enough", []*replica{lived("a", true, 0, 0), young}, 2},
-		{"one grows that has only just started", []*replica{lived("a", true, 0, 0), warming}, 0},
-		{"one is not seen", []*replica{lived("a", true, 0, 0), gone}, 1},
+		{"the leader's heap grows by half a MiB per minute", []*replica{lived("a", true, 0.5, 0), lived("b", false, 0, 0)}, 1},
+		{"a follower's RSS grows by half a MiB per minute", []*replica{lived("a", true, 0, 0), lived("b", false, 0, 0.5)}, 1},
+		{"no process leads", []*replica{lived("a", false, 0, 0), lived("b", false, 0, 0)}, 1},
+		{"another process begins to lead", []*replica{lived("a", true, 0, 0), another}, 1},
+		{"a process starts in the tail and is not sampled for long enough", []*replica{lived("a", true, 0, 0), young}, 2},
+		{"a process that has just started grows", []*replica{lived("a", true, 0, 0), warming}, 0},
+		{"a process is not sampled", []*replica{lived("a", true, 0, 0), gone}, 1},
 	} {
 		r := &report{DeletedPerActiveSecond: 100}
 		r.judgeTail(tc.replicas, began, began.Add(10*time.Minute))

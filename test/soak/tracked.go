@@ -10,39 +10,40 @@ import (
 )
 
 const (
-	// realignRate is the servers' --realign-rate, which deploy/base leaves as it is:
-	// so many pods that have been sized are sized anew per second.
+	// realignRate is the servers' --realign-rate, which deploy/base does not set: the
+	// number of pods per second that are sized again after they have been sized once.
 	realignRate = 20
-	// sweepPeriod is how often pods of which nothing is heard are looked at.
+	// sweepPeriod is the interval at which pods are checked without an event.
 	sweepPeriod = time.Second
 )
 
-// tracked is what is known of one pod.
+// tracked is what the judge knows about one pod.
 type tracked struct {
 	pod *corev1.Pod
-	// ran is since when it was seen to run, wrong since when it runs with a size that
-	// no ratio in force gives; zero for not.
+	// ran is when the pod was first seen running. wrong is since when it runs with a size
+	// that no ratio in effect gives. Both are zero if not.
 	ran, wrong time.Time
-	// needed tells that it was to get another size than its owner wrote, sized that it
-	// has been given one, or needed none.
+	// needed is whether the pod needed a size other than its original. sized is whether
+	// it was given one, or needed none.
 	needed, sized bool
-	// overdue tells that this has been noted.
+	// overdue is whether the problem has been recorded.
 	overdue bool
 }
 
-// sizings are how pods fared that were seen to run.
+// sizings summarizes the pods that were seen running.
 type sizings struct {
 	Ran int `json:"ran"`
-	// Needed were to get another size than their owners wrote, and Sized got it.
+	// Needed counts the pods that needed a size other than their original, and Sized
+	// counts the pods that got it.
 	Needed int `json:"needed"`
 	Sized  int `json:"sized"`
-	// The others ended before: DiedYoung had run for less time than that may take,
-	// DiedInOutage were excused, and DiedOverdue are the ones that were left out.
+	// The others ended before. DiedYoung had run for less than the allowed time,
+	// DiedInOutage were excused, and DiedOverdue had run for longer.
 	DiedYoung    int `json:"diedYoung"`
 	DiedInOutage int `json:"diedInOutage"`
 	DiedOverdue  int `json:"diedOverdue"`
-	// First is from running to the right size, Again from a changed ratio to the next
-	// right size, of pods that did so outside of outages.
+	// First is the time from running to the correct size. Again is the time from a ratio
+	// change to the next correct size. Both exclude outages.
 	First latencies `json:"first"`
 	Again latencies `json:"again"`
 }
@@ -60,15 +61,15 @@ func latenciesOf(all []time.Duration) latencies {
 		return latencies{}
 	}
 	sorted := slices.Sorted(slices.Values(all))
-	// The least that so many do not exceed.
+	// The smallest value that this share of all values does not exceed.
 	at := func(share float64) float64 {
 		return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)].Seconds()
 	}
 	return latencies{len(sorted), at(0.5), at(0.99), at(1)}
 }
 
-// sweep looks at all pods until ctx is done: one that is left alone does not change,
-// and so tells nothing.
+// sweep checks all pods until ctx is done: a pod that is never sized does not change, and
+// so causes no event.
 func (j *judge) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepPeriod)
 	defer tick.Stop()
@@ -86,7 +87,7 @@ func (j *judge) sweep(ctx context.Context) {
 	}
 }
 
-// track takes note of the present state of a pod.
+// track records the current state of a pod.
 func (j *judge) track(pod *corev1.Pod) {
 	t := j.pods[pod.UID]
 	if t == nil {
@@ -97,7 +98,7 @@ func (j *judge) track(pod *corev1.Pod) {
 	j.look(t)
 }
 
-// look holds a pod against the ratios that are in force now.
+// look compares a pod with the ratios that are in effect now.
 func (j *judge) look(t *tracked) {
 	if t.pod.Status.Phase != corev1.PodRunning {
 		return
@@ -117,8 +118,8 @@ func (j *judge) look(t *tracked) {
 	}
 	switch {
 	case !t.sized && (right || given):
-		// Whether the size that it was given is right, check says; if its ratio was
-		// replaced meanwhile, the pod is one to be sized anew.
+		// check decides whether this size is correct. If its ratio was replaced
+		// meanwhile, the pod must be sized again.
 		if t.sized = true; t.needed {
 			j.sizings.Sized++
 			j.took(&j.first, t.wrong, now)
@@ -133,16 +134,16 @@ func (j *judge) look(t *tracked) {
 		t.wrong = time.Time{}
 	case !t.overdue && j.outages.outside(t.wrong, now) > j.limit(t):
 		t.overdue = true
-		what := "has run for more than %v without having been sized"
+		what := "has run for more than %v without being sized"
 		if t.sized {
-			what = "has not been sized anew within %v of a change of ratios"
+			what = "was not sized again within %v of a ratio change"
 		}
 		j.note("pod %s "+what+": it has %s", t.pod.Name, j.limit(t), size)
 	}
 }
 
-// limit is how long a pod may have a wrong size. All those that have been sized wait
-// for their turn if a ratio changes, and new ones for nothing.
+// limit returns how long a pod may have a wrong size. After a ratio change, pods that
+// have been sized wait for their turn. New pods do not wait.
 func (j *judge) limit(t *tracked) time.Duration {
 	if !t.sized {
 		return j.within
@@ -150,20 +151,20 @@ func (j *judge) limit(t *tracked) time.Duration {
 	return j.within + time.Duration(float64(j.population)/realignRate*float64(time.Second))
 }
 
-// took keeps how long a pod waited, unless there was an outage.
+// took records how long a pod waited, unless there was an outage.
 func (j *judge) took(all *[]time.Duration, from, to time.Time) {
 	if !j.outages.touch(from, to) {
 		*all = append(*all, to.Sub(from))
 	}
 }
 
-// ended takes note that a pod is gone.
+// ended records that a pod is gone.
 func (j *judge) ended(pod *corev1.Pod) {
 	t := j.pods[pod.UID]
 	if t == nil {
 		return
 	}
-	// Whatever its last state is, how long it ran is now known.
+	// Only now is it known how long the pod ran in its last state.
 	j.look(t)
 	delete(j.pods, pod.UID)
 	switch {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// namespace is where the pods come and go.
+	// namespace is the namespace of the pods.
 	namespace = "soak"
-	// shapeLabel says which of shapes a pod has, typeLabel the type of its node.
+	// shapeLabel holds the shape of a pod, and typeLabel the type of its node.
 	shapeLabel, typeLabel = "shape", "cloud.google.com/machine-family"
 )
 
-// nodeTypes are those of the cluster; the first is the baseline.
+// nodeTypes are the node types of the cluster; the first is the baseline.
 var nodeTypes = []string{"n2d", "n4", "c3"}
 
-// shapes are what owners wrote: cpu request/limit, memory request/limit per container.
+// shapes are the originals: cpu request/limit, memory request/limit per container.
 var shapes = map[string][]corev1.Container{
 	"guaranteed": {container("app", "200m", "200m", "128Mi", "128Mi")},
 	"burstable":  {container("app", "150m", "600m", "100Mi", "256Mi")},
@@ -28,7 +28,7 @@ var shapes = map[string][]corev1.Container{
 	"two":        {container("app", "120m", "120m", "96Mi", "96Mi"), container("side", "251m", "", "77Mi", "154Mi")},
 }
 
-// qosOf is what the API server makes of shapes, which no resize may change.
+// qosOf is the QoS class of each shape, which no resize may change.
 var qosOf = map[string]corev1.PodQOSClass{
 	"guaranteed": corev1.PodQOSGuaranteed, "burstable": corev1.PodQOSBurstable, "unlimited": corev1.PodQOSBurstable, "two": corev1.PodQOSBurstable,
 }
@@ -64,7 +64,7 @@ func workload(nodeType, shape string, replicas int32) *appsv1.Deployment {
 				Spec: corev1.PodSpec{
 					NodeSelector:                  map[string]string{typeLabel: nodeType},
 					TerminationGracePeriodSeconds: &grace,
-					// Its renewals would be most of what the kubelets ask for.
+					// Token renewals would be most of the kubelets' requests.
 					AutomountServiceAccountToken: &mount,
 					Containers:                   shapes[shape],
 				},
@@ -73,8 +73,8 @@ func workload(nodeType, shape string, replicas int32) *appsv1.Deployment {
 	}
 }
 
-// configuration is the ConfigMap with the performances of the types as they are
-// written; memory as well as cpu.
+// configuration returns the ConfigMap with these performances of the node types, for CPU
+// and memory.
 func configuration(cpu, memory map[string]string) []byte {
 	var types strings.Builder
 	for _, nodeType := range nodeTypes {

@@ -20,9 +20,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// grantAccess lets somebody change ratios through the API, and see
-// profiles. The authority of the
-// servers is known once one of them runs.
+// grantAccess creates a ServiceAccount that may change ratios through the API and read
+// profiles. The authority of the servers is known only when one of them runs.
 func grantAccess(ctx context.Context, client kubernetes.Interface, dir string) (access, error) {
 	a := access{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token")}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "soak", Namespace: metav1.NamespaceDefault}}
@@ -47,15 +46,15 @@ func grantAccess(ctx context.Context, client kubernetes.Interface, dir string) (
 	return a, os.WriteFile(a.tokenFile, []byte(token.Status.Token), 0o600)
 }
 
-// awaitAuthority writes the authority that callers are told to trust into its file.
+// awaitAuthority writes the certificate authority that callers must trust to its file.
 func awaitAuthority(ctx context.Context, client kubernetes.Interface, a access) error {
 	return patiently(ctx, "wait for the authority of the servers", func() error {
 		return localcluster.WriteAuthority(ctx, client, deploy.Namespace, "workload-resizer-ca", a.authorityFile)
 	})
 }
 
-// populate creates the Deployments of all shapes on all types of nodes, with this many
-// pods together.
+// populate creates Deployments of all shapes on all node types, with about this many pods
+// in total. It returns the number of pods.
 func populate(ctx context.Context, client kubernetes.Interface, pods int) (int, error) {
 	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
 		return 0, err
@@ -71,7 +70,7 @@ func populate(ctx context.Context, client kubernetes.Interface, pods int) (int, 
 	return each * len(nodeTypes) * len(shapes), nil
 }
 
-// follow has the judge told of all pods, and returns what lists them.
+// follow passes all pods to the judge, and returns their informer.
 func follow(ctx context.Context, client kubernetes.Interface, j *judge) (cache.SharedIndexInformer, informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	pods := factory.Core().V1().Pods().Informer()
@@ -85,10 +84,10 @@ func follow(ctx context.Context, client kubernetes.Interface, j *judge) (cache.S
 	return pods, factory, nil
 }
 
-// awaitFinal waits until there are so many pods and none of them lacks anything. It
-// returns how many were looked at.
+// awaitFinal waits until there are that many pods and all of them are correct. It returns
+// the number of pods that it checked.
 func awaitFinal(ctx context.Context, client kubernetes.Interface, j *judge, population int) (checked int, err error) {
-	err = patiently(ctx, "wait for every pod to end right", func() error {
+	err = patiently(ctx, "wait for every pod to be correct", func() error {
 		pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

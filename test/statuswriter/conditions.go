@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withCondition sets a condition. Its time is when its status or reason last changed;
-// when it was probed is written along with what is new, as kubelets do.
+// withCondition sets a condition. Its transition time is when its status or reason last changed.
+// Its probe time is updated only together with other changes, as kubelets do.
 func withCondition(conditions []corev1.PodCondition, set corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
 	set.LastTransitionTime = now
 	i := indexOf(conditions, set.Type)

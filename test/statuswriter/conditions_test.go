@@ -26,10 +26,10 @@ func (s *suite) generations(t *testing.T) {
 		pod := s.addEphemeralContainer(t, name)
 		pod = s.await(t, name, "be observed with another container", all(s.observedSince(pod.Generation), hasCondition))
 		if got := conditionOf(pod).ObservedGeneration; got != about {
-			t.Errorf("%s: the condition names generation %d after another container came, %d before", name, got, about)
+			t.Errorf("%s: the condition has generation %d after adding a container, %d before", name, got, about)
 		}
 		s.mustResize(t, name, "3")
-		s.await(t, name, "have a condition of the other resize", func(pod *corev1.Pod) error {
+		s.await(t, name, "have a condition for the second resize", func(pod *corev1.Pod) error {
 			if got := conditionOf(pod); got == nil || got.ObservedGeneration != pod.Status.ObservedGeneration {
 				return fmt.Errorf("condition %v, observed generation %d", got, pod.Status.ObservedGeneration)
 			}
@@ -52,17 +52,17 @@ func (s *suite) times(t *testing.T) {
 	first := say("2", statuswriter.Outcome{Result: statuswriter.Infeasible, Message: "one"})
 	localcluster.Eventually(t, "another second", func() error {
 		if left := time.Until(first.LastProbeTime.Add(behind + time.Second)); left > 0 {
-			return fmt.Errorf("%v are left", left)
+			return fmt.Errorf("%v remaining", left)
 		}
 		return nil
 	})
 	second := say("3", statuswriter.Outcome{Result: statuswriter.Infeasible, Message: "two"})
 	if !second.LastTransitionTime.Equal(&first.LastTransitionTime) || !first.LastProbeTime.Before(&second.LastProbeTime) {
-		t.Errorf("the message alone changed, from %+v to %+v", first, second)
+		t.Errorf("only the message changed: got %+v after %+v", second, first)
 	}
 	third := say("4", statuswriter.Outcome{Result: statuswriter.Deferred, Message: "three"})
 	if !second.LastTransitionTime.Before(&third.LastTransitionTime) {
-		t.Errorf("the reason changed, from %+v to %+v", second, third)
+		t.Errorf("the reason changed: got %+v after %+v", third, second)
 	}
 }
 
@@ -75,15 +75,15 @@ func (s *suite) oldKubelet(t *testing.T) {
 	s.mustResize(t, name, "2")
 	pod := s.await(t, name, "have a condition", hasCondition)
 	if got := pod.Status.ObservedGeneration; got != 0 {
-		t.Errorf("the status names generation %d", got)
+		t.Errorf("the status has observed generation %d, want none", got)
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.ObservedGeneration != 0 {
-			t.Errorf("%s names generation %d", c.Type, c.ObservedGeneration)
+			t.Errorf("%s has observed generation %d, want none", c.Type, c.ObservedGeneration)
 		}
 		// Conditions have whole seconds.
 		if early, late := before.Add(-behind-time.Second), time.Now().Add(-behind); c.LastTransitionTime.Time.Before(early) || c.LastTransitionTime.After(late) {
-			t.Errorf("%s is of %v, want %v to %v", c.Type, c.LastTransitionTime, early, late)
+			t.Errorf("%s has transition time %v, want %v to %v", c.Type, c.LastTransitionTime, early, late)
 		}
 	}
 	s.outcomes.Delete(name)
@@ -91,7 +91,7 @@ func (s *suite) oldKubelet(t *testing.T) {
 	s.await(t, name, "be actuated", all(has("2", "2"), saying(nil)))
 }
 
-// conditionOf returns the pod's first condition of a resize, nil if it has none.
+// conditionOf returns the pod's first resize condition, or nil if it has none.
 func conditionOf(pod *corev1.Pod) *corev1.PodCondition {
 	for i, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress {
@@ -103,13 +103,13 @@ func conditionOf(pod *corev1.Pod) *corev1.PodCondition {
 
 func hasCondition(pod *corev1.Pod) error {
 	if conditionOf(pod) == nil {
-		return errors.New("it has none")
+		return errors.New("it has no resize condition")
 	}
 	return nil
 }
 
-// observedSince wants a generation or a later one to be observed, where the API server
-// keeps that.
+// observedSince returns a check that the kubelet observed the current generation, and that this
+// is at least the given one. API servers that do not store observed generations pass.
 func (s *suite) observedSince(generation int64) func(*corev1.Pod) error {
 	return func(pod *corev1.Pod) error {
 		if pod.Generation < generation {

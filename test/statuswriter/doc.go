@@ -1,13 +1,12 @@
-// Package statuswriter writes what kubelets would write, for tests on a control
-// plane without nodes: another version's, or one with more pods than kubelets
-// could be run for. Pods that are bound to a node start at once, and a resize
-// ends as the test says.
+// Package statuswriter writes the statuses that kubelets would write, for tests on a control
+// plane without nodes: a control plane of another version, or one with too many pods for real
+// kubelets. Pods that are bound to a node start at once, and the test defines the outcome of
+// each resize.
 //
-// Nodes may have kubelets of several versions: what a node says of its kubelet's
-// version (status.nodeInfo.kubeletVersion, which tests set when they make the node)
-// decides whether observed generations are written. Clocks may be behind.
+// Nodes may have kubelets of several versions. The kubelet's version in a node's status
+// (status.nodeInfo.kubeletVersion, which tests set when they create the node) determines if
+// observed generations are written. Clocks of nodes may be behind.
 //
-// It decides nothing by itself, neither what fits on a node nor when; what a
-// kubelet decides is to be tested with a real one. It must not know who
-// resizes, nor why.
+// The package makes no decisions, neither about what fits on a node nor about when. Use a real
+// kubelet to test a kubelet's decisions. The package must not know who resizes, or why.
 package statuswriter

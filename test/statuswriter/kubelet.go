@@ -11,20 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// generationsSince is the first version, of API servers and kubelets, with
+// generationsSince is the first version of API servers and kubelets that have
 // observedGeneration in statuses and conditions.
 var generationsSince = version.MajorMinor(1, 34)
 
-// kubelet is what kubelets differ in.
+// kubelet holds the differences between kubelets.
 type kubelet struct {
-	// generations says whether it names the generations that it has observed.
+	// generations reports whether the kubelet writes the generations that it observed.
 	generations bool
-	// behind is how far its clock is behind.
+	// behind is how far the kubelet's clock is behind.
 	behind time.Duration
 }
 
-// kubeletOf returns the kubelet of a node, which is as old as the node says, or as
-// the API server where the node says nothing.
+// kubeletOf returns the kubelet of a node. Its version is the one in the node's status, or the
+// API server's if the node has none.
 func (w *Writer) kubeletOf(ctx context.Context, node string) (kubelet, error) {
 	k := kubelet{generations: w.generations, behind: w.options.Behind[node]}
 	if !w.generations {
@@ -35,7 +35,7 @@ func (w *Writer) kubeletOf(ctx context.Context, node string) (kubelet, error) {
 		return k, nil
 	}
 	if err != nil {
-		return k, fmt.Errorf("ask for the node's kubelet: %w", err)
+		return k, fmt.Errorf("get the version of the node's kubelet: %w", err)
 	}
 	if v, err := version.ParseSemantic(found.Status.NodeInfo.KubeletVersion); err == nil {
 		k.generations = v.AtLeast(generationsSince)
@@ -43,10 +43,10 @@ func (w *Writer) kubeletOf(ctx context.Context, node string) (kubelet, error) {
 	return k, nil
 }
 
-// now is the time by its clock, as exact as conditions have it.
+// now returns the time of the kubelet's clock, with the precision of conditions.
 func (k kubelet) now() metav1.Time { return metav1.NewTime(time.Now().Add(-k.behind)).Rfc3339Copy() }
 
-// observed returns the generation as the kubelet names it.
+// observed returns the observed generation that the kubelet writes.
 func (k kubelet) observed(generation int64) int64 {
 	if !k.generations {
 		return 0
@@ -54,7 +54,7 @@ func (k kubelet) observed(generation int64) int64 {
 	return generation
 }
 
-// condition returns a condition of a resize, which is true.
+// condition returns a resize condition with the status True.
 func (k kubelet) condition(kind corev1.PodConditionType, reason, message string, generation int64) corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message,

@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// many resizes many pods while annotations of them are written, so that much of
-// what is written here is outdated when it arrives.
+// many resizes many pods while their annotations change, so that many of the writer's patches
+// are outdated when they arrive.
 func (s *suite) many(t *testing.T) {
 	const pods, writers = 300, 16
 	each := func(do func(name string) error) {
@@ -48,7 +48,7 @@ func (s *suite) many(t *testing.T) {
 				}
 			}
 			if done < pods {
-				return fmt.Errorf("%d of %d", done, pods)
+				return fmt.Errorf("%d of %d pods", done, pods)
 			}
 			return nil
 		})

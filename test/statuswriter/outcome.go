@@ -6,35 +6,35 @@ import corev1 "k8s.io/api/core/v1"
 type Result string
 
 const (
-	// Actuated is a resize that is done: allocatedResources and resources of
-	// the containers' statuses are the spec's.
+	// Actuated is a complete resize: allocatedResources and resources of the containers'
+	// statuses equal the spec.
 	Actuated Result = ""
-	// InProgress is one that is allocated and not done yet, if ever.
+	// InProgress is a resize that is allocated but not complete. It may never complete.
 	InProgress Result = "InProgress"
-	// Error is one that is allocated and cannot be done.
+	// Error is a resize that is allocated but cannot be completed.
 	Error Result = corev1.PodReasonError
-	// Deferred is one that waits for room on the node; it is not allocated.
+	// Deferred is a resize that waits for room on the node. It is not allocated.
 	Deferred Result = corev1.PodReasonDeferred
-	// Infeasible is one that will never be allocated on the node.
+	// Infeasible is a resize that will never be allocated on the node.
 	Infeasible Result = corev1.PodReasonInfeasible
 )
 
-// Outcome is what a node says of a resize.
+// Outcome is what a node reports about a resize.
 type Outcome struct {
 	Result Result
-	// Message is the condition's, for what is not Actuated; messages.go has those
-	// of kubelets.
+	// Message is the message of the condition, unless the result is Actuated. messages.go
+	// has the messages of kubelets.
 	Message string
 }
 
-// allocates says whether the containers' allocatedResources become the spec's.
+// allocates reports whether allocatedResources of the containers change to the spec.
 func (o Outcome) allocates() bool { return o.Result != Deferred && o.Result != Infeasible }
 
-// actuates says whether the containers' resources become the spec's.
+// actuates reports whether resources of the containers change to the spec.
 func (o Outcome) actuates() bool { return o.Result == Actuated }
 
-// conditions returns those of the pod with what its kubelet says of the outcome of the
-// resize to the sizes of a generation. What was in progress still is while another
+// conditions returns the pod's conditions with the kubelet's report about the outcome of the
+// resize to the sizes of a generation. A resize in progress stays in progress while another
 // resize waits.
 func (o Outcome) conditions(conditions []corev1.PodCondition, k kubelet, generation int64) []corev1.PodCondition {
 	if !o.allocates() {

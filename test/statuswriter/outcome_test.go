@@ -27,9 +27,9 @@ func (s *suite) outcome(t *testing.T) {
 			s.create(t, test.name, played)
 			s.await(t, test.name, "run", all(running, has("1", "1"), saying(nil)))
 			s.mustResize(t, test.name, "2")
-			s.await(t, test.name, "be dealt with", all(has(test.resources, test.allocated), saying(test.said), s.observed))
+			s.await(t, test.name, "have the outcome", all(has(test.resources, test.allocated), saying(test.said), s.observed))
 			s.mustResize(t, test.name, "1")
-			s.await(t, test.name, "be as before", all(has("1", "1"), saying(nil)))
+			s.await(t, test.name, "have its first size again", all(has("1", "1"), saying(nil)))
 		})
 	}
 }
@@ -43,7 +43,7 @@ func (s *suite) reconsiders(t *testing.T) {
 		s.mustResize(t, name, "2")
 		s.await(t, name, "wait", func(pod *corev1.Pod) error {
 			if len(said(pod)) != 1 {
-				return fmt.Errorf("it says %v", said(pod))
+				return fmt.Errorf("the resize conditions are %v", said(pod))
 			}
 			return nil
 		})

@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// sized is since when a pod asks for its sizes, as far as that was seen.
+// sized is the generation since which a pod is seen to request its current sizes.
 type sized struct {
 	uid        types.UID
 	sizes      []corev1.ResourceRequirements
 	generation int64
 }
 
-// sizedIn returns the generation since which the pod asks for its sizes. It is the one
-// that conditions of resizes name, for a kubelet decides again only about other sizes,
-// whatever else of the spec changes.
+// sizedIn returns the generation since which the pod requests its current sizes. Resize
+// conditions have this generation: a kubelet decides again only if sizes change, and not on
+// other changes of the spec.
 func (w *Writer) sizedIn(key string, pod *corev1.Pod) int64 {
 	now := sized{uid: pod.UID, generation: pod.Generation}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
@@ -32,7 +32,7 @@ func (w *Writer) sizedIn(key string, pod *corev1.Pod) int64 {
 	return now.generation
 }
 
-// forget forgets a pod that is gone.
+// forget forgets a deleted pod.
 func (w *Writer) forget(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

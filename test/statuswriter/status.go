@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// ofRunning are the conditions of a pod that runs, all true.
+// ofRunning are the conditions of a running pod, all of which are true.
 var ofRunning = []corev1.PodConditionType{
 	corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
 }
 
-// nextStatus returns the status that a pod is to have, given the one it has. sizedIn is
-// the generation since which it asks for its sizes.
+// nextStatus returns the next status of a pod. sizedIn is the generation since which the pod
+// requests its current sizes.
 func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
 	var outcome Outcome
 	if decide != nil && isResizing(pod) {
@@ -36,7 +36,7 @@ func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.P
 		}, now)
 	}
 	if outcome.allocates() && isToAllocate(pod) {
-		// The progress is another resize's from now on.
+		// From now on, another resize is in progress.
 		status.Conditions = withoutCondition(status.Conditions, corev1.PodResizeInProgress)
 	}
 	status.Conditions = outcome.conditions(status.Conditions, k, sizedIn)
@@ -47,26 +47,26 @@ func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.P
 
 func isAny(*corev1.Container) bool { return true }
 
-// isSidecar tells an init container that runs on from one that has ended.
+// isSidecar reports whether an init container keeps running, as sidecars do.
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// isResizing says whether the spec asks for other sizes than containers have.
+// isResizing reports whether the spec requests other sizes than the containers have.
 func isResizing(pod *corev1.Pod) bool {
 	return isToAllocate(pod) || anyStarted(pod, func(c *corev1.Container, old *corev1.ContainerStatus) bool {
 		return !equality.Semantic.DeepEqual(old.Resources, sizes(c))
 	})
 }
 
-// isToAllocate says whether the spec asks for other requests than are allocated.
+// isToAllocate reports whether the requests in the spec differ from the allocated resources.
 func isToAllocate(pod *corev1.Pod) bool {
 	return anyStarted(pod, func(c *corev1.Container, old *corev1.ContainerStatus) bool {
 		return !equality.Semantic.DeepEqual(old.AllocatedResources, c.Resources.Requests)
 	})
 }
 
-// anyStarted says whether something is so of any container that has started.
+// anyStarted reports whether is returns true for any container that has started.
 func anyStarted(pod *corev1.Pod, is func(*corev1.Container, *corev1.ContainerStatus) bool) bool {
 	among := func(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
 		return slices.ContainsFunc(containers, func(c corev1.Container) bool {
@@ -78,12 +78,12 @@ func anyStarted(pod *corev1.Pod, is func(*corev1.Container, *corev1.ContainerSta
 		among(pod.Spec.Containers, pod.Status.ContainerStatuses)
 }
 
-// sizes returns a container's requests and limits as its status has them.
+// sizes returns a container's requests and limits in the form of its status.
 func sizes(c *corev1.Container) *corev1.ResourceRequirements {
 	return &corev1.ResourceRequirements{Requests: c.Resources.Requests, Limits: c.Resources.Limits}
 }
 
-// statusOf returns a container's status, the zero one if it has none.
+// statusOf returns a container's status, or the zero status if it has none.
 func statusOf(statuses []corev1.ContainerStatus, name string) corev1.ContainerStatus {
 	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name })
 	if i < 0 {
@@ -125,12 +125,12 @@ func startedStatus(pod *corev1.Pod, c *corev1.Container, runs bool, now metav1.T
 	return status
 }
 
-// statusPatch returns the strategic merge patch that makes a pod's status the
-// given one, provided that the pod is still the one that this was made from.
+// statusPatch returns the strategic merge patch that changes a pod's status to the given one. It
+// applies only if the pod has not changed in the meantime.
 func statusPatch(pod *corev1.Pod, status *corev1.PodStatus) ([]byte, error) {
 	before, err := json.Marshal(corev1.Pod{Status: pod.Status})
 	if err != nil {
-		return nil, fmt.Errorf("encode the status there is: %w", err)
+		return nil, fmt.Errorf("encode the current status: %w", err)
 	}
 	after, err := json.Marshal(corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{UID: pod.UID, ResourceVersion: pod.ResourceVersion},
@@ -141,7 +141,7 @@ func statusPatch(pod *corev1.Pod, status *corev1.PodStatus) ([]byte, error) {
 	}
 	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
 	if err != nil {
-		return nil, fmt.Errorf("make a patch: %w", err)
+		return nil, fmt.Errorf("create a patch: %w", err)
 	}
 	return patch, nil
 }

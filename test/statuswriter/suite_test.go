@@ -36,7 +36,7 @@ func sizes(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: list(cpu, "64Mi"), Limits: list("4", "128Mi")}
 }
 
-// create creates a pod whose containers, app and the sidecar, have 1 core.
+// create creates a pod whose containers each request 1 core.
 func (s *suite) create(t *testing.T, name, node string) *corev1.Pod {
 	t.Helper()
 	always, no := corev1.ContainerRestartPolicyAlways, false
@@ -58,7 +58,7 @@ func (s *suite) create(t *testing.T, name, node string) *corev1.Pod {
 	return created
 }
 
-// resize gives app that many cores.
+// resize changes the CPU request of the container app.
 func (s *suite) resize(ctx context.Context, pod, cpu string) error {
 	patch := fmt.Appendf(nil, `{"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":%q}}}]}}`, cpu)
 	_, err := s.client.CoreV1().Pods(namespace).Patch(ctx, pod, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "resize")
@@ -87,16 +87,16 @@ func (s *suite) await(t *testing.T, name, what string, check func(*corev1.Pod) e
 
 func running(pod *corev1.Pod) error {
 	if pod.Status.Phase != corev1.PodRunning {
-		return fmt.Errorf("it is %s", pod.Status.Phase)
+		return fmt.Errorf("the pod is %s", pod.Status.Phase)
 	}
 	return nil
 }
 
-// has wants app to have cores in resources and allocatedResources.
+// has returns a check of the cores in resources and allocatedResources of the container app.
 func has(resources, allocated string) func(*corev1.Pod) error {
 	return func(pod *corev1.Pod) error {
 		if len(pod.Status.ContainerStatuses) != 1 {
-			return errors.New("it has no containers yet")
+			return errors.New("the pod has no container statuses yet")
 		}
 		status := pod.Status.ContainerStatuses[0]
 		want := sizes(resources)
@@ -107,7 +107,7 @@ func has(resources, allocated string) func(*corev1.Pod) error {
 	}
 }
 
-// said returns the pod's conditions of resizes as TYPE/REASON/MESSAGE.
+// said returns the pod's resize conditions as TYPE/REASON/MESSAGE.
 func said(pod *corev1.Pod) []string {
 	var said []string
 	for _, c := range pod.Status.Conditions {
@@ -127,7 +127,8 @@ func saying(want []string) func(*corev1.Pod) error {
 	}
 }
 
-// observed wants the generation to be observed where the API server keeps that.
+// observed checks that the kubelet observed the current generation. API servers before 1.34 do
+// not store observed generations.
 func (s *suite) observed(pod *corev1.Pod) error {
 	want := pod.Generation
 	if s.cluster.Version().LessThan(version.MajorMinor(1, 34)) {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// fieldManager owns what is written, as it does where kubelets write.
+// fieldManager is the field manager of kubelets.
 const fieldManager = "kubelet"
 
-// work deals with one pod of the queue, and says whether there will be more.
+// work processes one pod of the queue. It returns false after the queue was shut down.
 func (w *Writer) work(ctx context.Context) bool {
 	key, shutdown := w.queue.Get()
 	if shutdown {
@@ -26,7 +26,7 @@ func (w *Writer) work(ctx context.Context) bool {
 	err := w.write(ctx, key)
 	switch {
 	case err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		// A pod that has changed meanwhile comes again by itself.
+		// The change of a pod that changed in the meantime puts it into the queue again.
 		w.queue.Forget(key)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		w.queue.Forget(key)
@@ -39,7 +39,7 @@ func (w *Writer) work(ctx context.Context) bool {
 	return true
 }
 
-// write writes what the pod's node has to say, if that is not written yet.
+// write writes the pod's next status, if it differs from the current one.
 func (w *Writer) write(ctx context.Context, key string) error {
 	found, exists, err := w.pods.GetStore().GetByKey(key)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *Writer) write(ctx context.Context, key string) error {
 	pods := w.client.CoreV1().Pods(pod.Namespace)
 	if pod.DeletionTimestamp != nil {
 		if pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
-			return nil // Only finalizers keep it.
+			return nil // Only finalizers keep the pod.
 		}
 		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: new(int64), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
@@ -78,8 +78,7 @@ func (w *Writer) write(ctx context.Context, key string) error {
 	return err
 }
 
-// plays says whether the pod is one of a node that is written for and has not
-// ended.
+// plays reports whether the pod is on a node that the writer plays, and has not ended.
 func (w *Writer) plays(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == "" {
 		return false

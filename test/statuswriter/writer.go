@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	// workers is how many pods are written at once. The API server is the limit.
+	// workers is how many pods are processed at the same time. The API server is the
+	// bottleneck.
 	workers = 16
-	// retryAtFirst and retryAtMost bound the time until a write that failed is
-	// tried again.
+	// retryAtFirst and retryAtMost are the first and the longest pause before a failed write
+	// is retried.
 	retryAtFirst, retryAtMost = 10 * time.Millisecond, time.Second
 )
 
-// Options say what to write. All of them may be left out.
+// Options configure what to write. All of them are optional.
 type Options struct {
-	// Nodes are the names of the nodes to write for; none means all nodes.
+	// Nodes are the names of the nodes to play. If it is empty, all nodes are played.
 	Nodes []string
-	// Outcome says what becomes of a resize: of any pod whose spec asks for
-	// other sizes than its status shows. It is asked whenever the pod has
-	// changed, by many goroutines, and must not change the pod. nil means
-	// Actuated.
+	// Outcome returns the outcome of a resize, for any pod whose spec requests other sizes
+	// than its status shows. It is called whenever the pod changes, concurrently, and must
+	// not change the pod. If it is nil, all resizes are Actuated.
 	Outcome func(pod *corev1.Pod) Outcome
-	// Behind is by how much the clocks of nodes are behind, by their names.
+	// Behind is how far the clocks of nodes are behind, by node name.
 	Behind map[string]time.Duration
 }
 
@@ -44,25 +44,25 @@ type Writer struct {
 	options Options
 	pods    cache.SharedIndexInformer
 	queue   workqueue.TypedRateLimitingInterface[string]
-	// generations says whether the API server keeps observed generations.
+	// generations reports whether the API server stores observed generations.
 	generations bool
 
 	mu      sync.Mutex
 	refused error
-	// sized is by the keys of pods.
+	// sized is keyed by pod.
 	sized map[string]sized
 }
 
-// Start writes statuses until the test is over, which fails if the API server
-// refuses one; that it cannot be reached for a while is no failure. Start it
-// after the cluster, so that it ends before.
+// Start writes statuses until the test ends. The test fails if the API server refuses a write.
+// It does not fail if the API server is temporarily unavailable. Call Start after the cluster
+// has started, so that the writer ends first.
 func Start(tb testing.TB, cfg *rest.Config, options Options) *Writer {
 	tb.Helper()
 	w, err := newWriter(cfg, options)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	// client-go's log is silenced: an API server may come and go here.
+	// Discard client-go's log: the API server may be unavailable at times.
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	var done sync.WaitGroup
 	done.Go(func() { w.pods.RunWithContext(ctx) })
@@ -77,7 +77,7 @@ func Start(tb testing.TB, cfg *rest.Config, options Options) *Writer {
 		w.queue.ShutDown()
 		done.Wait()
 		if w.refused != nil {
-			tb.Errorf("write as kubelets do: %v", w.refused)
+			tb.Errorf("the API server refused statuses: %v", w.refused)
 		}
 	})
 	return w
@@ -88,15 +88,15 @@ func newWriter(cfg *rest.Config, options Options) (*Writer, error) {
 	cfg.QPS = -1
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("set up a client to write statuses with: %w", err)
+		return nil, fmt.Errorf("create the client for writing statuses: %w", err)
 	}
 	info, err := client.Discovery().ServerVersion()
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its version: %w", err)
+		return nil, fmt.Errorf("get the API server's version: %w", err)
 	}
 	server, err := version.ParseGeneric(info.GitVersion)
 	if err != nil {
-		return nil, fmt.Errorf("read the API server's version: %w", err)
+		return nil, fmt.Errorf("parse the API server's version: %w", err)
 	}
 	w := &Writer{
 		client:  client,
@@ -126,7 +126,7 @@ func (w *Writer) add(pod any) {
 	}
 }
 
-// Reconsider asks again what becomes of the resizes that are not actuated.
+// Reconsider calls Options.Outcome again for all resizes that are not Actuated.
 func (w *Writer) Reconsider() {
 	for _, key := range w.pods.GetStore().ListKeys() {
 		w.queue.Add(key)

@@ -20,18 +20,18 @@ import (
 
 const (
 	namespace = metav1.NamespaceDefault
-	// played and old are nodes that are written for, ignored is one that is not. The
-	// clock of the old one is behind.
+	// played and old are nodes that the writer plays; it does not play ignored. The clock of
+	// old is behind.
 	played, old, ignored = "played", "old", "ignored"
 	behind               = 3 * time.Second
 )
 
-// suite is a control plane on which the statuses of one node's pods are written.
+// suite is a control plane on which the writer plays nodes.
 type suite struct {
 	cluster *localcluster.Cluster
 	client  kubernetes.Interface
 	writer  *statuswriter.Writer
-	// outcomes are by the name of the pod.
+	// outcomes are the outcomes of resizes, by pod name.
 	outcomes sync.Map
 }
 
@@ -52,18 +52,18 @@ func TestStatusWriter(t *testing.T) {
 			return outcome.(statuswriter.Outcome)
 		},
 	})
-	t.Run("a pod of a node starts, with its sizes", s.starts)
-	t.Run("a pod of another node, or of none, is left alone", s.leavesAlone)
-	t.Run("what becomes of a resize", s.outcome)
-	t.Run("a resize that waited is actuated once its outcome is another", s.reconsiders)
-	t.Run("a resize waits while another is in progress", s.waitsBehind)
-	t.Run("a sidecar is resized too", s.sidecar)
-	t.Run("a condition names the generation of the sizes that it is about", s.generations)
-	t.Run("a condition tells when its reason changed, and when it was last written", s.times)
-	t.Run("an old kubelet names no generations, by a clock that is behind", s.oldKubelet)
-	t.Run("a pod that is deleted goes away", s.deletes)
-	t.Run("many pods, with others writing them too", s.many)
-	t.Run("goes on after the API server was away", s.outage) // Last: it ends every watch.
+	t.Run("starts pods with their sizes", s.starts)
+	t.Run("ignores pods on other nodes and unscheduled pods", s.leavesAlone)
+	t.Run("writes the outcome of a resize", s.outcome)
+	t.Run("actuates a waiting resize once its outcome changes", s.reconsiders)
+	t.Run("lets a resize wait while another is in progress", s.waitsBehind)
+	t.Run("resizes sidecars", s.sidecar)
+	t.Run("writes the generation of the sizes into a condition", s.generations)
+	t.Run("writes transition and probe times into a condition", s.times)
+	t.Run("plays an old kubelet without generations and with a late clock", s.oldKubelet)
+	t.Run("deletes terminating pods", s.deletes)
+	t.Run("handles many pods that other clients write, too", s.many)
+	t.Run("continues after the API server was unavailable", s.outage) // Last: it ends every watch.
 }
 
 func (s *suite) starts(t *testing.T) {
@@ -81,14 +81,14 @@ func (s *suite) starts(t *testing.T) {
 	app, first, sidecar := pod.Status.ContainerStatuses[0], pod.Status.InitContainerStatuses[0], pod.Status.InitContainerStatuses[1]
 	for name, running := range map[string]corev1.ContainerStatus{"app": app, "sidecar": sidecar} {
 		if running.Name != name || running.State.Running == nil || !running.Ready || running.Started == nil || !*running.Started {
-			t.Errorf("%s does not run: %+v", name, running)
+			t.Errorf("container %s is not running: %+v", name, running)
 		}
 	}
 	if first.State.Terminated == nil || first.State.Terminated.ExitCode != 0 {
 		t.Errorf("the first init container has not completed: %+v", first)
 	}
 	if pod.Status.StartTime == nil {
-		t.Error("no start time")
+		t.Error("the pod has no start time")
 	}
 }
 
@@ -129,10 +129,10 @@ func (s *suite) deletes(t *testing.T) {
 	if err := s.client.CoreV1().Pods(namespace).Delete(t.Context(), "deleted", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "the pod to go away", func() error {
+	localcluster.Eventually(t, "the pod to be deleted", func() error {
 		_, err := s.client.CoreV1().Pods(namespace).Get(t.Context(), "deleted", metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is still there: %w", err)
+			return fmt.Errorf("the pod still exists: %w", err)
 		}
 		return nil
 	})

@@ -24,11 +24,11 @@ type acceptOptions struct {
 	nodeType string
 	force    bool
 	flags    ratios.OverrideEnd
-	// end is when the override ends, if ends says that anything is said of that.
+	// end is when the override ends, if ends says that a flag sets it.
 	end  *timestamppb.Timestamp
 	ends bool
 
-	// suggestion is the one that was read, and update what makes it an override.
+	// suggestion was read from the server; update makes it an override.
 	suggestion *workloadresizerv1.Suggestion
 	update     *workloadresizerv1.UpdateRatioRequest
 }
@@ -37,29 +37,30 @@ func newAcceptCommand(out print.Output, server *connect.Connection) *cobra.Comma
 	o := &acceptOptions{WriteOptions: ratios.WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",
-		Short: "Override the ratio of a node type with what the benchmarks give",
-		Long: `Override the ratio of a node type with what the benchmarks give.
+		Short: "Override the ratio of a node type with its suggestion",
+		Long: `Override the ratio of a node type with the suggestion of its benchmarks.
 
-The override is one of "resizectl ratios set": "resizectl ratios delete" takes it
-back, and the history tells which benchmarks it is from. It does not follow the
-benchmarks from then on.
+The override is the same as one of "resizectl ratios set". "resizectl ratios
+delete" removes it, and the history records which benchmarks it is from. It does
+not follow later measurements.
 
-First it is shown what would change, and for which pods, on standard error; then
-you are asked. If somebody else changes the ratio in between, nothing is changed. A
-suggestion that is held back is refused, unless with --force.
+The command first shows on standard error what would change, and for which pods.
+Then it asks for confirmation. If another user changes the ratio in between,
+nothing is changed. A suggestion that is held back is rejected, unless you set
+--force.
 
-With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
+With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
   0  no pod would get another size
   1  at least one pod would
   2  an error`,
-		Example: `  # What would this mean?
+		Example: `  # Show what the suggestion would change
   resizectl benchmark accept n4 --dry-run
 
-  # Take it over
+  # Accept the suggestion
   resizectl benchmark accept n4 --reason "measured with the new kernel"
 
-  # For a day only, although it is held back, and without being asked
+  # Accept a suggestion that is held back, for one day and without confirmation
   resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
@@ -70,7 +71,7 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 			return o.Run(cmd, o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.force, "force", false, "accept a suggestion that is held back, too")
+	cmd.Flags().BoolVar(&o.force, "force", false, "also accept a suggestion that is held back")
 	o.flags.AddFlags(cmd)
 	o.AddFlags(cmd, "benchmark accept")
 	return cmd
@@ -95,7 +96,7 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 	s := resp.GetSuggestion()
 	if s.GetCpuPerf() == 0 {
 		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s\n"+
-			"\"resizectl benchmark list\" shows what was measured", s.GetNodeType(), s.GetBaselineNodeType())
+			"\"resizectl benchmark list\" shows the measurements", s.GetNodeType(), s.GetBaselineNodeType())
 	}
 	if err := o.heldBack(s); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// heldBack is why the suggestion is refused; with --force that is only told.
+// heldBack returns why the suggestion is rejected; with --force, it only prints a warning.
 func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 	var why []string
 	for _, hold := range s.GetHolds() {
@@ -129,7 +130,7 @@ func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
 		return err
 	}
-	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it all the same with --force", s.GetNodeType(), strings.Join(why, "; "))
+	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it anyway with --force", s.GetNodeType(), strings.Join(why, "; "))
 }
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {

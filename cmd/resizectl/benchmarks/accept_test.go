@@ -20,12 +20,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// accepting is the command line that accepts a suggestion.
+// accepting returns the command line that accepts a suggestion.
 func accepting(t *testing.T, server *cmdtest.Server, args ...string) []string {
 	return append([]string{"benchmark", "accept", "--server", cmdtest.Serve(t, server)}, args...)
 }
 
-// updateOfN4 is the request that accepts the suggestion for n4.
+// updateOfN4 returns the request that accepts the suggestion for n4.
 func updateOfN4(reason string, change func(*workloadresizerv1.UpdateRatioRequest)) *workloadresizerv1.UpdateRatioRequest {
 	update := &workloadresizerv1.UpdateRatioRequest{
 		Ratio:        &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.1234567, MemoryPerf: 1, Etag: "of-n4"},
@@ -36,8 +36,7 @@ func updateOfN4(reason string, change func(*workloadresizerv1.UpdateRatioRequest
 	return update
 }
 
-// The override is exactly what was suggested, on the condition that nobody else
-// was faster.
+// The override is exactly what was suggested, provided that no other change came first.
 func TestBenchmarkAccept(t *testing.T) {
 	const measured = "accepted from benchmarks: coremark 1.12, sysbench 1.12"
 	for _, tc := range []struct {
@@ -67,21 +66,21 @@ func TestBenchmarkAccept(t *testing.T) {
 			cmdtest.Golden(t, tc.golden+".table", stdout)
 			cmdtest.Golden(t, tc.golden+".preview", stderr)
 			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong requests (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 func TestAccept(t *testing.T) {
-	t.Run("benchmark accept for a while", benchmarkAcceptForAWhile)
-	t.Run("benchmark accept dry run", benchmarkAcceptDryRun)
-	t.Run("benchmark accept of what is so already", benchmarkAcceptOfWhatIsSoAlready)
-	t.Run("benchmark accept when somebody else was faster", benchmarkAcceptWhenSomebodyElseWasFaster)
-	t.Run("benchmark accept asks at a terminal", benchmarkAcceptAsksAtATerminal)
+	t.Run("accepts for a limited time", acceptsForALimitedTime)
+	t.Run("changes nothing in a dry run", changesNothingInADryRun)
+	t.Run("reports that nothing changes", reportsThatNothingChanges)
+	t.Run("fails if another change came first", failsIfAnotherChangeCameFirst)
+	t.Run("asks for confirmation at a terminal", asksForConfirmationAtATerminal)
 }
 
-func benchmarkAcceptForAWhile(t *testing.T) {
+func acceptsForALimitedTime(t *testing.T) {
 	server := suggesting()
 	begin := time.Now()
 	code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--for", "90m", "--yes")...)
@@ -90,16 +89,16 @@ func benchmarkAcceptForAWhile(t *testing.T) {
 	}
 	end := server.LastRequest().(*workloadresizerv1.UpdateRatioRequest).GetRatio().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) {
-		t.Errorf("ends %v after the beginning", end.Sub(begin))
+		t.Errorf("ends %v after the start", end.Sub(begin))
 	}
 }
 
-func benchmarkAcceptDryRun(t *testing.T) {
+func changesNothingInADryRun(t *testing.T) {
 	for _, output := range print.Formats {
 		server := suggesting()
 		code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
 		if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact || len(server.Written()) != 1 {
-			t.Errorf("-o %s: exit %d, stderr %q, asked %d times", output, code, stderr, len(server.Written()))
+			t.Errorf("-o %s: exit %d, stderr %q, %d requests", output, code, stderr, len(server.Written()))
 		}
 		cmdtest.Golden(t, "accept-dry-run."+output, stdout)
 	}
@@ -110,13 +109,13 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"what is held back", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
-			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it all the same with --force\n", []string{"e2"}},
-		{"what is held back, even to try", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
-			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it all the same with --force\n", []string{"e2", "--dry-run"}},
-		{"what is no ratio, also with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d\n" +
-			"\"resizectl benchmark list\" shows what was measured\n", []string{"c3", "--force"}},
-		{"what nothing is known of", "error: no benchmark tells anything of \"n5\"\n", []string{"n5"}},
+		{"a suggestion that is held back", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it anyway with --force\n", []string{"e2"}},
+		{"a suggestion that is held back, even in a dry run", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it anyway with --force\n", []string{"e2", "--dry-run"}},
+		{"a missing ratio, even with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d\n" +
+			"\"resizectl benchmark list\" shows the measurements\n", []string{"c3", "--force"}},
+		{"a node type without measurements", "error: no benchmark covers \"n5\"\n", []string{"n5"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := suggesting()
@@ -128,38 +127,38 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 	}
 }
 
-func benchmarkAcceptOfWhatIsSoAlready(t *testing.T) {
+func reportsThatNothingChanges(t *testing.T) {
 	server := suggesting()
 	server.Unchanged = true
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
-	if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.Written()) != 1 {
-		t.Errorf("exit %d, stdout %q, stderr %q, asked %d times", code, stdout, stderr, len(server.Written()))
+	if code != command.ExitOK || stdout != "" || stderr != "nothing to change: the overrides are already as requested\n" || len(server.Written()) != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q, %d requests", code, stdout, stderr, len(server.Written()))
 	}
 }
 
-func benchmarkAcceptWhenSomebodyElseWasFaster(t *testing.T) {
+func failsIfAnotherChangeCameFirst(t *testing.T) {
 	server := suggesting()
 	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
-	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
+	want := "error: another change came first, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func benchmarkAcceptAsksAtATerminal(t *testing.T) {
+func asksForConfirmationAtATerminal(t *testing.T) {
 	for answer, asked := range map[string]int{"y\n": 2, "\n": 1} {
 		server := suggesting()
 		var stdout, stderr bytes.Buffer
 		streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, answer), Out: &stdout, ErrOut: &stderr}
 		code := program(t.Context(), streams, accepting(t, server, "n4"))
 		if (code == command.ExitOK) != (asked == 2) || !strings.Contains(stderr.String(), "Apply? [y/N] ") || len(server.Written()) != asked {
-			t.Errorf("%q: exit %d, the server was asked %d times, stderr\n%s", answer, code, len(server.Written()), &stderr)
+			t.Errorf("%q: exit %d, %d requests, stderr\n%s", answer, code, len(server.Written()), &stderr)
 		}
 	}
 }
 
-// The server takes 512 bytes.
+// The server accepts 512 bytes.
 func TestAcceptReason(t *testing.T) {
 	const longName = 100
 	many := &workloadresizerv1.Suggestion{}
@@ -173,11 +172,11 @@ func TestAcceptReason(t *testing.T) {
 		name, says, want string
 		of               *workloadresizerv1.Suggestion
 	}{
-		{"benchmarks that count are named", "", "accepted from benchmarks: coremark 1.12", few},
-		{"what the person says goes first", "new kernel", "new kernel; accepted from benchmarks: coremark 1.12", few},
-		{"the names stop where there is no more room", strings.Repeat("x", 300), strings.Repeat("x", 300) + "; accepted from benchmarks: " + first + " and 9 more", many},
-		{"without room for a name there is none", strings.Repeat("x", 450), strings.Repeat("x", 450) + "; accepted from benchmarks", many},
-		{"what the person says is never cut", strings.Repeat("x", 500), strings.Repeat("x", 500), many},
+		{"names the benchmarks that count", "", "accepted from benchmarks: coremark 1.12", few},
+		{"begins with the user's reason", "new kernel", "new kernel; accepted from benchmarks: coremark 1.12", few},
+		{"stops naming benchmarks when there is no more room", strings.Repeat("x", 300), strings.Repeat("x", 300) + "; accepted from benchmarks: " + first + " and 9 more", many},
+		{"names none without room", strings.Repeat("x", 450), strings.Repeat("x", 450) + "; accepted from benchmarks", many},
+		{"never cuts the user's reason", strings.Repeat("x", 500), strings.Repeat("x", 500), many},
 	} {
 		got := acceptReason(tc.says, tc.of)
 		if got != tc.want || len(got) > maxReason {

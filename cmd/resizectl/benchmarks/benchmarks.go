@@ -8,21 +8,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// benchmarkSource is what the source of measured ratios is called.
+// benchmarkSource is the name of the source of measured ratios.
 const benchmarkSource = "benchmark"
 
-// NewCommand is benchmark, with its commands.
+// NewCommand returns benchmark, with its commands.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmark",
-		Short: "Show what was measured of the node types, and take it over as ratios",
-		Long: `Show what was measured of the node types, and take it over as ratios.
+		Short: "Show measurements of the node types, and accept them as ratios",
+		Long: `Show measurements of the node types, and accept them as ratios.
 
 Measurements come from feeds, which the server reads by itself, from import, and
-from agents on the nodes. What they come to is a suggestion per node type: the
-ratio to the baseline, and how sure it is. accept makes it an override, as
-"resizectl ratios set" does. Node types that the server's configuration has follow
-their benchmarks do so without that.`,
+from agents on the nodes. They result in a suggestion per node type: its ratio to
+the baseline, and the confidence in it. accept makes a suggestion an override, as
+"resizectl ratios set" does. Node types that follow benchmarks by the server's
+configuration do not need accept.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(

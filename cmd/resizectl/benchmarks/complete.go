@@ -14,7 +14,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// completeFirst has only the first argument completed.
+// completeFirst completes only the first argument.
 func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -24,7 +24,7 @@ func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.Compl
 	}
 }
 
-// completeSuggestions completes the node types that benchmarks tell something of.
+// completeSuggestions completes the node types that have suggestions.
 func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
 	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
 		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {

@@ -1,6 +1,6 @@
-// Package benchmarks is the commands of what was measured of node types: it sends
-// measurements to the server, shows them and what they come to, and takes a suggestion
-// over. It is built on package ratios: to take one over is to override a ratio.
+// Package benchmarks has the commands for measurements of node types: it sends measurements
+// to the server, shows them and the resulting suggestions, and accepts suggestions. It builds
+// on package ratios, because to accept a suggestion is to override a ratio.
 //
-// It must not know how a suggestion is worked out.
+// It must not know how a suggestion is computed.
 package benchmarks

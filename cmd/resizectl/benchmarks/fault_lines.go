@@ -7,8 +7,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// printFault prints what is wrong with a row of a file or feed, in the form that
-// editors know. Line 0 is not known, an empty field is the whole row.
+// printFault prints what is wrong with a row of a file or feed, in the form that editors
+// recognize. Line 0 is an unknown line, and an empty field is the whole row.
 func printFault(w io.Writer, where string, line int, field, message string) error {
 	text := print.OneLine(where)
 	if line > 0 {
@@ -21,7 +21,7 @@ func printFault(w io.Writer, where string, line int, field, message string) erro
 	return err
 }
 
-// printMoreFaults tells how many rows are not shown, if there are more.
+// printMoreFaults prints how many more rows there are that are not shown, if any.
 func printMoreFaults(w io.Writer, where string, n int64, how string) error {
 	if n <= 0 {
 		return nil

@@ -29,24 +29,24 @@ func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 		Short: "Show the feeds that the server reads, and what is wrong with them",
 		Long: `Show the feeds that the server reads, and what is wrong with them.
 
-ROWS, SAMPLES, SKIPPED and BAD are of the copy that was READ last; a feed that
-cannot be had keeps that copy, and is warned of on standard error. SKIPPED rows are
-fine, but say nothing of a node's speed. Where a feed is named, or with -o wide,
-what is wrong with its rows follows, as FEED:LINE: FIELD: what is wrong.
+ROWS, SAMPLES, SKIPPED and BAD are about the copy that was READ last. If a feed
+cannot be read, that copy stays in use, and a warning appears on standard error.
+SKIPPED rows are valid, but do not measure a node's speed. If you name a feed, or
+with -o wide, the faults of its rows follow, as FEED:LINE: FIELD: what is wrong.
 
-Every replica of the server reads the feeds for itself: this is what the one knows
-that answers.`,
-		Example: `  # Do the feeds do well?
+Every replica of the server reads the feeds by itself. The output comes from the
+replica that answers.`,
+		Example: `  # Show the state of all feeds
   resizectl benchmark feeds
 
-  # What is wrong with one?
+  # Show what is wrong with one feed
   resizectl benchmark feeds coremark-table`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeFeeds(server),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.name = args[0]; o.name == "" {
-					return command.UsageErrorf(cmd, "the name of the feed is empty; leave it out for all of them")
+					return command.UsageErrorf(cmd, "the name of the feed is empty; omit it for all of them")
 				}
 			}
 			return o.run(cmd.Context())
@@ -65,7 +65,7 @@ func (o *feedsOptions) run(ctx context.Context) error {
 		if o.name != "" {
 			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })
 			if len(resp.GetFeeds()) == 0 {
-				return fmt.Errorf("the server reads no feed %q\n\"resizectl benchmark feeds\" lists those it reads", o.name)
+				return fmt.Errorf("the server reads no feed %q\n\"resizectl benchmark feeds\" lists the feeds that it reads", o.name)
 			}
 		}
 		if err := o.print(resp); err != nil {
@@ -88,29 +88,29 @@ func (o *feedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
 	return printFeedFaults(o.Out, resp.GetFeeds())
 }
 
-// warnOfSettings tells that the feeds may not be those that people have configured:
-// rejected settings leave the last good ones in force, or none.
+// warnOfSettings warns that the feeds may not be the configured ones: if settings are
+// rejected, the last good settings stay in effect, or none.
 func (o *feedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
 	if resp, err := c.ListRatios(ctx); err == nil {
 		return ratios.WarnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 	}
-	// Who may not ask that, or too early, has the feeds all the same.
+	// Callers without that right, or too early, still get the feeds.
 	return nil
 }
 
-// warn tells of feeds that cannot be had, and what counts instead.
+// warn warns of feeds that cannot be read, and what is used instead.
 func (o *feedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
 	if len(feeds) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its settings of benchmarks name none")
+		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its benchmark settings name none")
 		return err
 	}
 	for _, feed := range feeds {
 		if feed.GetMessage() == "" {
 			continue
 		}
-		kept := "it has had no good copy yet"
+		kept := "no good copy yet"
 		if feed.GetLastSuccessTime() != nil {
-			kept = "its copy of " + print.Timestamp(feed.GetLastSuccessTime()) + " counts"
+			kept = "its copy of " + print.Timestamp(feed.GetLastSuccessTime()) + " stays in use"
 		}
 		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept); err != nil {
 			return err

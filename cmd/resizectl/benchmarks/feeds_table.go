@@ -27,7 +27,7 @@ func feedsTable(feeds []*workloadresizerv1.Feed) *metav1.Table {
 	return table
 }
 
-// feedState is in a word what people have to look after.
+// feedState returns, as a word, whether a feed needs attention.
 func feedState(feed *workloadresizerv1.Feed) print.Cell {
 	switch {
 	case feed.GetLastTryTime() == nil:
@@ -40,7 +40,7 @@ func feedState(feed *workloadresizerv1.Feed) print.Cell {
 	return print.Cell{Text: "good"}
 }
 
-// printFeedFaults prints what is wrong with the rows, a line each.
+// printFeedFaults prints what is wrong with the rows, one line each.
 func printFeedFaults(w io.Writer, feeds []*workloadresizerv1.Feed) error {
 	for _, feed := range feeds {
 		for _, fault := range feed.GetFaults() {

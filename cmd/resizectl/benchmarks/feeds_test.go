@@ -9,7 +9,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z counts)\n"
+const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z stays in use)\n"
 
 func TestBenchmarkFeeds(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
@@ -25,12 +25,12 @@ func TestBenchmarkFeeds(t *testing.T) {
 }
 
 func TestFeeds(t *testing.T) {
-	t.Run("benchmark feeds of one name", benchmarkFeedsOfOneName)
-	t.Run("no feeds is said", noFeedsIsSaid)
-	t.Run("rejected settings of feeds are said", rejectedSettingsOfFeedsAreSaid)
+	t.Run("shows one feed", showsOneFeed)
+	t.Run("says that there are no feeds", saysThatThereAreNoFeeds)
+	t.Run("warns of rejected settings", warnsOfRejectedSettings)
 }
 
-func benchmarkFeedsOfOneName(t *testing.T) {
+func showsOneFeed(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
 	if code != command.ExitOK || stderr != "" {
@@ -41,27 +41,27 @@ func benchmarkFeedsOfOneName(t *testing.T) {
 		t.Errorf("stderr %q", stderr)
 	}
 	cmdtest.Golden(t, "feeds-one.json", stdout)
-	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists those it reads\n"
+	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists the feeds that it reads\n"
 	if code, stdout, stderr = program.Shell(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != command.ExitError || stdout != "" || stderr != unknown {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func noFeedsIsSaid(t *testing.T) {
+func saysThatThereAreNoFeeds(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its settings of benchmarks name none\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its benchmark settings name none\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-// Who has made a mistake in the settings looks at the feeds, and does not find theirs.
-func rejectedSettingsOfFeedsAreSaid(t *testing.T) {
+// Users with a mistake in the settings look at the feeds, and do not find theirs.
+func warnsOfRejectedSettings(t *testing.T) {
 	server := &cmdtest.Server{Ratios: &workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
 		{Name: "configmap", Message: "is another matter"}, {Name: "benchmark", Message: "benchmarks.yaml: feeds[0].format: want samples"},
 	}}}
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, server))
-	const want = "the server reads no feeds: its settings of benchmarks name none\n" +
-		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (it has had no good state yet)\n"
+	const want = "the server reads no feeds: its benchmark settings name none\n" +
+		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (no good state yet)\n"
 	if code != command.ExitOK || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

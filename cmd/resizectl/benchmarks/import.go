@@ -15,11 +15,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
 
-// formatAuto has the format of a feed told by its content.
+// formatAuto detects the format of a feed from its content.
 const formatAuto print.Format = "auto"
 
-// importSource is who says what is imported, unless people or the samples name
-// somebody.
+// importSource is the source of imported samples, unless the user or the samples name one.
 const importSource = "import"
 
 type importOptions struct {
@@ -38,38 +37,38 @@ func newImportCommand(out print.Output, server *connect.Connection) *cobra.Comma
 	o := &importOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Have the server keep measurements from files",
-		Long: `Have the server keep measurements from files; - is standard input.
+		Short: "Import measurements from files",
+		Long: `Import measurements from files; - is standard input.
 
 The formats are
 
-  perfkit      PerfKitBenchmarker's newline JSON
+  perfkit      newline-delimited JSON of PerfKitBenchmarker
   sparecores   rows of Spare Cores' benchmark scores, as JSON or CSV
-  cloud-csv    a table as a cloud publishes it, a row per VM size; --benchmark says
-               what was run
-  samples      newline JSON of samples, as bench-node writes it
+  cloud-csv    a table as a cloud provider publishes it, a row per VM size;
+               --benchmark names the benchmark
+  samples      newline-delimited JSON of samples, as bench-node writes it
 
-The code that reads them is that of the server. A row that is bad, and a sample that
-the server rejects, is a line on standard error, as FILE:LINE: FIELD: what is wrong;
-it does not keep the good ones out. SKIPPED rows are fine, but say nothing of a
-node's speed, KNOWN samples are there already, so that a file can be imported
-again, and OLD ones are older than those that are kept.
+The files are read by the server's own parser. Each bad row, and each sample that
+the server rejects, is a line on standard error, as FILE:LINE: FIELD: what is
+wrong. Good rows are imported all the same. SKIPPED rows are valid, but do not
+measure a node's speed. KNOWN samples are already stored, so you can import a file
+again. OLD samples are older than the samples that the server keeps.
 
-With --dry-run nothing is stored. The exit code is
+With --dry-run, nothing is stored. The exit code is
 
-  0  everything was taken
-  1  at least one row is bad or was rejected; the others were taken
-  2  a file cannot be read, or the server did not take it`,
-		Example: `  # A table that a cloud publishes
+  0  everything was accepted
+  1  at least one row is bad or was rejected; the others were accepted
+  2  a file cannot be read, or the server did not accept it`,
+		Example: `  # Import a table that a cloud provider publishes
   resizectl benchmark import coremark.csv --format cloud-csv --benchmark coremark
 
-  # What would the server say of these?
+  # Show what the server would store or reject
   resizectl benchmark import results.json --dry-run
 
-  # Of instance types whose names do not tell the number of vCPUs
+  # Import results of instance types whose names do not contain the number of vCPUs
   resizectl benchmark import results.json --vcpus m7i.large=2,m7i.xlarge=4
 
-  # What an agent has measured by hand
+  # Measure this machine, and import the result
   workload-resizer bench-node --node-type n4 --output - | resizectl benchmark import -`,
 		Args: command.Args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -78,12 +77,12 @@ With --dry-run nothing is stored. The exit code is
 		RunE: command.Steps(o.run, o.complete),
 	}
 	o.format = formatAuto
-	cmd.Flags().Var(command.OneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto tells it from their content")
+	cmd.Flags().Var(command.OneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto detects it from their content")
 	command.CompleteFlag(cmd, "format", cobra.FixedCompletions(feedFormats(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "what was run, of cloud-csv; of other formats, the only benchmark to import")
-	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, where neither a row nor the name says")
+	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "benchmark in a cloud-csv table; for other formats, the only benchmark to import")
+	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, if neither the row nor the name contains them")
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
-	cmd.Flags().StringVar(&o.source, "source", importSource, "who says so, where a sample does not")
+	cmd.Flags().StringVar(&o.source, "source", importSource, "source of samples that do not name one")
 	o.dryRun.AddFlag(cmd, "what would be stored")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
@@ -113,8 +112,8 @@ func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// run imports file by file, even if one of them cannot be read. How long it may
-// take depends on their size: --timeout holds only if it was given.
+// run imports file by file, even if one of them cannot be read. The duration depends on
+// their size, so --timeout applies only if it is set.
 func (o *importOptions) run(ctx context.Context) error {
 	var all []*imported
 	var unread []error

@@ -19,10 +19,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// detectBytes is how much of a file its format is told from.
+// detectBytes is how much of a file is used to detect its format.
 const detectBytes = 64 << 10
 
-// read reads a file, and notes what is wrong with its rows.
+// read reads a file, and records what is wrong with its rows.
 func (o *importOptions) read(ctx context.Context, file string) (*imported, []*workloadresizerv1.BenchmarkSample, error) {
 	name := file
 	var in io.Reader
@@ -61,35 +61,35 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 	return done, samples, nil
 }
 
-// formatOf is the format that was named, or that the content looks like.
+// formatOf returns the format that was named, or that the content has.
 func (o *importOptions) formatOf(name string, in *bufio.Reader) (feed.Format, error) {
 	as := feed.Format(o.format)
 	if o.format == formatAuto {
-		// After some of the content, an error comes back when the rest is read.
+		// If there is some content, the error is returned when the rest is read.
 		head, err := in.Peek(detectBytes)
 		if len(head) == 0 {
 			return "", nothingIn(name, err)
 		}
 		var found bool
 		if as, found = feed.Detect(head); !found {
-			return "", fmt.Errorf("the content of %s looks like none of the formats\nname the one it has with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
+			return "", fmt.Errorf("the content of %s matches none of the formats\nset its format with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
 		}
 	}
 	if as == feed.CloudCSV && o.benchmark == "" {
-		return "", fmt.Errorf("%s is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark", name)
+		return "", fmt.Errorf("%s is a cloud-csv table, which does not name the benchmark\nset it with --benchmark, such as coremark", name)
 	}
 	return as, nil
 }
 
-// nothingIn says why there is nothing to tell a format from.
+// nothingIn returns why there is no content to detect a format from.
 func nothingIn(name string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("there is nothing in %s", name)
+		return fmt.Errorf("%s is empty", name)
 	}
 	return fmt.Errorf("read the measurements: %w", err)
 }
 
-// sampleInAPI is a sample as the API has it.
+// sampleInAPI returns a sample in the form of the API.
 func sampleInAPI(s *sample.Sample) *workloadresizerv1.BenchmarkSample {
 	return &workloadresizerv1.BenchmarkSample{
 		Id: s.ID, NodeType: s.NodeType, InstanceType: s.InstanceType, CpuModel: s.CPUModel,

@@ -15,11 +15,11 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// imported is what became of a file.
+// imported is the result of a file.
 type imported struct {
 	File   string `json:"file"`
 	Format string `json:"format"`
-	// Rows, Skipped and Bad are of the file, the others of its samples.
+	// Rows, Skipped and Bad count rows of the file, the others its samples.
 	Rows     int   `json:"rows"`
 	Skipped  int   `json:"skipped"`
 	Bad      int   `json:"bad"`
@@ -27,24 +27,23 @@ type imported struct {
 	Known    int64 `json:"known"`
 	Old      int64 `json:"old"`
 	Rejected int64 `json:"rejected"`
-	// Faults are of the first bad rows, Rejections of the first samples that were
-	// rejected.
+	// Faults are about the first bad rows, Rejections about the first rejected samples.
 	Faults     []importFault `json:"faults,omitempty"`
 	Rejections []importFault `json:"rejections,omitempty"`
 
-	// lines are those of the samples.
+	// lines are the lines of the samples.
 	lines []int
 }
 
 // importFault is what is wrong with a row or sample.
 type importFault struct {
 	Line int `json:"line"`
-	// Field is empty if it is not a single one.
+	// Field is empty if the fault is not about a single field.
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`
 }
 
-// send has the server keep the samples, or with validateOnly tell what it would.
+// send sends the samples to be stored or, with validateOnly, to be checked.
 func (i *imported) send(ctx context.Context, c *client.Client, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool) error {
 	if len(samples) == 0 {
 		return nil
@@ -64,7 +63,7 @@ func (i *imported) send(ctx context.Context, c *client.Client, samples []*worklo
 	return nil
 }
 
-// printFaults prints what is wrong with the file, a line each.
+// printFaults prints what is wrong with the file, one line each.
 func (i *imported) printFaults(w io.Writer) error {
 	for _, of := range []struct {
 		faults []importFault
@@ -106,8 +105,8 @@ func (o *importOptions) print(all []*imported) error {
 	return err
 }
 
-// importTable has a row per file, and one for all of them. What is only tried is
-// not stored.
+// importTable returns a table with a row per file, and one for all of them. In a dry run,
+// nothing is stored.
 func importTable(all []*imported, tried bool) *metav1.Table {
 	stored := print.Column("Stored")
 	if tried {

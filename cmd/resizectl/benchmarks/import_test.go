@@ -22,7 +22,7 @@ const (
 	badSamples  = "testdata/benchmark/bad.jsonl"
 )
 
-// rejecting is a server that rejects the second of two samples.
+// rejecting returns a server that rejects the second of two samples.
 func rejecting() *cmdtest.Server {
 	server := &cmdtest.Server{}
 	server.Ingested = &workloadresizerv1.IngestSamplesResponse{Stored: 1, Rejected: 3, Known: 2, Old: 4, Errors: []*workloadresizerv1.SampleError{
@@ -37,18 +37,18 @@ func importing(t *testing.T, server *cmdtest.Server, args ...string) []string {
 }
 
 func TestImport(t *testing.T) {
-	t.Run("benchmark import of good files", benchmarkImportOfGoodFiles)
-	t.Run("benchmark import of bad rows", benchmarkImportOfBadRows)
-	t.Run("what is bad or rejected alone is told", whatIsBadOrRejectedAloneIsTold)
-	t.Run("samples are sent as they are", samplesAreSentAsTheyAre)
-	t.Run("benchmark import of standard input", benchmarkImportOfStandardInput)
-	t.Run("benchmark import of what cannot be read", benchmarkImportOfWhatCannotBeRead)
-	t.Run("benchmark import of nothing", benchmarkImportOfNothing)
-	t.Run("printed faults are counted", printedFaultsAreCounted)
-	t.Run("benchmark import of a table", benchmarkImportOfATable)
+	t.Run("imports good files", importsGoodFiles)
+	t.Run("reports bad rows", reportsBadRows)
+	t.Run("reports bad rows and rejected samples separately", reportsBadRowsAndRejectedSamplesSeparately)
+	t.Run("sends samples as they are", sendsSamplesAsTheyAre)
+	t.Run("imports standard input", importsStandardInput)
+	t.Run("imports what can be read", importsWhatCanBeRead)
+	t.Run("rejects empty input", rejectsEmptyInput)
+	t.Run("counts the faults that are not shown", countsTheFaultsThatAreNotShown)
+	t.Run("imports a table", importsATable)
 }
 
-func benchmarkImportOfGoodFiles(t *testing.T) {
+func importsGoodFiles(t *testing.T) {
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -72,8 +72,8 @@ func benchmarkImportOfGoodFiles(t *testing.T) {
 	}
 }
 
-// Good rows count, and people find the others.
-func benchmarkImportOfBadRows(t *testing.T) {
+// Good rows count, and users can find the bad ones.
+func reportsBadRows(t *testing.T) {
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
 		if code != command.ExitNotImported {
@@ -84,7 +84,7 @@ func benchmarkImportOfBadRows(t *testing.T) {
 	}
 }
 
-func whatIsBadOrRejectedAloneIsTold(t *testing.T) {
+func reportsBadRowsAndRejectedSamplesSeparately(t *testing.T) {
 	server := &cmdtest.Server{}
 	if code, _, stderr := program.Shell(t.Context(), importing(t, server, badSamples)...); code != command.ExitNotImported || stderr == "" {
 		t.Errorf("bad rows: exit %d, stderr %q", code, stderr)
@@ -94,59 +94,59 @@ func whatIsBadOrRejectedAloneIsTold(t *testing.T) {
 	}
 }
 
-func samplesAreSentAsTheyAre(t *testing.T) {
+func sendsSamplesAsTheyAre(t *testing.T) {
 	server := &cmdtest.Server{}
-	if code, _, stderr := program.Shell(t.Context(), importing(t, server, goodSamples, "--source", "people")...); code != command.ExitOK {
+	if code, _, stderr := program.Shell(t.Context(), importing(t, server, goodSamples, "--source", "team")...); code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	at := func(day, hour int) *timestamppb.Timestamp {
 		return timestamppb.New(time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC))
 	}
 	want := []*workloadresizerv1.IngestSamplesRequest{{Samples: []*workloadresizerv1.BenchmarkSample{
-		{Id: "run-1", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Score: 177656, Vcpus: 8, Threads: 8, Machine: "node-1", MeasureTime: at(20, 10), Source: "people"},
+		{Id: "run-1", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Score: 177656, Vcpus: 8, Threads: 8, Machine: "node-1", MeasureTime: at(20, 10), Source: "team"},
 		{Id: "run-2", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1.0", Score: 177101, Unit: "iterations/s", Vcpus: 8, Threads: 8,
 			SingleThreadScore: 41000, Machine: "node-2", MeasureTime: at(20, 11), Source: "lab"},
-		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: 12, Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "people"},
-		{Id: "spot-1", NodeType: "n4", Benchmark: "bench-node:sha256", Score: 1200, Vcpus: 8, Threads: 1, Machine: "node-1", MeasureTime: at(21, 10), SpotCheck: true, Source: "people"},
+		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: 12, Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "team"},
+		{Id: "spot-1", NodeType: "n4", Benchmark: "bench-node:sha256", Score: 1200, Vcpus: 8, Threads: 1, Machine: "node-1", MeasureTime: at(21, 10), SpotCheck: true, Source: "team"},
 	}}}
 	if diff := cmp.Diff(want, server.SentSamples(), protocmp.Transform()); diff != "" {
-		t.Errorf("sent something else (-want +got):\n%s", diff)
+		t.Errorf("wrong samples (-want +got):\n%s", diff)
 	}
 }
 
-func benchmarkImportOfStandardInput(t *testing.T) {
+func importsStandardInput(t *testing.T) {
 	server := &cmdtest.Server{}
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(`{"id":"a","nodeType":"n4","benchmark":"coremark","score":1,"vcpus":1,"threads":2,"machine":"m","time":"2026-11-20T10:00:00Z"}`)
 	code := program(t.Context(), genericiooptions.IOStreams{In: in, Out: &stdout, ErrOut: &stderr}, importing(t, server, "-"))
 	if code != command.ExitNotImported || !strings.HasPrefix(stderr.String(), "stdin:1: threads: ") || server.LastRequest() != nil {
-		t.Errorf("exit %d, stderr %q, asked %v", code, &stderr, server.LastRequest())
+		t.Errorf("exit %d, stderr %q, request %v", code, &stderr, server.LastRequest())
 	}
 }
 
-// What can be read is imported.
-func benchmarkImportOfWhatCannotBeRead(t *testing.T) {
+// Files that can be read are imported.
+func importsWhatCanBeRead(t *testing.T) {
 	server := &cmdtest.Server{}
 	unknown := cmdtest.File(t, "notes.txt", []byte("hello"))
 	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
 	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
 	want := "error: read the measurements: open no-such-file: no such file or directory\n" +
-		"the content of " + unknown + " looks like none of the formats\n" +
-		"name the one it has with --format: perfkit, sparecores, cloud-csv, samples\n"
+		"the content of " + unknown + " matches none of the formats\n" +
+		"set its format with --format: perfkit, sparecores, cloud-csv, samples\n"
 	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
-	want = "error: " + table + " is a table of a cloud, which does not say what was run\nname that with --benchmark, such as coremark\n"
+	want = "error: " + table + " is a cloud-csv table, which does not name the benchmark\nset it with --benchmark, such as coremark\n"
 	if code, stdout, stderr = program.Shell(t.Context(), importing(t, server, table, "--format", "cloud-csv")...); code != command.ExitError || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
 }
 
-// It is no matter of the format if there is nothing to read.
-func benchmarkImportOfNothing(t *testing.T) {
-	dir := t.TempDir()
+// The format does not matter if there is nothing to read.
+func rejectsEmptyInput(t *testing.T) {
+	dir, empty := t.TempDir(), cmdtest.File(t, "empty.json", nil)
 	for name, tc := range map[string]struct{ file, want string }{
-		"an empty file": {cmdtest.File(t, "empty.json", nil), "there is nothing in "},
+		"an empty file": {empty, empty + " is empty"},
 		"a directory":   {dir, "read the measurements: read " + dir + ": is a directory"},
 	} {
 		server := &cmdtest.Server{}
@@ -157,7 +157,7 @@ func benchmarkImportOfNothing(t *testing.T) {
 	}
 }
 
-func printedFaultsAreCounted(t *testing.T) {
+func countsTheFaultsThatAreNotShown(t *testing.T) {
 	var out bytes.Buffer
 	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}
 	if err := i.printFaults(&out); err != nil {
@@ -169,8 +169,8 @@ func printedFaultsAreCounted(t *testing.T) {
 	}
 }
 
-// Who reads the table is the parser of the server; here it is what is said to it.
-func benchmarkImportOfATable(t *testing.T) {
+// The server's parser reads the table. This test checks what the parser is given.
+func importsATable(t *testing.T) {
 	const header = "VM Size,CPU,vCPUs,NUMA Nodes,Memory(GiB),Avg Score,StdDev,StdDev%,#Runs\n"
 	server := &cmdtest.Server{}
 	table := cmdtest.File(t, "table.csv", []byte(header+"n4-standard-8,,8,1,32,177656,2180,1.66%,140\nn4-odd,,,1,32,177656,2180,1.66%,140\n"))

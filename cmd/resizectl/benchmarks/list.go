@@ -24,33 +24,33 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 	o := &listOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "list [NODE_TYPE]",
-		Short: "List what was measured, per node type, CPU model and benchmark",
-		Long: `List what was measured, per node type, CPU model and benchmark.
+		Short: "List the measurements by node type, CPU model and benchmark",
+		Long: `List the measurements by node type, CPU model and benchmark.
 
 PER VCPU is the median of the scores of all vCPUs together, divided by their
-number; more is faster. SPREAD is how far the scores are from it: the scaled median
-absolute deviation as a share of the median. AGE is that of the newest of the
-samples. Published results count as often as they were run.
+number; more is faster. SPREAD is how far the scores are from it: the scaled
+median absolute deviation as a share of the median. AGE is the age of the newest
+sample. Published results count as often as they were run.
 
-With -o wide also the benchmark's version, how many samples were dropped as
-OUTLIERS, what one thread alone reaches, and the SMT SHARE: how much of that each
-vCPU keeps when all are busy, some 0.5 to 0.6 where two share a core, 1 where none
-does. SPOT CHECKS are short ones of one vCPU, which never decide, and their
-median.`,
-		Example: `  # What was measured?
+-o wide also shows the version of the benchmark, how many samples were dropped as
+OUTLIERS, and the score of a single thread. SMT SHARE is how much of that score
+each vCPU keeps when all are busy: about 0.5 to 0.6 if two share a core, and 1 if
+none do. SPOT CHECKS are short measurements of one vCPU, with their median. They
+never affect a ratio.`,
+		Example: `  # List all measurements
   resizectl benchmark list
 
-  # Why is one node type faster?
+  # Show the details of one node type
   resizectl benchmark list n4 -o wide
 
-  # Who is the fastest with CoreMark?
+  # Compare the node types by CoreMark
   resizectl benchmark list --benchmark coremark`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if o.request.NodeType = args[0]; args[0] == "" {
-					return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
+					return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
 				}
 			}
 			return o.run(cmd.Context())
@@ -75,7 +75,7 @@ func (o *listOptions) run(ctx context.Context) error {
 			return o.Document(all)
 		}
 		if len(all.GetBenchmarks()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, "nothing of the kind was measured, or it is too long ago")
+			_, err := fmt.Fprintln(o.ErrOut, "no such measurements found, or they are too old")
 			return err
 		}
 		table := benchmarksTable(all.GetBenchmarks(), time.Now())

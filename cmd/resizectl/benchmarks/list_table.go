@@ -17,7 +17,7 @@ var benchmarkColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("Single Thread"), print.WideColumn("SMT Share"), print.WideColumn("Spot Checks"),
 }
 
-// benchmarksTable is what was measured as of now.
+// benchmarksTable returns a table of the measurements, with their ages as of now.
 func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: benchmarkColumns}
 	for _, b := range benchmarks {
@@ -32,7 +32,7 @@ func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *
 	return table
 }
 
-// smtShare is what a vCPU keeps of what it does alone when all are busy.
+// smtShare returns the share of its score alone that a vCPU keeps when all are busy.
 func smtShare(b *workloadresizerv1.Benchmark) string {
 	if b.GetSingleThreadMedian() == 0 || b.GetMedian() == 0 {
 		return print.Absent

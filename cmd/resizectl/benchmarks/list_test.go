@@ -11,7 +11,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Ages are as of now, documents have times.
+// Tables have ages as of now, and documents have times.
 func TestBenchmarkList(t *testing.T) {
 	for _, tc := range []struct {
 		output string
@@ -30,18 +30,18 @@ func TestBenchmarkList(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	t.Run("benchmark list of one kind", benchmarkListOfOneKind)
+	t.Run("requests one node type and benchmark", requestsOneNodeTypeAndBenchmark)
 }
 
-func benchmarkListOfOneKind(t *testing.T) {
+func requestsOneNodeTypeAndBenchmark(t *testing.T) {
 	server := &cmdtest.Server{}
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", cmdtest.Serve(t, server))
-	if code != command.ExitOK || stdout != "" || stderr != "nothing of the kind was measured, or it is too long ago\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "no such measurements found, or they are too old\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	asked := server.LastRequest().(*workloadresizerv1.ListBenchmarksRequest)
 	if asked.GetNodeType() != "n4@Intel-6-207" || asked.GetBenchmark() != "coremark" {
-		t.Errorf("asked for %v", asked)
+		t.Errorf("wrong request %v", asked)
 	}
 }
 
@@ -52,19 +52,19 @@ func TestBenchmarkUsage(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"an empty node type to list", "the node type is empty; leave it out for all of them", []string{"list", ""}},
-		{"two node types to list", "2 names are too many: give [NODE_TYPE]", []string{"list", "n4", "c3"}},
-		{"an empty feed", "the name of the feed is empty; leave it out for all of them", []string{"feeds", ""}},
-		{"an empty node type to suggest", "the node type is empty; leave it out for all of them", []string{"suggest", ""}},
+		{"an empty node type to list", "the node type is empty; omit it for all of them", []string{"list", ""}},
+		{"two node types to list", "2 arguments are too many: expected [NODE_TYPE]", []string{"list", "n4", "c3"}},
+		{"an empty feed", "the name of the feed is empty; omit it for all of them", []string{"feeds", ""}},
+		{"an empty node type to suggest", "the node type is empty; omit it for all of them", []string{"suggest", ""}},
 		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},
-		{"no node type to accept", "name what it is about: NODE_TYPE", []string{"accept"}},
-		{"nobody can be asked about accept", "benchmark accept needs --yes where nobody can be asked", []string{"accept", "n4"}},
-		{"two ends", "--for and --until say the same thing: name one", []string{"accept", "n4", "--for", "1h", "--until", "never"}},
-		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"soon\"", []string{"accept", "n4", "--until", "soon"}},
-		{"nothing to import", "name what it is about: FILE...", []string{"import"}},
+		{"no node type to accept", "missing arguments: expected NODE_TYPE", []string{"accept"}},
+		{"accept without a terminal", "benchmark accept requires --yes if standard input is not a terminal", []string{"accept", "n4"}},
+		{"two ends", "--for and --until cannot be combined", []string{"accept", "n4", "--for", "1h", "--until", "never"}},
+		{"an end that is not a time", "--until must be a time such as 2026-11-21T18:00:00Z, or never, not \"soon\"", []string{"accept", "n4", "--until", "soon"}},
+		{"nothing to import", "missing arguments: expected FILE...", []string{"import"}},
 		{"an empty file", "the name of the file is empty", []string{"import", ""}},
 		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
-		{"no such format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},
+		{"an unknown format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},
 		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestBenchmarkUsage(t *testing.T) {
 		})
 	}
 	if asked := server.LastRequest(); asked != nil {
-		t.Errorf("the server was asked: %v", asked)
+		t.Errorf("the server received %v", asked)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestNumbersOfBenchmarks(t *testing.T) {
 		}
 	}
 	if changedBy(1, 1.1).Style != print.Freed || changedBy(1.1, 1).Style != print.Added {
-		t.Error("a faster node type frees, a slower one adds")
+		t.Error("a faster node type must free, and a slower one must add")
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// score is rounded to a digit after the point, if it is large enough for that to
-// be precise. 0 is not known.
+// score returns a score with one digit after the point, if it is large enough for that to be
+// precise. 0 is an unknown score.
 func score(f float64) string {
 	if f < 1000 {
 		return print.Factor(f)
@@ -20,11 +20,11 @@ func score(f float64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64)
 }
 
-// percent is a share, e.g. "1.2%".
+// percent returns a share, e.g. "1.2%".
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// changedBy is by what share a performance changes. A faster node type frees, a
-// slower one adds, as less or more is requested there.
+// changedBy returns the relative change of a performance. A faster node type frees, a slower
+// one adds, because less or more is requested there.
 func changedBy(old, new float64) print.Cell {
 	if old == 0 || new == 0 {
 		return print.Cell{Text: print.Absent}
@@ -39,7 +39,7 @@ func changedBy(old, new float64) print.Cell {
 	return print.Cell{Text: "0.0%"}
 }
 
-// age is how long ago something was, e.g. "20d".
+// age returns how long ago something was, e.g. "20d".
 func age(t *timestamppb.Timestamp, now time.Time) string {
 	if t == nil {
 		return print.Absent

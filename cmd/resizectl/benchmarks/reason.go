@@ -8,12 +8,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// maxReason is how many bytes the reason of a change may have.
+// maxReason is the maximum length of the reason for a change, in bytes.
 const maxReason = 512
 
-// acceptReason says for the history which benchmarks an override is from, after
-// what the person says. It names as many as there is room for; what the person
-// says is never cut.
+// acceptReason returns the reason for the history: the user's own reason, and then the
+// benchmarks that the override is from. It names as many benchmarks as there is room for,
+// and never cuts the user's reason.
 func acceptReason(says string, s *workloadresizerv1.Suggestion) string {
 	reason := "accepted from benchmarks"
 	if says != "" {

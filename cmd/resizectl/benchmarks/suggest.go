@@ -23,28 +23,30 @@ func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &suggestOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "suggest [NODE_TYPE]",
-		Short: "Show the ratios that the benchmarks give, and how sure they are",
-		Long: `Show the ratios that the benchmarks give, and how sure they are.
+		Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
+		Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
 
-CURRENT and SUGGESTED are CPU performances, as "resizectl ratios list" shows them,
-and INTERVAL is what SUGGESTED is in with the confidence that the server's
-configuration names, 95% by default. CHANGE is from the one to the other, also
-where that is less than the noise. BENCHMARKS are those that count.
+CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
+INTERVAL is the interval around SUGGESTED, with the confidence that the server's
+configuration sets, 95% by default. CHANGE is the change from CURRENT to
+SUGGESTED, even if it is less than the noise. BENCHMARKS counts the benchmarks
+that contribute.
 
-HELD BACK is why a suggestion is not good enough to be applied by itself. MODE is
-what the server does with one that is: it shows it (observe), or follows it
-calmly (apply), and then APPLIED (-o wide) is the ratio to the baseline that it is
-at, and on its way to.
+HELD BACK is why a suggestion is not good enough to be applied automatically. MODE
+is what the server does with a suggestion that is good enough: it shows the
+suggestion (observe), or follows it gradually (apply). In mode apply, APPLIED
+(-o wide) is the current ratio to the baseline, and the ratio that it moves
+toward.
 
-With a NODE_TYPE everything that is known of it follows: what each benchmark says,
-its CPU models, and what it would mean for the pods to accept the suggestion.`,
-		Example: `  # What would benchmarks change?
+With a NODE_TYPE, everything known about it follows: the result of each benchmark,
+its CPU models, and what accepting the suggestion would mean for the pods.`,
+		Example: `  # Show what the benchmarks suggest
   resizectl benchmark suggest
 
-  # Why, and what would that mean?
+  # Show the reasons for a suggestion, and what it would mean for the pods
   resizectl benchmark suggest n4
 
-  # The same of the machines that have one CPU model
+  # Show the same for the machines with one CPU model
   resizectl benchmark suggest e2@Intel-6-79`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
@@ -53,7 +55,7 @@ its CPU models, and what it would mean for the pods to accept the suggestion.`,
 				return o.list(cmd.Context())
 			}
 			if o.nodeType = args[0]; o.nodeType == "" {
-				return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
+				return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
 			}
 			return o.show(cmd.Context(), cmd.Root().DisplayName())
 		},
@@ -72,14 +74,14 @@ func (o *suggestOptions) list(ctx context.Context) error {
 			return o.Document(resp)
 		}
 		if len(resp.GetSuggestions()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured")
+			_, err := fmt.Fprintln(o.ErrOut, "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements")
 			return err
 		}
 		return o.Table(suggestionsTable(resp.GetSuggestions()))
 	})
 }
 
-// show names the program as people write it.
+// show names the program as users write it.
 func (o *suggestOptions) show(ctx context.Context, program string) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})

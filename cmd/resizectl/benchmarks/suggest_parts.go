@@ -16,7 +16,7 @@ var partColumns = []metav1.TableColumnDefinition{
 	print.Column("Baseline Samples"), print.Column("Baseline Machines"),
 }
 
-// partsTable is what each benchmark says.
+// partsTable returns a table with the result of each benchmark.
 func partsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: partColumns}
 	for _, part := range s.GetParts() {
@@ -29,7 +29,7 @@ func partsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	return table
 }
 
-// weightText is how much a benchmark counts.
+// weightText returns how much a benchmark counts.
 func weightText(weight float64) print.Cell {
 	if weight == 0 {
 		return print.Cell{Text: "only shown", Style: print.Dim}
@@ -39,14 +39,14 @@ func weightText(weight float64) print.Cell {
 
 var modelColumns = []metav1.TableColumnDefinition{print.Column("CPU Model"), print.Column("Ratio"), print.Column("Machines")}
 
-// modelsTable are the CPU models, if any is known.
+// modelsTable returns a table of the CPU models, if any is known.
 func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: modelColumns}
 	if !slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
 		return table
 	}
 	for _, model := range s.GetModels() {
-		name := "not known"
+		name := "unknown"
 		if model.GetCpuModel() != "" {
 			name = print.OneLine(model.GetCpuModel())
 		}
@@ -55,22 +55,22 @@ func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 	return table
 }
 
-// howToAccept is the command that makes the suggestion an override, or why there
-// is none.
+// howToAccept returns the command that makes the suggestion an override, or why there is
+// none.
 func howToAccept(program string, s *workloadresizerv1.Suggestion) string {
 	command := program + " benchmark accept " + print.OneLine(s.GetNodeType())
 	switch {
 	case s.GetCpuPerf() == 0:
 		return "There is nothing to accept."
 	case accepted(s):
-		return "It is accepted already."
+		return "It is already accepted."
 	case len(s.GetHolds()) > 0:
-		return "It is held back. To accept it all the same:\n  " + command + " --force"
+		return "It is held back. To accept it anyway:\n  " + command + " --force"
 	}
 	return "To accept it:\n  " + command
 }
 
-// accepted tells whether an override says what is suggested.
+// accepted reports whether an override already has the suggested ratio.
 func accepted(s *workloadresizerv1.Suggestion) bool {
 	now := s.GetCurrent()
 	return now.GetProvenance().GetSource() == ratios.OverrideSource &&

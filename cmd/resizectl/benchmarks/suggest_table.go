@@ -32,7 +32,7 @@ func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table
 	return table
 }
 
-// currentPerf is the CPU performance that is in force.
+// currentPerf returns the CPU performance in effect.
 func currentPerf(s *workloadresizerv1.Suggestion) string {
 	if s.GetCurrent() == nil {
 		return print.Absent
@@ -40,10 +40,10 @@ func currentPerf(s *workloadresizerv1.Suggestion) string {
 	return print.Perf(s.GetCurrent().GetCpuPerf())
 }
 
-// hasInterval tells whether there are scores enough to tell an interval.
+// hasInterval reports whether there are enough scores for an interval.
 func hasInterval(s *workloadresizerv1.Suggestion) bool { return s.GetRatioLow() < s.GetRatioHigh() }
 
-// intervalText is the confidence interval in the unit of the table.
+// intervalText returns the confidence interval in the unit of the table.
 func intervalText(s *workloadresizerv1.Suggestion) string {
 	if s.GetRatio() == 0 || !hasInterval(s) {
 		return print.Absent
@@ -52,7 +52,7 @@ func intervalText(s *workloadresizerv1.Suggestion) string {
 	return print.Factor(s.GetRatioLow()*unit) + " to " + print.Factor(s.GetRatioHigh()*unit)
 }
 
-// countedParts are what the benchmarks say that count.
+// countedParts returns the results of the benchmarks that count.
 func countedParts(s *workloadresizerv1.Suggestion) []*workloadresizerv1.SuggestionPart {
 	var counted []*workloadresizerv1.SuggestionPart
 	for _, part := range s.GetParts() {
@@ -73,8 +73,8 @@ func modeText(mode workloadresizerv1.BenchmarkMode) string {
 	return print.Absent
 }
 
-// holdCodes names each reason once: a hold of the node type and one of the baseline
-// can have the same.
+// holdCodes returns each reason once: one for the node type and one for the baseline can be
+// the same.
 func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
 	var codes []string
 	for _, hold := range s.GetHolds() {
@@ -88,7 +88,7 @@ func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
 	return print.Cell{Text: strings.Join(codes, ","), Style: print.Notable}
 }
 
-// appliedText is what the benchmark source says, and where it is on its way to.
+// appliedText returns the ratio of the benchmark source, and the ratio that it moves toward.
 func appliedText(p *workloadresizerv1.SuggestionProgress) string {
 	if p == nil {
 		return print.Absent

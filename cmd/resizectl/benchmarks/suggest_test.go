@@ -12,7 +12,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// suggesting is a server that has suggestions, and whose ratios can be changed.
+// suggesting returns a server that has suggestions, and whose ratios can be changed.
 func suggesting() *cmdtest.Server {
 	server := cmdtest.Writable()
 	server.BenchmarkScript = cmdtest.Measured()
@@ -50,15 +50,15 @@ func TestBenchmarkSuggest(t *testing.T) {
 }
 
 func TestSuggest(t *testing.T) {
-	t.Run("no suggestions is said", noSuggestionsIsSaid)
-	t.Run("one score is not said to be sure", oneScoreIsNotSaidToBeSure)
-	t.Run("what was applied and is not any more goes back", whatWasAppliedAndIsNotAnyMoreGoesBack)
-	t.Run("which source decides before benchmarks is said", whichSourceDecidesBeforeBenchmarksIsSaid)
+	t.Run("says that there are no suggestions", saysThatThereAreNoSuggestions)
+	t.Run("shows no interval for a single score", showsNoIntervalForASingleScore)
+	t.Run("shows how a ratio that is no longer applied returns", showsHowARatioThatIsNoLongerAppliedReturns)
+	t.Run("names the source that takes precedence", namesTheSourceThatTakesPrecedence)
 }
 
-func noSuggestionsIsSaid(t *testing.T) {
+func saysThatThereAreNoSuggestions(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "benchmarks tell nothing of any node type: \"resizectl benchmark list\" shows what was measured\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -74,11 +74,11 @@ func TestHowToAccept(t *testing.T) {
 		name, want string
 		of         *workloadresizerv1.Suggestion
 	}{
-		{"one that is good", "To accept it:\n  resizectl benchmark accept n4", good},
-		{"one that is held back", "It is held back. To accept it all the same:\n  resizectl benchmark accept e2 --force", cmdtest.Suggestions()[1]},
-		{"none", "There is nothing to accept.", cmdtest.Suggestions()[0]},
-		{"one that an override says", "It is accepted already.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.CpuPerf })},
-		{"one that another source says", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
+		{"a good suggestion", "To accept it:\n  resizectl benchmark accept n4", good},
+		{"a suggestion that is held back", "It is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", cmdtest.Suggestions()[1]},
+		{"no suggestion", "There is nothing to accept.", cmdtest.Suggestions()[0]},
+		{"a suggestion that an override has", "It is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.CpuPerf })},
+		{"a suggestion that another source has", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
 			s.Current.CpuPerf, s.Current.Provenance = s.CpuPerf, &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {
@@ -88,19 +88,19 @@ func TestHowToAccept(t *testing.T) {
 	}
 }
 
-func oneScoreIsNotSaidToBeSure(t *testing.T) {
+func showsNoIntervalForASingleScore(t *testing.T) {
 	s := cmdtest.Suggestions()[2]
 	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
 	if got := intervalText(s); got != print.Absent {
 		t.Errorf("in the table: %q", got)
 	}
-	if got, want := ratioText(s), "1.123 times as fast as n2d, by too few scores to tell how sure that is"; got != want {
+	if got, want := ratioText(s), "1.123 times as fast as n2d, from too few scores for a confidence interval"; got != want {
 		t.Errorf("in words: %q, want %q", got, want)
 	}
 }
 
 func TestModeInWords(t *testing.T) {
-	const calmly = "apply: the benchmark source follows it calmly"
+	const gradually = "apply: the benchmark source follows it gradually"
 	progress := func(ratio, target float64) *workloadresizerv1.SuggestionProgress {
 		return &workloadresizerv1.SuggestionProgress{Ratio: ratio, Target: target, NeededWindows: 2}
 	}
@@ -108,11 +108,11 @@ func TestModeInWords(t *testing.T) {
 		want     string
 		progress *workloadresizerv1.SuggestionProgress
 	}{
-		{calmly, nil},
-		{calmly + ", and rests at 1.1", progress(1.1, 1.1)},
-		{calmly + ", and is at 1.1, on its way to 1.2", progress(1.1, 1.2)},
-		{calmly + ", and says nothing yet, on its way to 1.2", progress(0, 1.2)},
-		{calmly + ", and says nothing yet", progress(0, 0)},
+		{gradually, nil},
+		{gradually + ", and stays at 1.1", progress(1.1, 1.1)},
+		{gradually + ", and is at 1.1, moving toward 1.2", progress(1.1, 1.2)},
+		{gradually + ", and has no ratio yet, moving toward 1.2", progress(0, 1.2)},
+		{gradually + ", and has no ratio yet", progress(0, 0)},
 	} {
 		s := &workloadresizerv1.Suggestion{Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY, Progress: tc.progress}
 		if got := modeInWords(s); got != tc.want {
@@ -121,8 +121,8 @@ func TestModeInWords(t *testing.T) {
 	}
 }
 
-func whatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
-	const want = "observe: the suggestion is only shown; the benchmark source goes back to what others say, and is at 1.1, on its way to 1"
+func showsHowARatioThatIsNoLongerAppliedReturns(t *testing.T) {
+	const want = "observe: the suggestion is only shown; the benchmark source returns to the other sources, and is at 1.1, moving toward 1"
 	s := &workloadresizerv1.Suggestion{
 		Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 		Progress: &workloadresizerv1.SuggestionProgress{Ratio: 1.1, Target: 1},
@@ -132,24 +132,24 @@ func whatWasAppliedAndIsNotAnyMoreGoesBack(t *testing.T) {
 	}
 }
 
-// To follow measurements is to no avail where another source comes first.
-func whichSourceDecidesBeforeBenchmarksIsSaid(t *testing.T) {
+// Following measurements has no effect if another source takes precedence.
+func namesTheSourceThatTakesPrecedence(t *testing.T) {
 	for _, tc := range []struct {
 		name, source string
 		ratio        float64
 		want         string
 	}{
-		{"the configuration", "configmap", 1.1, "; configmap decides before it"},
-		{"none", benchmarkSource, 1.1, ""},
-		{"nothing is said yet", "configmap", 0, ""},
-		{"nobody names the node type", "", 1.1, ""},
+		{"the configuration", "configmap", 1.1, "; configmap takes precedence over it"},
+		{"no other source", benchmarkSource, 1.1, ""},
+		{"no ratio yet", "configmap", 0, ""},
+		{"no source for the node type", "", 1.1, ""},
 	} {
 		s := &workloadresizerv1.Suggestion{
 			Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
 			Current:  &workloadresizerv1.Ratio{Provenance: &workloadresizerv1.Provenance{Source: tc.source}},
 			Progress: &workloadresizerv1.SuggestionProgress{Ratio: tc.ratio, Target: 1.2},
 		}
-		if got := modeInWords(s); !strings.HasSuffix(got, "on its way to 1.2"+tc.want) {
+		if got := modeInWords(s); !strings.HasSuffix(got, "moving toward 1.2"+tc.want) {
 			t.Errorf("%s: %q, want %q at the end", tc.name, got, tc.want)
 		}
 	}

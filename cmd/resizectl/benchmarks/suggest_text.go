@@ -42,7 +42,7 @@ func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 		{"current", currentText(s.GetCurrent())},
 		{"suggested", suggestedText(p, s)},
 		{"ratio", ratioText(s)},
-		{"measured", fmt.Sprintf("%s of %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
+		{"measured", fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
 			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))},
 	}
 	for _, hold := range s.GetHolds() {
@@ -55,7 +55,7 @@ func currentText(r *workloadresizerv1.Ratio) string {
 	if r == nil {
 		return "no source names the node type"
 	}
-	text := fmt.Sprintf("cpu %s, memory %s, by %s", print.Perf(r.GetCpuPerf()), print.Perf(r.GetMemoryPerf()), print.Provenance(r.GetProvenance()))
+	text := fmt.Sprintf("cpu %s, memory %s, from %s", print.Perf(r.GetCpuPerf()), print.Perf(r.GetMemoryPerf()), print.Provenance(r.GetProvenance()))
 	if r.GetExpireTime() != nil {
 		text += ", until " + print.Timestamp(r.GetExpireTime())
 	}
@@ -73,41 +73,41 @@ func suggestedText(p print.Painter, s *workloadresizerv1.Suggestion) string {
 	return text + ", memory " + print.Perf(s.GetMemoryPerf())
 }
 
-// ratioText is how fast the node type is, and how sure that is.
+// ratioText returns how fast the node type is, and the confidence in that.
 func ratioText(s *workloadresizerv1.Suggestion) string {
 	baseline := print.OneLine(s.GetBaselineNodeType())
 	if s.GetRatio() == 0 {
-		return "not known: no benchmark was run on both " + print.OneLine(s.GetNodeType()) + " and " + baseline
+		return "unknown: no benchmark was run on both " + print.OneLine(s.GetNodeType()) + " and " + baseline
 	}
 	text := fmt.Sprintf("%s times as fast as %s", print.Factor(s.GetRatio()), baseline)
 	if !hasInterval(s) {
-		return text + ", by too few scores to tell how sure that is"
+		return text + ", from too few scores for a confidence interval"
 	}
 	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", print.Factor(s.GetRatioLow()), print.Factor(s.GetRatioHigh()), 100*s.GetConfidence())
 }
 
-// modeInWords says what the server does with the suggestion by itself.
+// modeInWords returns what the server does with the suggestion automatically.
 func modeInWords(s *workloadresizerv1.Suggestion) string {
 	progress := s.GetProgress()
 	text := modeText(s.GetMode()) + ": the suggestion is only shown"
 	switch {
 	case s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
-		text = modeText(s.GetMode()) + ": the benchmark source follows it calmly"
+		text = modeText(s.GetMode()) + ": the benchmark source follows it gradually"
 	case progress != nil:
-		text += "; the benchmark source goes back to what others say"
+		text += "; the benchmark source returns to the other sources"
 	}
 	switch {
 	case progress == nil:
 		return text
 	case progress.GetRatio() == 0:
-		text += ", and says nothing yet"
+		text += ", and has no ratio yet"
 	case progress.GetRatio() == progress.GetTarget():
-		text += ", and rests at " + print.Factor(progress.GetRatio())
+		text += ", and stays at " + print.Factor(progress.GetRatio())
 	default:
 		text += ", and is at " + print.Factor(progress.GetRatio())
 	}
 	if progress.GetTarget() != 0 && progress.GetTarget() != progress.GetRatio() {
-		text += ", on its way to " + print.Factor(progress.GetTarget())
+		text += ", moving toward " + print.Factor(progress.GetTarget())
 	}
 	if n := progress.GetConfirmedWindows(); n > 0 {
 		text += fmt.Sprintf(", confirmed by %d of %s", n, print.CountOf(int64(progress.GetNeededWindows()), "window"))
@@ -116,16 +116,16 @@ func modeInWords(s *workloadresizerv1.Suggestion) string {
 		text += "; changed " + print.Timestamp(progress.GetChangeTime())
 	}
 	if progress.GetNextTime() != nil {
-		text += "; judged next " + print.Timestamp(progress.GetNextTime())
+		text += "; next evaluation " + print.Timestamp(progress.GetNextTime())
 	}
 	return text + decidedBefore(s)
 }
 
-// decidedBefore says which source has what the benchmark source says not count.
+// decidedBefore names the source that takes precedence over the benchmark source.
 func decidedBefore(s *workloadresizerv1.Suggestion) string {
 	by := s.GetCurrent().GetProvenance().GetSource()
 	if s.GetProgress().GetRatio() == 0 || by == "" || by == benchmarkSource {
 		return ""
 	}
-	return "; " + print.OneLine(by) + " decides before it"
+	return "; " + print.OneLine(by) + " takes precedence over it"
 }

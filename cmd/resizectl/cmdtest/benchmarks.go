@@ -8,12 +8,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Measured is what a server knows that has read feeds and heard of agents.
+// Measured returns what a server knows that has read feeds and received samples from agents.
 func Measured() BenchmarkScript {
 	return BenchmarkScript{Benchmarks: Benchmarks(Since), feeds: feeds(), suggestions: Suggestions()}
 }
 
-// Benchmarks were measured the last time at newest.
+// Benchmarks returns benchmarks with newest as the time of the last measurement.
 func Benchmarks(newest time.Time) []*workloadresizerv1.Benchmark {
 	oldest, last := timestamppb.New(newest.Add(-48*time.Hour)), timestamppb.New(newest)
 	return []*workloadresizerv1.Benchmark{
@@ -39,8 +39,8 @@ func feeds() []*workloadresizerv1.Feed {
 	}
 }
 
-// Suggestions are of each kind: one that is followed, one that is held back, one
-// of a node type that no source names, and one that is none.
+// Suggestions returns one suggestion of each kind: one that is followed, one that is held
+// back, one for a node type that no source names, and one without a ratio.
 func Suggestions() []*workloadresizerv1.Suggestion {
 	part := func(name string, ratio, weight float64) *workloadresizerv1.SuggestionPart {
 		return &workloadresizerv1.SuggestionPart{Benchmark: name, Ratio: ratio, Weight: weight, Samples: 6, Machines: 3, BaselineSamples: 9, BaselineMachines: 4}

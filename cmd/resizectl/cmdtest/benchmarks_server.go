@@ -14,15 +14,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// BenchmarkScript are what the scripted server says of benchmarks.
+// BenchmarkScript is what the scripted server answers about benchmarks.
 type BenchmarkScript struct {
-	// Benchmarks are listed a page of two at a time.
+	// Benchmarks are listed in pages of two.
 	Benchmarks  []*workloadresizerv1.Benchmark
 	feeds       []*workloadresizerv1.Feed
 	suggestions []*workloadresizerv1.Suggestion
-	// Ingested answers IngestSamples; nil has everything stored.
+	// Ingested answers IngestSamples; nil stores everything.
 	Ingested *workloadresizerv1.IngestSamplesResponse
-	// sent are the streams of samples that came in, each as one message.
+	// sent are the streams of samples that arrived, each as one message.
 	sent []*workloadresizerv1.IngestSamplesRequest
 }
 
@@ -52,7 +52,7 @@ func (s *Server) IngestSamples(stream grpc.ClientStreamingServer[workloadresizer
 	return stream.SendAndClose(&workloadresizerv1.IngestSamplesResponse{Stored: int64(len(all.GetSamples()))})
 }
 
-// SentSamples are the streams of samples that came in.
+// SentSamples returns the streams of samples that arrived.
 func (s *Server) SentSamples() []*workloadresizerv1.IngestSamplesRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSu
 			return resp, nil
 		}
 	}
-	return nil, status.Errorf(codes.NotFound, "no benchmark tells anything of %q", req.GetNodeType())
+	return nil, status.Errorf(codes.NotFound, "no benchmark covers %q", req.GetNodeType())
 }
 
 // ListSuggestions implements workloadresizerv1.BenchmarkServiceServer.

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// FullDisk takes nothing.
+// FullDisk accepts nothing.
 type FullDisk struct{}
 
 // Write implements io.Writer.
 func (FullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// File writes a file that is gone after the test.
+// File writes a file that is removed after the test.
 func File(t *testing.T, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Update tells that what is generated is to be written instead of compared with.
+// Update makes tests write generated files instead of comparing with them.
 var Update = flag.Bool("update", false, "write the golden files in testdata instead of comparing with them")
 
-// Golden compares what a person would see with testdata/name.
+// Golden compares what a user would see with testdata/name.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -27,6 +27,6 @@ func Golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("not as in %s, which \"go test -update\" of this package rewrites (-want +got):\n%s", path, diff)
+		t.Errorf("differs from %s, which \"go test -update\" of this package rewrites (-want +got):\n%s", path, diff)
 	}
 }

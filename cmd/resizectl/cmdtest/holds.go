@@ -9,11 +9,11 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Since is when every hold of the scripted server began.
+// Since is when every hold of the scripted server started.
 var Since = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
-// Stored is the hold that a real server would store. Its uid is that of every
-// plan of the fixtures.
+// Stored returns the hold that a real server would store. It has the uid of every plan in
+// the fixtures.
 func Stored(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope, reason string, ttl *durationpb.Duration) *workloadresizerv1.Hold {
 	hold := &workloadresizerv1.Hold{Kind: kind, Scope: scope, Reason: reason, Author: "ann", CreateTime: timestamppb.New(Since)}
 	if scope.GetPod() != "" {
@@ -33,7 +33,7 @@ var (
 	Carts      = &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}
 )
 
-// Held are holds of each scope.
+// Held returns holds of each scope.
 func Held() []*workloadresizerv1.Hold {
 	return []*workloadresizerv1.Hold{
 		Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Everything, "", nil),

@@ -4,7 +4,7 @@ import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/wor
 
 const ManifestText = "kind: Deployment\n"
 
-// ManifestPlans are those of a Deployment, and of a pod that has nobody.
+// ManifestPlans returns the plans of a Deployment, and of a pod without a controller.
 func ManifestPlans() *workloadresizerv1.PreviewManifestResponse {
 	of := func(plan *workloadresizerv1.Plan, nodeType string) *workloadresizerv1.Plan {
 		plan.Pod, plan.Node, plan.NodeType = "web", "", nodeType

@@ -19,12 +19,12 @@ func list(cpu, memory string) map[string]string {
 	return m
 }
 
-// Resources are requests and limits; those that are empty are left out.
+// Resources returns requests and limits; empty ones are omitted.
 func Resources(cpu, memory, cpuLimit, memoryLimit string) *workloadresizerv1.Resources {
 	return &workloadresizerv1.Resources{Requests: list(cpu, memory), Limits: list(cpuLimit, memoryLimit)}
 }
 
-// OnN4 is a plan on a node that is 1.25 times as fast as the baseline.
+// OnN4 returns a plan on a node that is 1.25 times as fast as the baseline.
 func OnN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadresizerv1.Plan {
 	return &workloadresizerv1.Plan{
 		Namespace: namespace, Pod: pod, Uid: "7f1d0c1e-0000-4000-8000-000000000001",
@@ -33,7 +33,7 @@ func OnN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadr
 	}
 }
 
-// Web has two containers to resize, one of them held by a bound.
+// Web returns a plan with two containers to resize, one of them clamped by a bound.
 func Web() *workloadresizerv1.Plan {
 	plan := OnN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
@@ -44,7 +44,7 @@ func Web() *workloadresizerv1.Plan {
 	return plan
 }
 
-// Aligned has been resized before.
+// Aligned returns the plan of a pod that was resized before.
 func Aligned() *workloadresizerv1.Plan {
 	plan := OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)
 	plan.QosClass = "Guaranteed"
@@ -55,7 +55,7 @@ func Aligned() *workloadresizerv1.Plan {
 	return plan
 }
 
-// Bare is skipped before its containers are looked at.
+// Bare returns the plan of a pod that is skipped before its containers are examined.
 func Bare() *workloadresizerv1.Plan {
 	return &workloadresizerv1.Plan{
 		Namespace: "default", Pod: "bare", Node: "node-1", Decision: workloadresizerv1.Decision_DECISION_SKIP, QosClass: "BestEffort",
@@ -63,8 +63,8 @@ func Bare() *workloadresizerv1.Plan {
 	}
 }
 
-// Unsteady is skipped although another size would be right, and its message
-// carries what a terminal must not see.
+// Unsteady returns the plan of a pod that is skipped although another size would be right.
+// Its message contains characters that a terminal must not receive.
 func Unsteady() *workloadresizerv1.Plan {
 	plan := OnN4("shop", "cart-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
@@ -77,7 +77,7 @@ func Unsteady() *workloadresizerv1.Plan {
 	return plan
 }
 
-// Cluster is a server that has a pod of each decision.
+// Cluster returns a server that has a pod of each decision.
 func Cluster() *Server {
 	return &Server{
 		Plans:   []*workloadresizerv1.Plan{Aligned(), Bare(), Web(), Unsteady()},
@@ -85,7 +85,7 @@ func Cluster() *Server {
 	}
 }
 
-// Ratios are those of three node types, without overrides and rules.
+// Ratios returns the ratios of three node types, without overrides and rules.
 func Ratios() *workloadresizerv1.ListRatiosResponse {
 	written := &workloadresizerv1.Provenance{
 		Source: "configmap", Author: "kubectl-client-side-apply",

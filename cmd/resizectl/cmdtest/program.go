@@ -17,7 +17,7 @@ import (
 // Program runs a command line, and returns its exit code.
 type Program func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int
 
-// ProgramOf is resizectl with a part of its commands.
+// ProgramOf returns resizectl with some of its commands.
 func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command) Program {
 	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
 		color := print.ColorAuto
@@ -31,7 +31,7 @@ func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command
 	}
 }
 
-// ProgramWith is resizectl with one of its commands.
+// ProgramWith returns resizectl with one of its commands.
 func ProgramWith(cmd func(print.Output, *connect.Connection) *cobra.Command) Program {
 	return ProgramOf(func(out print.Output, server *connect.Connection) []*cobra.Command {
 		return []*cobra.Command{cmd(out, server)}
@@ -41,7 +41,7 @@ func ProgramWith(cmd func(print.Output, *connect.Connection) *cobra.Command) Pro
 // Shell runs a command line and returns what a shell would see.
 func (p Program) Shell(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
-	// cobra takes nil arguments for those of the test binary.
+	// cobra replaces nil arguments by those of the test binary.
 	args = append([]string{}, args...)
 	code = p(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
 	return code, out.String(), errOut.String()
@@ -57,7 +57,7 @@ func (p Program) WatchUntil(t *testing.T, seen string, args ...string) (code int
 	return code, out.shown.String(), errOut.String()
 }
 
-// until is a person who presses Ctrl-C when they have seen enough.
+// until is a user who presses Ctrl-C after seeing enough.
 type until struct {
 	shown  bytes.Buffer
 	seen   string

@@ -12,7 +12,7 @@ func perNodeType(name string, pods int64, cpu, memory string, vetoed int64) *wor
 	return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: list(cpu, memory), Vetoed: vetoed}
 }
 
-// Impact is what a write of ratios would mean, of which a part is hidden.
+// Impact returns what a write of ratios would mean; a part of it is hidden.
 func Impact() *workloadresizerv1.Impact {
 	return &workloadresizerv1.Impact{
 		Total:            perNodeType("", 12, "1500m", "-2Gi", 3),
@@ -26,8 +26,8 @@ func Impact() *workloadresizerv1.Impact {
 	}
 }
 
-// Overridden are ratios of which n4 is overridden until the next day, against what
-// two other sources say, with a rule for some pods.
+// Overridden returns ratios in which n4 is overridden until the next day, with other ratios
+// from two sources, and rules for some pods.
 func Overridden() *workloadresizerv1.ListRatiosResponse {
 	resp := Ratios()
 	for _, ratio := range resp.GetRatios() {
@@ -36,7 +36,7 @@ func Overridden() *workloadresizerv1.ListRatiosResponse {
 	n4 := resp.GetRatios()[2]
 	n4.CpuPerf, n4.CpuFactor, n4.Etag = 1.08, 1/1.08, "before"
 	n4.ExpireTime = timestamppb.New(Since.Add(24 * time.Hour))
-	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", UpdateTime: timestamppb.New(Since), Reason: "measured\nanew"}
+	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", UpdateTime: timestamppb.New(Since), Reason: "measured\nhere"}
 	n4.Candidates = []*workloadresizerv1.RatioCandidate{
 		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: n4.GetProvenance()},
 		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
@@ -52,7 +52,7 @@ func Overridden() *workloadresizerv1.ListRatiosResponse {
 	return resp
 }
 
-// history is that of two people who did not agree.
+// history returns the changes of two users who did not agree.
 func history() []*workloadresizerv1.RatioChange {
 	first := &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1}
 	second := &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour))}
@@ -61,14 +61,14 @@ func history() []*workloadresizerv1.RatioChange {
 		{Number: 3, CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: &back, Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", From: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
 		}},
-		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", Reason: "measured\nanew", Deltas: []*workloadresizerv1.RatioDelta{
+		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", Reason: "measured\nhere", Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", To: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
 		}},
 		{Number: 1, CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.RatioDelta{{NodeType: "n4", To: first}}},
 	}
 }
 
-// Writable is a server whose ratios can be changed.
+// Writable returns a server whose ratios can be changed.
 func Writable() *Server {
 	return &Server{Ratios: Overridden(), RatioScript: RatioScript{Impact: Impact(), Changes: history()}}
 }

@@ -15,15 +15,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// RatioScript are what the scripted server says of writes, of the history and
-// to watches.
+// RatioScript is what the scripted server answers to writes and watches, and about the
+// history.
 type RatioScript struct {
-	// Changes is the history, the newest first.
+	// Changes is the history, newest first.
 	Changes []*workloadresizerv1.RatioChange
 	Impact  *workloadresizerv1.Impact
-	// Unchanged has writes change nothing.
+	// Unchanged makes writes change nothing.
 	Unchanged bool
-	// Refused ends writes, but not the question what they would change.
+	// Refused fails writes, but not dry runs.
 	Refused error
 	Watches Streams[*workloadresizerv1.WatchRatiosResponse]
 }
@@ -40,7 +40,7 @@ func (s *Server) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRe
 	return nil, status.Errorf(codes.NotFound, "no source names node type %q", req.GetNodeType())
 }
 
-// ratio is a copy of the ratio of a node type, nil if there is none.
+// ratio returns a copy of the ratio of a node type; nil if there is none.
 func (s *Server) ratio(nodeType string) *workloadresizerv1.Ratio {
 	for _, ratio := range s.Ratios.GetRatios() {
 		if ratio.GetNodeType() == nodeType {
@@ -50,7 +50,7 @@ func (s *Server) ratio(nodeType string) *workloadresizerv1.Ratio {
 	return nil
 }
 
-// change is what the server would store, or has.
+// change returns what the server would store, or has stored.
 func (s *Server) change(validateOnly bool, reason string, deltas ...*workloadresizerv1.RatioDelta) *workloadresizerv1.RatioChange {
 	if s.Unchanged {
 		return nil
@@ -62,7 +62,7 @@ func (s *Server) change(validateOnly bool, reason string, deltas ...*workloadres
 	return change
 }
 
-// impactOf is told only of what is tried.
+// impactOf returns an impact only for dry runs.
 func (s *Server) impactOf(validateOnly bool) *workloadresizerv1.Impact {
 	if !validateOnly {
 		return nil
@@ -104,7 +104,7 @@ func (s *Server) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateR
 	}, nil
 }
 
-// updated is a ratio with its update.
+// updated returns a ratio with its update.
 func (s *Server) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.Ratio, *workloadresizerv1.RatioDelta) {
 	ratio := s.ratio(update.GetRatio().GetNodeType())
 	if ratio == nil {
@@ -169,7 +169,7 @@ func (s *Server) RollbackRatios(ctx context.Context, req *workloadresizerv1.Roll
 	return resp, nil
 }
 
-// ListRatioChanges numbers its pages by the changes that went before.
+// ListRatioChanges numbers its pages by the changes before them.
 func (s *Server) ListRatioChanges(ctx context.Context, req *workloadresizerv1.ListRatioChangesRequest) (*workloadresizerv1.ListRatioChangesResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
@@ -182,7 +182,7 @@ func (s *Server) ListRatioChanges(ctx context.Context, req *workloadresizerv1.Li
 			return nil, status.Errorf(codes.InvalidArgument, "page token: %v", err)
 		}
 	}
-	// Two at most, so that there are pages.
+	// A page has at most two changes, which makes several pages.
 	end := min(begin+min(int(req.GetPageSize()), 2), len(s.Changes))
 	resp := &workloadresizerv1.ListRatioChangesResponse{Changes: s.Changes[begin:end]}
 	if end < len(s.Changes) {

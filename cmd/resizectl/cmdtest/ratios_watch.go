@@ -2,10 +2,11 @@ package cmdtest
 
 import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 
-// RatioEvent is what a watch of ratios is sent.
+// RatioEvent is what a watch of ratios receives.
 type RatioEvent = workloadresizerv1.WatchRatiosResponse
 
-// PresentRatios is the present state: c3 and n4, then a bookmark, the first with a token.
+// PresentRatios returns the current state: c3 and n4, then a bookmark, which is the first
+// event with a token.
 func PresentRatios() []*RatioEvent {
 	all := Overridden().GetRatios()
 	return []*RatioEvent{
@@ -15,12 +16,12 @@ func PresentRatios() []*RatioEvent {
 	}
 }
 
-// ChangedRatio is the event of n4 after that.
+// ChangedRatio returns the event of n4 after that.
 func ChangedRatio() *RatioEvent {
 	return &RatioEvent{Type: modifiedEvent, Ratio: Ratios().GetRatios()[2], Revision: "2", ResumeToken: "t4"}
 }
 
-// GoneRatio is the event of c3 after both.
+// GoneRatio returns the event of c3 after both.
 func GoneRatio() *RatioEvent {
 	return &RatioEvent{Type: deletedEvent, Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1}, Revision: "3", ResumeToken: "t5"}
 }

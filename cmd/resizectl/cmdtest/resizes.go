@@ -8,7 +8,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Sized is a pod that was sized for n4.
+// Sized returns a pod that was sized for n4.
 func Sized(namespace, pod string, state workloadresizerv1.ResizeState, message string) *workloadresizerv1.Resize {
 	return &workloadresizerv1.Resize{
 		Namespace: namespace, Pod: pod, Uid: Web().GetUid(), Node: "node-1", NodeType: "n4",
@@ -23,14 +23,14 @@ func Sized(namespace, pod string, state workloadresizerv1.ResizeState, message s
 	}
 }
 
-// PartlySized is a pod of which only some resources were sized.
+// PartlySized returns a pod of which only some resources were sized.
 func PartlySized(namespace, pod string) *workloadresizerv1.Resize {
 	resize := Sized(namespace, pod, workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	resize.NodeType, resize.ApplyTime = "", nil
 	return resize
 }
 
-// Resizes are one of each kind: done, waiting, and impossible.
+// Resizes returns one resize of each kind: done, waiting, and impossible.
 func Resizes() []*workloadresizerv1.Resize {
 	whole := Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	whole.Workload = nil
@@ -42,18 +42,18 @@ func Resizes() []*workloadresizerv1.Resize {
 	}
 }
 
-// ProgressMessage tells how many plans are done, amid them.
+// ProgressMessage returns the message between plans that reports how many are done.
 func ProgressMessage(done, total int64) *workloadresizerv1.PreviewPlansResponse {
 	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Progress{Progress: &workloadresizerv1.PlanProgress{Done: done, Total: total}}}
 }
 
-// SummaryMessage ends plans.
+// SummaryMessage returns the message that ends plans.
 func SummaryMessage(summary *workloadresizerv1.PlanSummary) *workloadresizerv1.PreviewPlansResponse {
 	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: summary}}
 }
 
-// ResizeEvents are those of a watch: two pods are there, then one changes and a longer name
-// comes.
+// ResizeEvents returns the events of a watch: two pods exist, then one changes, and is
+// deleted.
 func ResizeEvents() []*workloadresizerv1.WatchResizesResponse {
 	actuated := Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	return []*workloadresizerv1.WatchResizesResponse{

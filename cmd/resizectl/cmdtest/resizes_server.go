@@ -12,15 +12,14 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ResizingScript is what the scripted server says of resizes, manifests and
-// itself.
+// ResizingScript is what the scripted server answers about resizes, manifests and itself.
 type ResizingScript struct {
-	// Refused are the errors of methods, by name, for a caller who may not call them
-	// all.
+	// Refused are the errors of methods, by name, for a caller who may not call all of
+	// them.
 	Refused map[string]error
-	// Plans answer PreviewPlans instead of those of the server.
+	// Plans answers PreviewPlans instead of the plans of the server.
 	Plans func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse
-	// Resizes are listed a page of two at a time.
+	// Resizes are listed in pages of two.
 	Resizes  []*workloadresizerv1.Resize
 	Manifest *workloadresizerv1.PreviewManifestResponse
 	Status   *workloadresizerv1.GetStatusResponse

@@ -18,9 +18,9 @@ import (
 
 type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]
 
-// Server is a server that answers what a test says, and remembers what it was
-// asked. Err, if set, ends every call; Hang lets it wait for the caller to go
-// away first. Plans are sent before either.
+// Server is a server that answers as a test scripts, and remembers its requests. Err, if set,
+// ends every call; Hang makes it wait until the caller goes away first. Plans are sent before
+// either.
 type Server struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	workloadresizerv1.UnimplementedPlanServiceServer
@@ -35,15 +35,15 @@ type Server struct {
 	Summary *workloadresizerv1.PlanSummary
 	Holds   []*workloadresizerv1.Hold
 	Problem string
-	// What is said besides of the scope of a hold.
+	// These describe the scope of a hold in answers.
 	Pods   *int64
 	Nested int64
 	Wider  *workloadresizerv1.Hold
 	Err    error
 	Hang   bool
-	// What is said of resizes and manifests is in a file of its own.
+	// Resizing has the answers about resizes and manifests, in a file of its own.
 	Resizing ResizingScript
-	// Asked is called when a call has come in.
+	// Asked is called when a request has arrived.
 	Asked func()
 
 	mu   sync.Mutex
@@ -67,15 +67,14 @@ func (s *Server) note(req proto.Message) {
 	}
 }
 
-// LastRequest is the last request that came in.
+// LastRequest returns the last request that arrived.
 func (s *Server) LastRequest() proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-// Written are the requests that change something that came in, also those that
-// only validate.
+// Written returns the requests to change something, including those that only validate.
 func (s *Server) Written() []proto.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +149,7 @@ func Serve(t *testing.T, s *Server, opts ...grpc.ServerOption) string {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		// A test that never calls may end before the server has begun.
+		// A test that never calls may end before the server has started.
 		if err := <-served; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			t.Error(err)
 		}
@@ -172,7 +171,7 @@ func Nobody(t *testing.T) string {
 	return address
 }
 
-// WithReason is an error as the server makes them.
+// WithReason returns an error with a reason, as the server does.
 func WithReason(t *testing.T, code codes.Code, reason, message string) error {
 	t.Helper()
 	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})

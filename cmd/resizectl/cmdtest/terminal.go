@@ -10,13 +10,13 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is a real one of the kernel's: what is written to it is read by person.
+// terminal is a real terminal of the kernel: what is written to it is read by person.
 type terminal struct {
 	*os.File
 	person *os.File
 }
 
-// OpenTerminal is closed after the test.
+// OpenTerminal returns a terminal that is closed after the test.
 func OpenTerminal(t *testing.T) *terminal {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -36,14 +36,14 @@ func OpenTerminal(t *testing.T) *terminal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = program.Close() })
-	// Line ends are to come back as they were written.
+	// Line ends must arrive as they were written.
 	if _, err := term.MakeRaw(int(program.Fd())); err != nil {
 		t.Fatal(err)
 	}
 	return &terminal{program, person}
 }
 
-// Typed is the program's side after a person has typed something.
+// Typed returns the program's side of the terminal after a user typed text.
 func (s *terminal) Typed(t *testing.T, text string) *os.File {
 	t.Helper()
 	if _, err := s.person.WriteString(text); err != nil {
@@ -52,7 +52,7 @@ func (s *terminal) Typed(t *testing.T, text string) *os.File {
 	return s.File
 }
 
-// Shown is what was written until now.
+// Shown returns what was written so far.
 func (s *terminal) Shown(t *testing.T) string {
 	t.Helper()
 	const end = "\x00"

@@ -8,21 +8,21 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Streams are what the watches of one kind are sent, one after the other.
+// Streams are what the watches of one kind receive, one after the other.
 type Streams[R any] struct {
 	mu    sync.Mutex
 	Next  []Stream[R]
 	asked []string
 }
 
-// Stream is one stream: its events, and what ends it; nil is that it goes on
-// until the caller goes away.
+// Stream is one stream: its events, and the error that ends it; with nil, it continues until
+// the caller goes away.
 type Stream[R any] struct {
 	Events []R
 	Err    error
 }
 
-// Tokens are where the watches wanted to go on.
+// Tokens returns where the watches wanted to resume.
 func (s *Streams[R]) Tokens() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// HiddenOfImpact warns of what the scripted server's impact leaves out.
-const HiddenOfImpact = "warning: 1 namespace with pods that this concerns is hidden from you: you may not get pods there\n"
+// HiddenOfImpact is the warning about what the scripted server's impact leaves out.
+const HiddenOfImpact = "warning: 1 namespace with affected pods is hidden from you: you cannot get pods there\n"
 
-// Mask names fields that are to change.
+// Mask names the fields to change.
 func Mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
 
-// Tried is a request as it is sent first, then that for real.
+// Tried returns a request as it is sent first, to validate only, and then for real.
 func Tried(req proto.Message) []proto.Message {
 	fields := req.ProtoReflect().Descriptor().Fields()
 	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(command.Author()))

@@ -2,7 +2,8 @@ package command
 
 import "os/user"
 
-// Author is who runs this, for those who list the holds.
+// Author returns the name of the user who runs the program, for the list of holds and the
+// history.
 func Author() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// AddColorFlag adds --color to a command and all below it.
+// AddColorFlag adds --color to a command and its subcommands.
 func AddColorFlag(root *cobra.Command, mode *print.ColorMode) {
-	root.PersistentFlags().Var(OneOf(mode, "when", print.ColorModes), "color", "when to use colours, one of "+strings.Join(print.ColorModes, ", ")+"; auto is on a terminal, unless NO_COLOR is set")
+	root.PersistentFlags().Var(OneOf(mode, "when", print.ColorModes), "color", "when to use colors, one of "+strings.Join(print.ColorModes, ", ")+"; auto uses them on a terminal, unless NO_COLOR is set")
 	CompleteFlag(root, "color", cobra.FixedCompletions(print.ColorModes, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -16,28 +16,28 @@ import (
 
 var errNotConfirmed = errors.New("not confirmed, so nothing was changed")
 
-// Confirmation is asked for before many pods may change.
+// Confirmation asks the user before a command changes many pods.
 type Confirmation struct {
 	yes     bool
 	subject string
 }
 
-// AddYesFlag adds --yes, for what subject does to many pods.
+// AddYesFlag adds --yes. subject is the flag or command that changes many pods.
 func (c *Confirmation) AddYesFlag(cmd *cobra.Command, subject string) {
 	c.subject = subject
-	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask before "+subject+" changes something")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask for confirmation of "+subject)
 }
 
-// MustBePossible refuses what cannot be confirmed: where nobody is at a terminal,
-// only --yes is a yes.
+// MustBePossible returns an error if nobody can confirm: without a terminal, --yes is
+// required.
 func (c *Confirmation) MustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {
 	if !c.yes && !print.IsTerminal(streams.In) {
-		return UsageErrorf(cmd, "%s needs --yes where nobody can be asked", c.subject)
+		return UsageErrorf(cmd, "%s requires --yes if standard input is not a terminal", c.subject)
 	}
 	return nil
 }
 
-// Ask asks the person at the terminal, unless --yes has answered.
+// Ask asks the user at the terminal, unless --yes is set.
 func (c *Confirmation) Ask(cmd *cobra.Command, streams genericiooptions.IOStreams, question string) error {
 	if err := c.MustBePossible(cmd, streams); err != nil || c.yes {
 		return err
@@ -52,7 +52,7 @@ func confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 	}
 	answer := make(chan string, 1)
 	go func() {
-		// The end of the input is no yes.
+		// The end of the input is not a yes.
 		line, _ := bufio.NewReader(in).ReadString('\n')
 		answer <- line
 	}()

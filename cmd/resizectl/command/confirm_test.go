@@ -25,7 +25,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// never is a person who does not answer.
+// never is a user who does not answer.
 type never struct{}
 
 func (never) Read([]byte) (int, error) { select {} }

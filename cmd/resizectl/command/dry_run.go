@@ -17,14 +17,14 @@ const (
 
 var dryRuns = []string{string(dryRunNone), string(dryRunServer)}
 
-// On tells that nothing is to be changed.
+// On reports whether the command must not change anything.
 func (d DryRun) On() bool { return d == dryRunServer }
 
 // String implements pflag.Value.
 func (d *DryRun) String() string { return string(*d) }
 
-// Set implements pflag.Value. Some commands had a switch by this name once, so true
-// and false are known, too.
+// Set implements pflag.Value. Some commands once had a boolean flag by this name, so true
+// and false are accepted, too.
 func (d *DryRun) Set(s string) error {
 	switch s {
 	case string(dryRunServer), "true":
@@ -40,11 +40,11 @@ func (d *DryRun) Set(s string) error {
 // Type implements pflag.Value.
 func (d *DryRun) Type() string { return "dry-run" }
 
-// AddFlag adds the flag to a command that shows something with it, e.g. "what would
+// AddFlag adds the flag to a command. shows is what a dry run shows, e.g. "what would
 // change".
 func (d *DryRun) AddFlag(cmd *cobra.Command, shows string) {
 	*d = dryRunNone
-	flag := cmd.Flags().VarPF(d, "dry-run", "", "server shows "+shows+", and changes nothing; alone it means server")
+	flag := cmd.Flags().VarPF(d, "dry-run", "", "none or server; server shows "+shows+" and changes nothing; without a value, the flag means server")
 	flag.NoOptDefVal = string(dryRunServer)
 	CompleteFlag(cmd, "dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp))
 }

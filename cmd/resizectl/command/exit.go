@@ -9,36 +9,33 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// Exit codes, those of "kubectl diff".
+// Exit codes, the same as those of "kubectl diff".
 const (
 	ExitOK          = 0
 	ExitDifferences = 1
 	ExitError       = 2
-	// ExitInvalid is that of a configuration that is not valid.
+	// ExitInvalid means that a configuration is not valid.
 	ExitInvalid = 1
-	// ExitNotImported is that of an import that left rows out.
+	// ExitNotImported means that an import left out rows.
 	ExitNotImported = 1
 	// ExitInterrupted is 128 + SIGINT, what a shell expects after Ctrl-C.
 	ExitInterrupted = 130
 )
 
-// ErrDifferences ends a plan that would resize something. Nothing failed, so
-// nothing is printed for it.
+// ErrDifferences ends a plan that would resize something. Nothing failed, so Report prints
+// nothing.
 var ErrDifferences = errors.New("at least one pod would be resized")
 
-// ErrInvalid ends a check of configurations that are not valid. What is wrong
-// with them was printed.
+// ErrInvalid ends a check of configurations that are not valid. The faults were printed.
 var ErrInvalid = errors.New("at least one configuration is not valid")
 
-// ErrNotRestored ends a restore that is not complete. What is not restored was
-// printed by then.
+// ErrNotRestored ends an incomplete restore. The pods that are not restored were printed.
 var ErrNotRestored = errors.New("at least one pod is not restored")
 
-// ErrNotImported ends an import that left rows out. What is wrong with them was
-// printed.
+// ErrNotImported ends an import that left out rows. The faults were printed.
 var ErrNotImported = errors.New("at least one row is bad or was rejected")
 
-// Report prints what went wrong, if anything did, and returns the exit code.
+// Report prints err, if there is anything to print, and returns the exit code.
 func Report(ctx context.Context, errOut io.Writer, p print.Painter, err error) int {
 	switch {
 	case err == nil:
@@ -52,7 +49,7 @@ func Report(ctx context.Context, errOut io.Writer, p print.Painter, err error) i
 	case ctx.Err() != nil:
 		return ExitInterrupted
 	}
-	// If standard error is closed there is nobody left to tell.
+	// If standard error is closed, there is nowhere left to report.
 	_, _ = fmt.Fprintf(errOut, "%s %s\n", p.Paint(print.Red, "error:"), print.Printable(err.Error()))
 	return ExitError
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// ReadInput is io.ReadAll that ends with ctx: nobody else ends the wait for what
-// is typed. What then is still read is lost.
+// ReadInput is like io.ReadAll, but ends with ctx: nothing else ends the wait for typed
+// input. What is read after that is lost.
 func ReadInput(ctx context.Context, in io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	done := make(chan error, 1)

@@ -10,11 +10,11 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// podKind is the kind of what is named without one.
+// podKind is the kind of an object that is named without a kind.
 const podKind = "Pod"
 
-// kindNames are the kinds that have names of kubectl's, with their group: the plural,
-// the singular and the short one, in lower case.
+// kindNames are the kinds that kubectl has names for, with their group: the plural, the
+// singular and the short name, in lower case.
 var kindNames = []struct {
 	kind, group string
 	names       []string
@@ -29,22 +29,22 @@ var kindNames = []struct {
 	{"ReplicationController", "", []string{"replicationcontrollers", "replicationcontroller", "rc"}},
 }
 
-// parseKind is the kind that kubectl means by a type, e.g. "deploy" or
-// "deployment.apps". The kinds of others, e.g. "Rollout", are named as they are
-// written. The API has no groups: one that would tell nothing is refused.
+// parseKind returns the kind that kubectl means by a type, e.g. "deploy" or
+// "deployment.apps". Other kinds, e.g. "Rollout", are named as they are written. The API has
+// no groups, so a group that would be ignored is rejected.
 func parseKind(cmd *cobra.Command, typ string) (string, error) {
 	name, group, _ := strings.Cut(typ, ".")
 	kind, known := kindOf(name)
 	switch {
 	case kind == "":
-		return "", UsageErrorf(cmd, "there is no type %q: it is %s", typ, aType())
+		return "", UsageErrorf(cmd, "unknown type %q: use %s", typ, aType())
 	case group != "" && strings.TrimPrefix(group, "v1.") != known:
-		return "", UsageErrorf(cmd, "type %q names a group, and workloads are told by kind and name, whatever their group: write %s", typ, kind)
+		return "", UsageErrorf(cmd, "type %q names a group, but kind and name identify a workload, without a group: use %s", typ, kind)
 	}
 	return kind, nil
 }
 
-// kindOf is the kind of a type without its group, and the group if it is one of
+// kindOf returns the kind of a type without its group, and the group if the kind is one of
 // kindNames; empty if there is none.
 func kindOf(name string) (kind, group string) {
 	for _, k := range kindNames {
@@ -58,10 +58,10 @@ func kindOf(name string) (kind, group string) {
 	return "", ""
 }
 
-// Object is a pod, or a workload with its pods. Without a name it is neither.
+// Object is a pod, or a workload with its pods. Without a name, it is neither.
 type Object struct{ Kind, Name string }
 
-// ParseObject takes kubectl's forms: POD, TYPE/NAME and TYPE NAME.
+// ParseObject parses kubectl's forms: POD, TYPE/NAME and TYPE NAME.
 func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 	if len(args) == 0 {
 		return Object{}, nil
@@ -73,10 +73,10 @@ func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 	case len(args) == 2 && !typed:
 		name = args[1]
 		if kind, _ := kindOf(strings.Split(typ, ".")[0]); kind == "" {
-			return Object{}, UsageErrorf(cmd, "%q and %q are two pods: name one, or TYPE NAME, where TYPE is %s", typ, name, aType())
+			return Object{}, UsageErrorf(cmd, "%q and %q are two pods: name one pod, or TYPE NAME, where TYPE is %s", typ, name, aType())
 		}
 	case len(args) > 1:
-		return Object{}, UsageErrorf(cmd, "name one thing: a POD, TYPE/NAME or TYPE NAME")
+		return Object{}, UsageErrorf(cmd, "too many arguments: name one POD, TYPE/NAME or TYPE NAME")
 	}
 	if name == "" {
 		return Object{}, UsageErrorf(cmd, "the name of the %s is empty", strings.ToLower(typ))
@@ -88,12 +88,12 @@ func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 	return Object{kind, name}, nil
 }
 
-// aType says what a type may be.
+// aType describes the valid types.
 func aType() string {
-	return "one of " + strings.Join(typeNames(), ", ") + ", or a kind as it is written in a manifest, such as Rollout"
+	return "one of " + strings.Join(typeNames(), ", ") + ", or a kind as written in a manifest, such as Rollout"
 }
 
-// typeNames are the types by the names that people write.
+// typeNames returns the types in the singular, as users usually write them.
 func typeNames() []string {
 	names := make([]string, len(kindNames))
 	for i, k := range kindNames {
@@ -102,7 +102,7 @@ func typeNames() []string {
 	return names
 }
 
-// Pod is the name of the pod, empty if it is none.
+// Pod returns the name of the pod; empty if the object is not a pod.
 func (o Object) Pod() string {
 	if o.Kind == podKind {
 		return o.Name
@@ -110,7 +110,7 @@ func (o Object) Pod() string {
 	return ""
 }
 
-// Workload is the workload in the API, nil if it is none.
+// Workload returns the workload in the API; nil if the object is not a workload.
 func (o Object) Workload() *workloadresizerv1.Workload {
 	if o.Name == "" || o.Kind == podKind {
 		return nil

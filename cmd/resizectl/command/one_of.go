@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// OneOf is the value of a flag that takes one of some words; kind is what the help
+// OneOf returns the value of a flag that accepts one of several words. kind is what the help
 // calls them.
 func OneOf[T ~string](value *T, kind string, words []string) pflag.Value {
 	return choice[T]{value, kind, words}

@@ -11,7 +11,7 @@ import (
 // AddOutputFlag adds -o to a command that prints tables and documents.
 func AddOutputFlag(cmd *cobra.Command, output *print.Format) { addFormats(cmd, output, print.Formats) }
 
-// AddNamingFlag is AddOutputFlag for a command that has FormatName, too.
+// AddNamingFlag is like AddOutputFlag, for a command that also has FormatName.
 func AddNamingFlag(cmd *cobra.Command, output *print.Format) {
 	addFormats(cmd, output, print.NamingFormats)
 }

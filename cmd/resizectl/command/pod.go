@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Pod is the one pod that a command is about.
+// Pod is the pod that a command is about.
 type Pod struct{ Namespace, Name string }
 
 // AddNamespaceFlag adds -n.
@@ -14,7 +14,7 @@ func (p *Pod) AddNamespaceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&p.Namespace, "namespace", "n", "default", "namespace of the pod")
 }
 
-// Complete takes over the argument.
+// Complete parses the arguments.
 func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
 	named, err := ParseObject(cmd, args)
 	switch {
@@ -25,7 +25,7 @@ func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
 	case named.Pod() == "":
 		return UsageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
 	case p.Namespace == "":
-		return UsageErrorf(cmd, "the namespace is empty; leave --namespace out for the namespace default")
+		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the namespace default")
 	}
 	p.Name = named.Pod()
 	return nil

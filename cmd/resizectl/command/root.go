@@ -5,7 +5,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// NewRoot is the program before it has commands. Its errors are for Report.
+// NewRoot returns the program without commands. Its errors are for Report.
 func NewRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root := &cobra.Command{
 		Use: "resizectl",

@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Step is what a command does with its flags and arguments before it runs: it takes them
-// over, checks them, or asks whether they are meant.
+// Step is what a command does with its flags and arguments before it runs: it parses them,
+// checks them, or asks for confirmation.
 type Step func(cmd *cobra.Command, args []string) error
 
-// Steps carries out one after the other, until one fails, and then runs.
+// Steps executes the steps in order and then calls run. It stops at the first step that
+// fails.
 func Steps(run func(context.Context) error, steps ...Step) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, step := range steps {

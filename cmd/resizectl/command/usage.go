@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// UsageErrorf says what is wrong with a command line, and where its help is.
+// UsageErrorf returns an error about a command line, with a pointer to its help.
 func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
 }
 
-// Group makes cmd show its help if called alone, and refuse what is not one
-// of its commands: cobra would print the help and call that a success.
+// Group makes cmd show its help if it is called alone, and reject unknown commands: cobra
+// would print the help and succeed.
 func Group(cmd *cobra.Command) {
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -28,8 +28,8 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// Args makes what check refuses a usage error, which says what is wanted
-// instead: cobra only counts.
+// Args turns an error of check into a usage error that says what is expected: cobra only
+// counts arguments.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		_, wanted, takes := strings.Cut(cmd.Use, " ")
@@ -39,8 +39,8 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		case !takes:
 			return UsageErrorf(cmd, "%w", err)
 		case len(args) == 0:
-			return UsageErrorf(cmd, "name what it is about: %s", wanted)
+			return UsageErrorf(cmd, "missing arguments: expected %s", wanted)
 		}
-		return UsageErrorf(cmd, "%d names are too many: give %s", len(args), wanted)
+		return UsageErrorf(cmd, "%d arguments are too many: expected %s", len(args), wanted)
 	}
 }

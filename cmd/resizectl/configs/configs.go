@@ -7,13 +7,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// NewCommand is config, with its commands.
+// NewCommand returns config, with its commands.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check the configuration of the server",
 		Long: `Check the configuration of the server, config.yaml: the performance of the node
-types, the bounds of requests, and the rules for some pods only.
+types, the bounds of requests, and the rules for some pods.
 
 This needs no server.`,
 	}

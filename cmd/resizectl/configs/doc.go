@@ -1,5 +1,5 @@
-// Package configs is the commands of the server's configuration: it finds those in files,
-// and says what is wrong with them, by the parser of the server.
+// Package configs has the commands for the server's configuration: it finds configurations in
+// files and reports what is wrong with them, by the server's own parser.
 //
-// It must not know a server: whoever has none can check their configuration too.
+// It must not know a server, so that users without one can check their configuration, too.
 package configs

@@ -17,26 +17,24 @@ type Config struct {
 	Text []byte
 	// manifest names the ConfigMap that it is in, if there are several.
 	manifest string
-	// name is that of the ConfigMap alone.
+	// name is the name of the ConfigMap alone.
 	name string
 	// Err is why there is no text.
 	Err error
 }
 
-// manifest is as much of a Kubernetes object as tells whether it has a
-// configuration.
+// manifest is the part of a Kubernetes object that shows whether it has a configuration.
 type manifest struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
 	Metadata   struct{ Namespace, Name string }
 	Data       yaml.Node
-	// Items are those of a List.
+	// Items are the items of a List.
 	Items []yaml.Node
 }
 
-// Find returns the configurations in the text: that of the ConfigMap with
-// the name, else those of all ConfigMaps, or the text itself if nothing in it is
-// a manifest.
+// Find returns the configurations in the text: the one in the ConfigMap with the name, or
+// else those in all ConfigMaps, or the text itself if nothing in it is a manifest.
 func Find(text []byte, name string) []Config {
 	var found []Config
 	manifests := 0
@@ -45,7 +43,7 @@ func Find(text []byte, name string) []Config {
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			// The parser of configurations says what is wrong.
+			// The parser of configurations reports what is wrong.
 			return []Config{{Text: text}}
 		}
 		configs, isManifest := configsOf(&document)
@@ -70,11 +68,11 @@ func Find(text []byte, name string) []Config {
 	return found
 }
 
-// configsOf returns the configurations in a manifest, and whether the document is
-// one. A List, as "kubectl get" prints it, has those of its items.
+// configsOf returns the configurations in a manifest, and reports whether the document is a
+// manifest. A List, as "kubectl get" prints it, has the configurations of its items.
 func configsOf(document *yaml.Node) (found []Config, isManifest bool) {
 	var m manifest
-	// What is not as in a manifest stays empty.
+	// Fields that do not fit a manifest stay empty.
 	_ = document.Decode(&m)
 	switch {
 	case m.APIVersion == "" || m.Kind == "":
@@ -93,7 +91,7 @@ func configsOf(document *yaml.Node) (found []Config, isManifest bool) {
 	return found, true
 }
 
-// valueOf is the value of a key in a mapping, nil if there is none.
+// valueOf returns the value of a key in a mapping; nil if there is none.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	if mapping.Kind != yaml.MappingNode {
 		return nil
@@ -106,16 +104,16 @@ func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// config is the configuration in a ConfigMap.
+// config returns the configuration in a ConfigMap.
 func (m *manifest) config(value *yaml.Node) Config {
 	c := Config{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name}
 	if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
-		c.Err = fmt.Errorf("data[%q]: line %d: want a text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
+		c.Err = fmt.Errorf("data[%q]: line %d: must be text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
 		return c
 	}
 	if value.Style&yaml.LiteralStyle != 0 {
-		// The text begins in the line after the |. Empty lines in front
-		// of it make its line numbers those of the file.
+		// The text begins on the line after the |. Empty lines before it make its line
+		// numbers match the file.
 		c.Text = bytes.Repeat([]byte("\n"), value.Line)
 	}
 	c.Text = append(c.Text, value.Value...)

@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
-// DefaultName is that of the ConfigMap that the server reads by default.
+// DefaultName is the name of the ConfigMap that the server reads by default.
 const DefaultName = "workload-resizer-config"
 
 type validateOptions struct {
@@ -30,22 +30,21 @@ func newValidateCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Check configurations before they are applied",
 		Long: `Check configurations before they are applied.
 
-FILE is a config.yaml or a manifest of the ConfigMap that has it, perhaps among
-other manifests or in a List; - is standard input. Where several ConfigMaps have a
-config.yaml, the one that --config-name names is checked, or all of them if there
-is no such. The code that reads it is that of the
-server; nothing is sent anywhere. Every fault is a line on standard error, with
-the path to it.
+FILE is a config.yaml, or a manifest of the ConfigMap that has it; the manifest
+can be among others or in a List. Use - for standard input. If several ConfigMaps
+have a config.yaml, the command checks the one that --config-name names, or all of
+them if none has that name. It uses the server's own parser, and sends nothing
+anywhere. Each fault is a line on standard error, with the path to it.
 
 The exit code is
 
   0  all files are valid
   1  at least one is not
   2  a file cannot be read, or the command line is wrong`,
-		Example: `  # Check a manifest before it is applied
+		Example: `  # Check a manifest before you apply it
   resizectl config validate -f deploy/samples/config.yaml
 
-  # Check what is in force
+  # Check the configuration in the cluster
   kubectl -n workload-resizer-system get configmap workload-resizer-config -o yaml | resizectl config validate -f -`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,12 +54,12 @@ The exit code is
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, - for standard input; can be given several times")
-	cmd.Flags().StringVar(&o.name, "config-name", DefaultName, "name of the ConfigMap to check, where several have a configuration")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, or - for standard input; can be repeated")
+	cmd.Flags().StringVar(&o.name, "config-name", DefaultName, "name of the ConfigMap to check, if several have a configuration")
 	return cmd
 }
 
-// run checks all files, even if the first of them cannot be read.
+// run checks all files, even if one of them cannot be read.
 func (o *validateOptions) run(ctx context.Context) error {
 	var unread []error
 	valid := true
@@ -90,8 +89,8 @@ func (o *validateOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// check prints what it thinks of a configuration and tells whether that is
-// valid. The error is that it could not be printed.
+// check prints the result for a configuration, and reports whether it is valid. An error
+// means that the result could not be printed.
 func (o *validateOptions) check(file string, c Config) (bool, error) {
 	if c.manifest != "" {
 		file += ": " + c.manifest

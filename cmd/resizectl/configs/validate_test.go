@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// validate checks files of testdata, as a person in that folder would.
+// validate checks files of testdata, like a user in that directory.
 func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Chdir("testdata")
@@ -29,8 +29,8 @@ func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout,
 }
 
 func TestConfigValidate(t *testing.T) {
-	const invalid = `invalid.yaml: nodeTypes.n2d.cpuPerf: line 3: want a finite number above 0, got "0"
-invalid.yaml: overrides[0].match: line 6: must name a computeClass, a podLabel or a podAnnotation
+	const invalid = `invalid.yaml: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not "0"
+invalid.yaml: overrides[0].match: line 6: must set computeClass, podLabel or podAnnotation
 invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 `
 	const missing = "error: read the configuration: open missing.yaml: no such file or directory\n"
@@ -40,18 +40,18 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 		code           int
 		stdout, stderr string
 	}{
-		{"a bare configuration", []string{"config.yaml"}, command.ExitOK, "config.yaml: valid: 3 node types, 2 rules\n", ""},
-		{"a ConfigMap among manifests", []string{"manifests.yaml"}, command.ExitOK, "manifests.yaml: valid: 1 node type, 0 rules\n", ""},
-		{"a fault per line", []string{"invalid.yaml"}, command.ExitInvalid, "", invalid},
-		{"all files are checked", []string{"invalid.yaml", "config.yaml"}, command.ExitInvalid, "config.yaml: valid: 3 node types, 2 rules\n", invalid},
-		{"several ConfigMaps are told apart, and lines are those of the file", []string{"manifests-invalid.yaml"}, command.ExitInvalid,
+		{"checks a bare configuration", []string{"config.yaml"}, command.ExitOK, "config.yaml: valid: 3 node types, 2 rules\n", ""},
+		{"checks a ConfigMap among manifests", []string{"manifests.yaml"}, command.ExitOK, "manifests.yaml: valid: 1 node type, 0 rules\n", ""},
+		{"prints one fault per line", []string{"invalid.yaml"}, command.ExitInvalid, "", invalid},
+		{"checks all files", []string{"invalid.yaml", "config.yaml"}, command.ExitInvalid, "config.yaml: valid: 3 node types, 2 rules\n", invalid},
+		{"distinguishes several ConfigMaps, with the lines of the file", []string{"manifests-invalid.yaml"}, command.ExitInvalid,
 			"manifests-invalid.yaml: ConfigMap a/two: valid: 1 node type, 0 rules\n",
-			`manifests-invalid.yaml: ConfigMap a/one: nodeTypes.n4.cpuPerf: line 11: want a finite number above 0, got "fast"` + "\n" +
-				`manifests-invalid.yaml: ConfigMap a/three: data["config.yaml"]: line 26: want a text, as after "config.yaml: |"` + "\n"},
-		{"manifests without a configuration", []string{"no-config.yaml"}, command.ExitInvalid, "", "no-config.yaml: none of the manifests is a ConfigMap with the key config.yaml\n"},
-		{"no YAML", []string{"no-yaml.yaml"}, command.ExitInvalid, "", "no-yaml.yaml: read YAML: yaml: line 4: found a tab character where an indentation space is expected\n"},
-		{"a file that is not there", []string{"missing.yaml"}, command.ExitError, "", missing},
-		{"a file that is not there among others", []string{"missing.yaml", "invalid.yaml", "config.yaml"}, command.ExitError, "config.yaml: valid: 3 node types, 2 rules\n", invalid + missing},
+			`manifests-invalid.yaml: ConfigMap a/one: nodeTypes.n4.cpuPerf: line 11: must be a finite number above 0, not "fast"` + "\n" +
+				`manifests-invalid.yaml: ConfigMap a/three: data["config.yaml"]: line 26: must be text, as after "config.yaml: |"` + "\n"},
+		{"rejects manifests without a configuration", []string{"no-config.yaml"}, command.ExitInvalid, "", "no-config.yaml: none of the manifests is a ConfigMap with the key config.yaml\n"},
+		{"rejects invalid YAML", []string{"no-yaml.yaml"}, command.ExitInvalid, "", "no-yaml.yaml: read YAML: yaml: line 4: found a tab character where an indentation space is expected\n"},
+		{"fails for a missing file", []string{"missing.yaml"}, command.ExitError, "", missing},
+		{"fails for a missing file after checking the others", []string{"missing.yaml", "invalid.yaml", "config.yaml"}, command.ExitError, "config.yaml: valid: 3 node types, 2 rules\n", invalid + missing},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := validate(t, nil, tc.files...)
@@ -63,14 +63,14 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 }
 
 func TestValidate(t *testing.T) {
-	t.Run("config validate of a list", configValidateOfAList)
-	t.Run("config validate reads standard input", configValidateReadsStandardInput)
-	t.Run("config validate of the sample that is deployed", configValidateOfTheSampleThatIsDeployed)
-	t.Run("config validate ends while it waits for standard input", configValidateEndsWhileItWaitsForStandardInput)
-	t.Run("config validate whose output cannot be written is an error", configValidateWhoseOutputCannotBeWrittenIsAnError)
+	t.Run("checks a List", checksAList)
+	t.Run("reads standard input", readsStandardInput)
+	t.Run("accepts the deployed sample", acceptsTheDeployedSample)
+	t.Run("ends while it waits for standard input", endsWhileItWaitsForStandardInput)
+	t.Run("fails if the output cannot be written", failsIfTheOutputCannotBeWritten)
 }
 
-func configValidateOfAList(t *testing.T) {
+func checksAList(t *testing.T) {
 	t.Chdir("testdata")
 	for _, tc := range []struct {
 		name           string
@@ -78,11 +78,11 @@ func configValidateOfAList(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"the ConfigMap of the server alone", nil, command.ExitOK, "list.yaml: valid: 1 node type, 0 rules\n", ""},
-		{"the one that is named", []string{"--config-name", "other"}, command.ExitInvalid, "",
-			"list.yaml: nodeTypes.n4.cpuPerf: line 12: want a finite number above 0, got \"fast\"\n"},
-		{"all, if none has the name", []string{"--config-name", "none"}, command.ExitInvalid, "list.yaml: ConfigMap b/workload-resizer-config: valid: 1 node type, 0 rules\n",
-			"list.yaml: ConfigMap a/other: nodeTypes.n4.cpuPerf: line 12: want a finite number above 0, got \"fast\"\n"},
+		{"checks only the ConfigMap of the server", nil, command.ExitOK, "list.yaml: valid: 1 node type, 0 rules\n", ""},
+		{"checks the ConfigMap that is named", []string{"--config-name", "other"}, command.ExitInvalid, "",
+			"list.yaml: nodeTypes.n4.cpuPerf: line 12: must be a finite number above 0, not \"fast\"\n"},
+		{"checks all ConfigMaps if none has the name", []string{"--config-name", "none"}, command.ExitInvalid, "list.yaml: ConfigMap b/workload-resizer-config: valid: 1 node type, 0 rules\n",
+			"list.yaml: ConfigMap a/other: nodeTypes.n4.cpuPerf: line 12: must be a finite number above 0, not \"fast\"\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"config", "validate", "-f", "list.yaml"}, tc.args...)...)
@@ -93,15 +93,15 @@ func configValidateOfAList(t *testing.T) {
 	}
 }
 
-func configValidateReadsStandardInput(t *testing.T) {
+func readsStandardInput(t *testing.T) {
 	for _, tc := range []struct {
 		name, text     string
 		code           int
 		stdout, stderr string
 	}{
-		{"valid", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
-		{"nothing", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
-		{"control characters are taken out", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
+		{"a valid configuration", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
+		{"empty input", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
+		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := validate(t, strings.NewReader(tc.text), "-")
@@ -112,7 +112,7 @@ func configValidateReadsStandardInput(t *testing.T) {
 	}
 }
 
-func configValidateOfTheSampleThatIsDeployed(t *testing.T) {
+func acceptsTheDeployedSample(t *testing.T) {
 	file, err := filepath.Abs("../../../deploy/samples/config.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func configValidateOfTheSampleThatIsDeployed(t *testing.T) {
 	}
 }
 
-func configValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
+func endsWhileItWaitsForStandardInput(t *testing.T) {
 	in, typed, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func configValidateEndsWhileItWaitsForStandardInput(t *testing.T) {
 	}
 }
 
-func configValidateWhoseOutputCannotBeWrittenIsAnError(t *testing.T) {
+func failsIfTheOutputCannotBeWritten(t *testing.T) {
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: cmdtest.FullDisk{}, ErrOut: &errOut}
 	code := program(t.Context(), streams, []string{"config", "validate", "-f", "testdata/config.yaml"})

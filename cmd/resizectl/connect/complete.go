@@ -13,12 +13,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// completionTimeout is short: a person waits for it in the middle of a line.
+// completionTimeout is short: the user waits for it in the middle of a command line.
 const completionTimeout = 2 * time.Second
 
-// CompleteNodeTypes completes up to atMost node types, any number if that is 0.
-// Where no server answers it completes nothing, and says nothing: an error would
-// be printed into the line.
+// CompleteNodeTypes completes up to atMost node types, or any number if atMost is 0. If no
+// server answers, it completes nothing, silently: an error would be printed into the line.
 func CompleteNodeTypes(server *Connection, atMost int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if atMost > 0 && len(args) >= atMost {
@@ -28,8 +27,8 @@ func CompleteNodeTypes(server *Connection, atMost int) cobra.CompletionFunc {
 	}
 }
 
-// CompleteNodeTypeFlag completes a flag that names a node type, or with list
-// several, separated by commas.
+// CompleteNodeTypeFlag completes a flag that names a node type or, with list, several,
+// separated by commas.
 func CompleteNodeTypeFlag(server *Connection, list bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := ""
@@ -50,14 +49,14 @@ func nodeTypesBut(cmd *cobra.Command, server *Connection, named []string) []cobr
 		for _, ratio := range resp.GetRatios() {
 			if !slices.Contains(named, ratio.GetNodeType()) {
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(ratio.GetNodeType()),
-					fmt.Sprintf("%s/%s by %s", print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()), print.OneLine(ratio.GetProvenance().GetSource()))))
+					fmt.Sprintf("%s/%s from %s", print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()), print.OneLine(ratio.GetProvenance().GetSource()))))
 			}
 		}
 		return found, err
 	})
 }
 
-// Completions is what a server says to complete; nothing if none answers in time.
+// Completions returns completions from a server; none if it does not answer in time.
 func Completions(cmd *cobra.Command, server *Connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
 	server.timeout = completionTimeout
 	_ = server.Call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {

@@ -12,11 +12,9 @@ import (
 
 const defaultTimeout = 30 * time.Second
 
-// Connection says which server is asked, who asks, and how long it may take to
-// answer.
+// Connection is which server to call, as which user, and how long the answer may take.
 type Connection struct {
-	// server is an address; kube and service lead to the server of a cluster
-	// instead.
+	// server is an address; kube and service select the server of a cluster instead.
 	server  string
 	kube    kubeconfigFlags
 	service string
@@ -28,18 +26,18 @@ type Connection struct {
 	audience              string
 
 	timeout time.Duration
-	// plugin tells that kubectl runs this program, which has this version.
+	// plugin means that kubectl runs this program, of this version.
 	plugin  bool
 	version string
-	// flags tell which of these were given.
+	// flags report which of these were set.
 	flags *pflag.FlagSet
 }
 
-// Call runs ask with a client of the server, for as long as --timeout says. What
-// ask returns comes back in words for people, with what they can do about it.
+// Call runs ask with a client of the server, for at most --timeout. It explains the error of
+// ask to the user, with what to do about it.
 func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	if c.timeout < 0 {
-		return fmt.Errorf("--timeout %s is negative; 0 is no limit", c.timeout)
+		return fmt.Errorf("--timeout %s is negative; use 0 for no limit", c.timeout)
 	}
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
@@ -50,27 +48,27 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	if err != nil {
 		return err
 	}
-	// Nothing is lost by a connection that does not close cleanly.
+	// A connection that does not close cleanly loses nothing.
 	defer func() { _ = server.Close() }()
 	return c.explain(ask(ctx, server))
 }
 
-// Stream is Call for what goes on until somebody ends it, or for as long as there is
-// something to send: --timeout holds only if it was given.
+// Stream is like Call for calls without a natural time limit, such as watches and uploads:
+// --timeout applies only if it is set.
 func (c *Connection) Stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c
 	unlimited.LimitTo(0)
 	return unlimited.Call(ctx, ask)
 }
 
-// LimitTo sets how long it may take to answer, unless --timeout says so.
+// LimitTo sets how long the answer may take, unless --timeout is set.
 func (c *Connection) LimitTo(timeout time.Duration) {
 	if !c.flags.Changed("timeout") {
 		c.timeout = timeout
 	}
 }
 
-// dial returns a client of the server that the flags lead to.
+// dial returns a client of the server that the flags select.
 func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	inCluster, err := c.inCluster()
 	if err != nil {
@@ -85,7 +83,7 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	}
 	server, err := client.Dial(c.server, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nthe address comes from %s; without it, --context or --service leads to the server of a cluster", err, c.addressFrom())
+		return nil, fmt.Errorf("%w\nthe address comes from %s; to use the server of a cluster instead, set --context or --service", err, c.addressFrom())
 	}
 	return server, nil
 }
@@ -112,8 +110,8 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 	}
 	server, err := client.DialCluster(ctx, config, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nthe cluster is that of --kubeconfig and --context, the server is behind --service %s;\n"+
-			"--certificate-authority names the authority of its certificate, --plaintext asks a server that does not encrypt", err, c.service)
+		return nil, fmt.Errorf("%w\n--kubeconfig and --context select the cluster, and --service %s selects the server;\n"+
+			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)
 	}
 	return server, nil
 }

@@ -10,33 +10,33 @@ import (
 )
 
 func TestConnection(t *testing.T) {
-	t.Run("this machine's server is asked by default", thisMachinesServerIsAskedByDefault)
-	t.Run("which service account asks", whichServiceAccountAsks)
-	t.Run("streams have no timeout unless it is given", streamsHaveNoTimeoutUnlessItIsGiven)
+	t.Run("uses the server on this machine by default", usesTheServerOnThisMachineByDefault)
+	t.Run("selects the ServiceAccount", selectsTheServiceAccount)
+	t.Run("limits streams only by a given timeout", limitsStreamsOnlyByAGivenTimeout)
 }
 
-func thisMachinesServerIsAskedByDefault(t *testing.T) {
+func usesTheServerOnThisMachineByDefault(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	t.Setenv("KUBECONFIG", "leads-to-a-cluster")
 	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
 	if got := c.where(); got != "127.0.0.1:7443" {
-		t.Errorf("%s is asked", got)
+		t.Errorf("uses %s", got)
 	}
 }
 
-func whichServiceAccountAsks(t *testing.T) {
+func selectsTheServiceAccount(t *testing.T) {
 	for _, tc := range []struct {
 		name, token, account string
 		args                 []string
 		want                 string
 	}{
 		{"none by default", "", "", nil, ""},
-		{"that of the environment", "", "a/b", nil, "a/b"},
-		{"that of the flag goes before", "", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
-		{"that of the flag goes before a token of the environment", "secret", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
-		{"none if a token of the environment asks", "secret", "a/b", nil, ""},
-		{"none if a token of a file asks", "", "a/b", []string{"--token-file", "token"}, ""},
-		{"none if a certificate asks", "", "a/b", []string{"--client-certificate", "crt", "--client-key", "key"}, ""},
+		{"the one in the environment", "", "a/b", nil, "a/b"},
+		{"the flag before the environment", "", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"the flag before a token in the environment", "secret", "a/b", []string{"--service-account-token", "c/d"}, "c/d"},
+		{"none with a token in the environment", "secret", "a/b", nil, ""},
+		{"none with a token in a file", "", "a/b", []string{"--token-file", "token"}, ""},
+		{"none with a client certificate", "", "a/b", []string{"--client-certificate", "crt", "--client-key", "key"}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_TOKEN", tc.token)
@@ -47,20 +47,20 @@ func whichServiceAccountAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, _ := c.askAs(); got != tc.want {
-				t.Errorf("%q asks, want %q", got, tc.want)
+				t.Errorf("uses %q, want %q", got, tc.want)
 			}
 		})
 	}
 }
 
-func streamsHaveNoTimeoutUnlessItIsGiven(t *testing.T) {
+func limitsStreamsOnlyByAGivenTimeout(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		args    []string
 		limited bool
 	}{
-		{"none by default", nil, false},
-		{"one that is given", []string{"--timeout", "1m"}, true},
+		{"no timeout by default", nil, false},
+		{"a given timeout", []string{"--timeout", "1m"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -1,7 +1,7 @@
-// Package connect asks a server: at an address, or that of a cluster, by flags, variables
-// of the environment and a kubeconfig; for an answer, for a stream, or for what completes a
-// line. What goes wrong on the way, or is refused, comes back in words for people, with
-// what they can do about it.
+// Package connect calls a server: at an address or in a cluster, as selected by flags,
+// environment variables and a kubeconfig; for an answer, a stream, or the completion of a
+// command line. It explains connection errors and refusals to the user, with what to do about
+// them.
 //
-// It must not know which commands there are, nor what is printed of an answer.
+// It must not know which commands exist, nor what they print of an answer.
 package connect

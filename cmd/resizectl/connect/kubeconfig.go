@@ -10,17 +10,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// kubeconfigFlags are those of kubectl that say which cluster, and as whom.
+// kubeconfigFlags are kubectl's flags that select the cluster and the user.
 type kubeconfigFlags struct{ file, context, cluster, user string }
 
 func (k *kubeconfigFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&k.file, "kubeconfig", "", "kubeconfig file that leads to the cluster of the server; without it, as kubectl finds it")
-	flags.StringVar(&k.context, "context", "", "context of the kubeconfig to use")
-	flags.StringVar(&k.cluster, "cluster", "", "cluster of the kubeconfig to use")
-	flags.StringVar(&k.user, "user", "", "user of the kubeconfig to ask as")
+	flags.StringVar(&k.file, "kubeconfig", "", "kubeconfig file for the cluster of the server (default: found as kubectl finds it)")
+	flags.StringVar(&k.context, "context", "", "kubeconfig context to use")
+	flags.StringVar(&k.cluster, "cluster", "", "kubeconfig cluster to use")
+	flags.StringVar(&k.user, "user", "", "kubeconfig user to authenticate as")
 }
 
-// restConfig is how the cluster is reached.
+// restConfig returns the configuration for the cluster.
 func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.file
@@ -33,7 +33,7 @@ func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	if len(kubeconfig.Clusters) == 0 {
-		return nil, errors.New("there is no kubeconfig that leads to a cluster: name one with --kubeconfig or KUBECONFIG, or the server's address with --server")
+		return nil, errors.New("no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG, or the server's address with --server")
 	}
 	config, err := loader.ClientConfig()
 	if err != nil {

@@ -5,5 +5,5 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 )
 
-// program has commands that only connect, and say what a server answers.
+// program has commands that only connect and print the server's answer.
 var program = cmdtest.ProgramWith(ratios.NewCommand)

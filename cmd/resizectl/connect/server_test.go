@@ -31,9 +31,9 @@ func TestServerAddress(t *testing.T) {
 		args           []string
 		want           int
 	}{
-		{"from the environment", address, nil, command.ExitOK},
-		{"the flag wins", "127.0.0.1:1", []string{"--server", address}, command.ExitOK},
-		{"the flag wins even if it is wrong", address, []string{"--server", cmdtest.Nobody(t)}, command.ExitError},
+		{"uses the address in the environment", address, nil, command.ExitOK},
+		{"prefers the flag", "127.0.0.1:1", []string{"--server", address}, command.ExitOK},
+		{"prefers the flag even if it is wrong", address, []string{"--server", cmdtest.Nobody(t)}, command.ExitError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_SERVER", tc.variable)
@@ -44,8 +44,8 @@ func TestServerAddress(t *testing.T) {
 	}
 }
 
-// serveSecured is serve with TLS, by a certificate for a name that is not the
-// server's address. It wants a token.
+// serveSecured is like Serve with TLS, by a certificate for a name that is not the server's
+// address. It requires a token.
 func serveSecured(t *testing.T, s *cmdtest.Server, token string) (address, authority string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -81,19 +81,19 @@ func TestSecuredServer(t *testing.T) {
 		args                []string
 		want                string
 	}{
-		{"a token from a file", address, "", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com", "--token-file", tokenFile}, ""},
-		{"a token from the environment", address, "secret", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com"}, ""},
-		{"the flag goes before the environment", address, "wrong", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com", "--token-file", tokenFile}, ""},
-		{"nobody asks", address, "", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com"},
-			address + " does not know who asks: there is no valid token in the call\ngive a token with --token-file or RESIZECTL_TOKEN, or a certificate with --client-certificate and --client-key\n"},
+		{"a token in a file", address, "", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com", "--token-file", tokenFile}, ""},
+		{"a token in the environment", address, "secret", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com"}, ""},
+		{"a token in a file before the environment", address, "wrong", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com", "--token-file", tokenFile}, ""},
+		{"no credentials", address, "", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com"},
+			address + " cannot authenticate you: there is no valid token in the call\nprovide a token with --token-file or RESIZECTL_TOKEN, or a certificate with --client-certificate and --client-key\n"},
 		{"no such token file", address, "", []string{"--certificate-authority", authority, "--tls-server-name", "resizer.example.com", "--token-file", "no/such"},
-			"error: read the token: open no/such: no such file or directory\nname a file with a token with --token-file\n"},
-		{"another name", address, "", []string{"--certificate-authority", authority}, "give that name with --tls-server-name\n"},
-		{"an unknown authority", address, "", []string{"--tls-server-name", "resizer.example.com"}, "name the authority of the server's certificate with --certificate-authority"},
-		{"an authority that is not there", address, "", []string{"--certificate-authority", "no/such"}, "read the certificate authority of the server: open no/such"},
-		{"plaintext to a server that encrypts", address, "", nil, "the server may encrypt: name the authority of its certificate with --certificate-authority\n"},
-		{"encrypted to a server that does not", open, "", []string{"--certificate-authority", authority}, "the server does not encrypt; --plaintext asks it so"},
-		{"a token in plaintext to another machine", "10.0.0.1:7443", "secret", []string{"--plaintext"}, "a token would go to 10.0.0.1 in plaintext"},
+			"error: read the token: open no/such: no such file or directory\nset --token-file to a file with a token\n"},
+		{"another name", address, "", []string{"--certificate-authority", authority}, "set its name with --tls-server-name\n"},
+		{"an unknown authority", address, "", []string{"--tls-server-name", "resizer.example.com"}, "name the authority of its certificate with --certificate-authority"},
+		{"a missing authority file", address, "", []string{"--certificate-authority", "no/such"}, "read the certificate authority of the server: open no/such"},
+		{"plaintext to a server with TLS", address, "", nil, "the server may use TLS: name the authority of its certificate with --certificate-authority\n"},
+		{"TLS to a server without TLS", open, "", []string{"--certificate-authority", authority}, "the server does not use TLS; --plaintext connects without it"},
+		{"a token in plaintext to another machine", "10.0.0.1:7443", "secret", []string{"--plaintext"}, "refusing to send a token to 10.0.0.1 in plaintext"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_TOKEN", tc.token)

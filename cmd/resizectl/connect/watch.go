@@ -11,18 +11,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// watch opens a watch with more options.
+// watch opens a watch with additional options.
 type watch[T any] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
 
-// Follow prints the events of a watch until it ends. The error is why.
+// Follow prints the events of a watch until it ends, and returns why it ended.
 func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
 	interruptions := 0
 	tell := func(why error) {
 		interruptions++
-		// Whoever ends what is too old lets in again at once: that is no news. And
-		// whoever has pressed Ctrl-C knows.
+		// A server that ends an old connection accepts a new one at once, so the first
+		// interruption needs no warning. Nor does one that Ctrl-C caused.
 		if interruptions == 2 && ctx.Err() == nil {
-			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch is interrupted, and tried again: %s\n", print.OneLine(dialCause(MessageOf(why))))
+			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch was interrupted, retrying: %s\n", print.OneLine(dialCause(MessageOf(why))))
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
@@ -32,7 +32,7 @@ func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 		if !event.Reset {
 			interruptions = 0
 		} else {
-			if _, err := fmt.Fprintln(streams.ErrOut, "warning: nobody can tell what has changed meanwhile, so the present state follows"); err != nil {
+			if _, err := fmt.Fprintln(streams.ErrOut, "warning: the watch may have missed changes, so the current state follows"); err != nil {
 				return err
 			}
 		}
@@ -43,11 +43,11 @@ func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 	return nil
 }
 
-// WatchHelp is what all watches have in common.
-const WatchHelp = `EVENT is added, modified or deleted. With -o json there is an object per line, with
--o yaml a document per event; both have bookmarks, too, the first of which ends the
-present state. Where it has to begin anew, standard error says so, and the present
-state comes once more.
+// WatchHelp is the help that all watches have in common.
+const WatchHelp = `EVENT is added, modified or deleted. With -o json, each line is an object; with -o
+yaml, each event is a document. Both also print bookmarks; the first bookmark ends
+the current state. If the watch has to start over, it says so on standard error
+and prints the current state again.
 
-It goes on where it was when the connection is lost, until Ctrl-C, or as long as
---timeout says if it is given.`
+If the connection is lost, the watch resumes where it was. It runs until Ctrl-C
+or, if you set --timeout, for that long.`

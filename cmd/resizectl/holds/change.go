@@ -17,7 +17,7 @@ type change struct {
 	dryRun command.DryRun
 }
 
-// addFlags adds those of every change; shows is what a dry run shows.
+// addFlags adds the flags of every change; shows is what a dry run shows.
 func (c *change) addFlags(cmd *cobra.Command, shows string) {
 	c.addTargetFlags(cmd)
 	c.AddYesFlag(cmd, "--all-namespaces")
@@ -25,7 +25,7 @@ func (c *change) addFlags(cmd *cobra.Command, shows string) {
 	command.AddOutputFlag(cmd, &c.Format)
 }
 
-// confirm asks whether every pod of the cluster is meant.
+// confirm asks for confirmation to change every pod of the cluster.
 func (c *change) confirm(question func() string) command.Step {
 	return func(cmd *cobra.Command, _ []string) error {
 		if !c.allNamespaces || c.dryRun.On() {

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// NewCommands are pause, restore, resume and holds.
+// NewCommands returns pause, restore, resume and holds.
 func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
 	return []*cobra.Command{
 		newPauseCommand(out, server),

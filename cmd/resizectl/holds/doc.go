@@ -1,7 +1,6 @@
-// Package holds is the commands that keep pods from being resized: pause, restore, resume,
-// and the list of what is held. It is built on package plans: what becomes of the pods that
-// are restored is shown as plans are.
+// Package holds has the commands that keep pods from being resized: pause, restore, resume,
+// and the list of holds. It builds on package plans, whose tables show the pods that are
+// restored.
 //
-// It must not know how pods are restored: it waits until their plans say that nothing is
-// left to do.
+// It must not know how pods are restored: it waits until their plans have nothing left to do.
 package holds

@@ -13,26 +13,26 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// holdOptions are what restore and pause can be told of a hold.
+// holdOptions are the options of a hold, for restore and pause.
 type holdOptions struct {
 	reason string
 	ttl    time.Duration
 }
 
 func (o *holdOptions) addHoldFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who list the holds")
-	cmd.Flags().DurationVar(&o.ttl, "for", 0, "how long, such as 2h; without it, until resizectl resume")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, shown in the list of holds")
+	cmd.Flags().DurationVar(&o.ttl, "for", 0, "duration, such as 2h (default: until resizectl resume)")
 }
 
 func (o *holdOptions) validate(cmd *cobra.Command, _ []string) error {
 	if cmd.Flags().Changed("for") && o.ttl < time.Second {
-		return command.UsageErrorf(cmd, "--for %s is less than a second; leave it out for no end", o.ttl)
+		return command.UsageErrorf(cmd, "--for %s is less than a second; omit it for no end", o.ttl)
 	}
 	return nil
 }
 
-// ttlMessage is rounded up to whole seconds, which holds are kept to: none ends
-// before it was asked to.
+// ttlMessage returns --for, rounded up to the whole seconds that holds are stored with, so
+// that none ends early.
 func (o *holdOptions) ttlMessage() *durationpb.Duration {
 	if o.ttl == 0 {
 		return nil
@@ -40,8 +40,8 @@ func (o *holdOptions) ttlMessage() *durationpb.Duration {
 	return durationpb.New((o.ttl + time.Second - 1).Truncate(time.Second))
 }
 
-// warnIfEmpty tells that a scope has no pods now, which a slip of the pen would be
-// the reason for. pods is nil if that is not known.
+// warnIfEmpty warns that a scope has no pods now, which may be due to a typo. pods is nil if
+// the number is not known.
 func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int64) error {
 	if pods == nil || *pods > 0 {
 		return nil
@@ -57,7 +57,7 @@ func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int
 	return err
 }
 
-// printHold prints what was stored: did for people, the hold for programs.
+// printHold prints what was stored: as a line with did, or as a document for programs.
 func printHold(w io.Writer, output print.Format, hold *workloadresizerv1.Hold, did string) error {
 	switch output {
 	case print.FormatJSON, print.FormatYAML:

@@ -28,27 +28,29 @@ func newHoldsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	cmd := &cobra.Command{
 		Use:   "holds",
 		Short: "List what is restored or paused, since when, by whom and why",
-		Long: `List what is restored or paused, since when, by whom and why: in every namespace,
-or with --namespace in one, and what covers it.
+		Long: `List what is restored or paused, since when, by whom and why. The list covers
+every namespace; with --namespace, it covers that namespace and the holds of the
+cluster.
 
-A "*" stands for every namespace, workload or pod. Where several cover a pod, a
-restore decides before a pause, and a narrower one before a wider one. AUTHOR is
-the caller's name, or what a caller that the server does not know has said.`,
-		Example: `  # What is kept from being resized, and why?
+"*" stands for every namespace, workload or pod. If several holds cover a pod, a
+restore takes precedence over a pause, and a narrower hold over a wider one.
+AUTHOR is the authenticated caller, or the name that an unauthenticated caller
+gave.`,
+		Example: `  # List all holds
   resizectl holds
 
-  # What of it concerns a namespace?
+  # List the holds that affect a namespace
   resizectl holds -n shop`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("namespace") && o.namespace == "" {
-				return command.UsageErrorf(cmd, "the namespace is empty; leave --namespace out for every namespace")
+				return command.UsageErrorf(cmd, "the namespace is empty; omit --namespace for every namespace")
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "only holds of this namespace, and those of the cluster")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, whatever --namespace says")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "list only the holds of this namespace and of the cluster")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, regardless of --namespace")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
@@ -72,7 +74,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 			}
 		}
 		if resp.GetProblem() != "" {
-			_, err = fmt.Fprintf(o.ErrOut, "warning: this is what could be read last: %s\n", print.OneLine(resp.GetProblem()))
+			_, err = fmt.Fprintf(o.ErrOut, "warning: these are the last holds that could be read: %s\n", print.OneLine(resp.GetProblem()))
 		}
 		return err
 	})
@@ -105,7 +107,7 @@ func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, w
 	return print.Table(w, p, wide, table)
 }
 
-// holdName names what a hold covers as kubectl does.
+// holdName returns the name of what a hold covers, in kubectl's form.
 func holdName(hold *workloadresizerv1.Hold) string {
 	scope := hold.GetScope()
 	switch {
@@ -117,7 +119,7 @@ func holdName(hold *workloadresizerv1.Hold) string {
 	return "namespace/" + orEvery(scope.GetNamespace())
 }
 
-// holdKindCell stands out where nothing is resized any more.
+// holdKindCell stands out for a hold of the whole cluster.
 func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
 	kind := print.Cell{Text: print.HoldKind(hold.GetKind())}
 	if hold.GetScope().GetAllNamespaces() {
@@ -126,7 +128,8 @@ func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
 	return kind
 }
 
-// scopeWorkload is the workload of a scope. A pod is named without its own.
+// scopeWorkload returns the workload of a scope. The scope of a pod does not name its
+// workload.
 func scopeWorkload(s *workloadresizerv1.HoldScope) string {
 	switch {
 	case s.GetWorkload() != nil:

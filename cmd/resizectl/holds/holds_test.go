@@ -28,24 +28,24 @@ func TestHolds(t *testing.T) {
 }
 
 func TestHoldsRules(t *testing.T) {
-	t.Run("holds that are none", holdsThatAreNone)
-	t.Run("holds that are not the present ones", holdsThatAreNotThePresentOnes)
-	t.Run("what people may not expect is on standard error", whatPeopleMayNotExpectIsOnStandardError)
-	t.Run("resume of a kind that is none", resumeOfAKindThatIsNone)
-	t.Run("what changes pods is never guessed", whatChangesPodsIsNeverGuessed)
-	t.Run("holds of a namespace", holdsOfANamespace)
+	t.Run("says that there are no holds", saysThatThereAreNoHolds)
+	t.Run("warns that the holds are not current", warnsThatTheHoldsAreNotCurrent)
+	t.Run("reports unexpected results on standard error", reportsUnexpectedResultsOnStandardError)
+	t.Run("rejects unknown kinds", rejectsUnknownKinds)
+	t.Run("never guesses which pods to change", neverGuessesWhichPodsToChange)
+	t.Run("lists the holds of a namespace", listsTheHoldsOfANamespace)
 }
 
-func holdsThatAreNone(t *testing.T) {
+func saysThatThereAreNoHolds(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func holdsThatAreNotThePresentOnes(t *testing.T) {
+func warnsThatTheHoldsAreNotCurrent(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held(), Problem: "holds[0].kind:\x1b bad"}))
-	if code != command.ExitOK || stdout == "" || stderr != "warning: this is what could be read last: holds[0].kind:  bad\n" {
+	if code != command.ExitOK || stdout == "" || stderr != "warning: these are the last holds that could be read: holds[0].kind:  bad\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -77,7 +77,7 @@ func TestPause(t *testing.T) {
 			}
 			tc.asked.Author = command.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
@@ -110,7 +110,7 @@ func TestResume(t *testing.T) {
 			}
 			tc.asked.Author = command.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
@@ -124,7 +124,7 @@ func TestResumeOfNothing(t *testing.T) {
 	}
 }
 
-func whatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
+func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 	none, nested := int64(0), int64(2)
 	restore := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Everything, "", nil)
 	for _, tc := range []struct {
@@ -134,18 +134,18 @@ func whatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 		want   string
 	}{
 		{"a pause of no pods", &cmdtest.Server{Pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
-		{"a pause of some", &cmdtest.Server{Pods: &nested}, []string{"pause", "-n", "shop"}, ""},
+		{"a pause of some pods", &cmdtest.Server{Pods: &nested}, []string{"pause", "-n", "shop"}, ""},
 		{"a pause of a workload without pods", &cmdtest.Server{Pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
 		{"a pause of an empty cluster", &cmdtest.Server{Pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
-		{"a pause of what is restored", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
-			"these pods are restored, and stay so until that ends: restore of every pod of the cluster\n"},
+		{"a pause of restored pods", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
+			"the restore of every pod of the cluster takes precedence; the pause applies when it ends\n"},
 		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
-		{"the end of what was held of a pod that is gone", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
-		{"the end of nothing, of a kind", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
-		{"what is inside goes on", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 restores or pauses go on for what is in there; --nested ends that, too\n"},
-		{"one inside goes on", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 restore or pause goes on for what is in there; --nested ends that, too\n"},
-		{"what is wider goes on", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
-			"these pods are not resized all the same: the restore of every pod of the cluster goes on\n"},
+		{"the end of a hold on a deleted pod", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
+		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
+		{"several holds inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
+		{"one hold inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
+		{"a hold of a wider scope", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
+			"these pods are still not resized: the restore of every pod of the cluster stays in effect\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, tc.server))...)
@@ -156,7 +156,7 @@ func whatPeopleMayNotExpectIsOnStandardError(t *testing.T) {
 	}
 }
 
-func resumeOfAKindThatIsNone(t *testing.T) {
+func rejectsUnknownKinds(t *testing.T) {
 	for _, kind := range []string{"Pause", ""} {
 		code, _, stderr := program.Shell(t.Context(), "resume", "web", "--kind", kind, "--server", cmdtest.Nobody(t))
 		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
@@ -165,8 +165,8 @@ func resumeOfAKindThatIsNone(t *testing.T) {
 	}
 }
 
-// What changes every pod needs a yes, and what changes pods needs their names.
-func whatChangesPodsIsNeverGuessed(t *testing.T) {
+// A change of every pod requires confirmation, and a change of some pods their names.
+func neverGuessesWhichPodsToChange(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)
 	for _, verb := range []string{"restore", "pause", "resume"} {
@@ -174,14 +174,14 @@ func whatChangesPodsIsNeverGuessed(t *testing.T) {
 			name, want string
 			args       []string
 		}{
-			{"nothing is named", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
+			{"no arguments", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
 			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
-			{"an empty namespace is not every namespace", "the namespace is empty; every namespace is --all-namespaces", []string{"-n", ""}},
-			{"a pod of all namespaces", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"web", "-A", "--yes"}},
-			{"a namespace and all of them", "--all-namespaces is every pod: name it alone, or a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
-			{"every pod without a yes", "--all-namespaces needs --yes where nobody can be asked", []string{"-A"}},
-			{"two pods", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types, []string{"a", "b"}},
-			{"three pods", "name one thing: a POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
+			{"an empty namespace is not every namespace", "the namespace is empty; use --all-namespaces for every namespace", []string{"-n", ""}},
+			{"a pod of all namespaces", "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead", []string{"web", "-A", "--yes"}},
+			{"a namespace and all namespaces", "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
+			{"every pod without confirmation", "--all-namespaces requires --yes if standard input is not a terminal", []string{"-A"}},
+			{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types, []string{"a", "b"}},
+			{"three pods", "too many arguments: name one POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
 			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
 		} {
 			t.Run(verb+" "+tc.name, func(t *testing.T) {
@@ -195,17 +195,17 @@ func whatChangesPodsIsNeverGuessed(t *testing.T) {
 	}
 	for _, verb := range []string{"restore", "pause"} {
 		for _, ttl := range []string{"0", "-1h", "1ms"} {
-			if code, _, stderr := program.Shell(t.Context(), verb, "web", "--for", ttl, "--server", address); code != command.ExitError || !strings.Contains(stderr, "is less than a second; leave it out for no end") {
+			if code, _, stderr := program.Shell(t.Context(), verb, "web", "--for", ttl, "--server", address); code != command.ExitError || !strings.Contains(stderr, "is less than a second; omit it for no end") {
 				t.Errorf("%s --for %s: exit %d, %s", verb, ttl, code, stderr)
 			}
 		}
 	}
 	if written := server.Written(); len(written) > 0 {
-		t.Errorf("the server was asked for %v", written)
+		t.Errorf("the server received %v", written)
 	}
 }
 
-// --dry-run is the same everywhere, and takes what it took when it was a switch.
+// --dry-run works the same everywhere, and still accepts its values as a boolean flag.
 func TestDryRuns(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)
@@ -219,7 +219,7 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
-func holdsOfANamespace(t *testing.T) {
+func listsTheHoldsOfANamespace(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
@@ -234,7 +234,7 @@ func holdsOfANamespace(t *testing.T) {
 		code, _, stderr := program.Shell(t.Context(), append([]string{"holds", "--server", address}, tc.args...)...)
 		asked := server.LastRequest().(*workloadresizerv1.ListHoldsRequest)
 		if code != command.ExitOK || asked.GetNamespace() != tc.namespace || stderr != tc.wantsStderr {
-			t.Errorf("%q: exit %d, asked for %q, stderr %q", tc.args, code, asked.GetNamespace(), stderr)
+			t.Errorf("%q: exit %d, requested %q, stderr %q", tc.args, code, asked.GetNamespace(), stderr)
 		}
 	}
 }

@@ -22,18 +22,18 @@ func newPauseCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	o := &pauseOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "pause " + targetUse,
-		Short: "Leave pods as they are until resumed",
-		Long: `Leave pods as they are until resumed.
+		Short: "Stop resizing pods until resumed",
+		Long: `Stop resizing pods until resumed.
 
-Nothing is resized there any more, neither pods that are running nor those that
-come; what was resized stays so. A pause survives restarts of the server and
-holds until "resizectl resume", or as long as --for says. A restore goes before a
-pause: pods that are restored stay so, and are left as they are from the end of
-that on.`,
-		Example: `  # Leave the pods of a namespace as they are for two hours
+Neither running pods nor new pods are resized while they are paused. Pods that
+were resized before keep their size. A pause survives restarts of the server. It
+lasts until "resizectl resume" or, if you set --for, for that long. A restore
+takes precedence over a pause: restored pods stay restored, and the pause applies
+when the restore ends.`,
+		Example: `  # Pause a namespace for two hours
   resizectl pause -n shop --for 2h --reason "load test"
 
-  # Leave the pods of a Deployment as they are, those that come too
+  # Pause the pods of a Deployment, including new ones
   resizectl pause deployment/web -n shop
 
   # Stop resizing in the whole cluster
@@ -62,7 +62,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if over := response.GetOverruledBy(); over != nil {
-			if _, err := fmt.Fprintf(o.ErrOut, "these pods are restored, and stay so until that ends: restore of %s\n", print.Scope(over.GetScope())); err != nil {
+			if _, err := fmt.Fprintf(o.ErrOut, "the restore of %s takes precedence; the pause applies when it ends\n", print.Scope(over.GetScope())); err != nil {
 				return err
 			}
 		}

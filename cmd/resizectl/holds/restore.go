@@ -24,24 +24,25 @@ func newRestoreCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &restoreOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "restore " + targetUse,
-		Short: "Give pods their original requests and limits back, and keep them so",
-		Long: `Give pods their original requests and limits back, and keep them so.
+		Short: "Return pods to their original requests and limits until resumed",
+		Long: `Return pods to their original requests and limits, and keep them there until
+resumed.
 
-Pods get what their author asked for, in place, as far as that is known and
-nobody else has set it since, and then lose the annotations of workload-resizer.
-What stays is named, and its pod keeps the annotations. New pods are left alone.
-That survives restarts of the server, and holds until "resizectl resume" or for
-as long as --for says.
+Pods are resized in place to the requests and limits that their author wrote, and
+then lose the annotations of workload-resizer. A value stays if its original is
+not known or if another actor has set it since; the command names it, and the pod
+keeps the annotations. New pods are not resized. A restore survives restarts of
+the server. It lasts until "resizectl resume" or, if you set --for, for that long.
 
 The command waits until nothing is left to restore, up to --timeout, and prints
-what became of the pods. Whether it waits or not, the server goes on until they
+the result. Whether or not the command waits, the server continues until the pods
 are restored. The exit code is
 
   0  nothing is left to restore
-  1  at least one pod is not restored, and why is on standard error; with
-     --dry-run, at least one pod would be, or could not be
+  1  at least one pod is not restored, for the reason on standard error; with
+     --dry-run, at least one pod would be restored, or could not be
   2  an error`,
-		Example: `  # What would be restored?
+		Example: `  # Show what would be restored
   resizectl restore -n shop --dry-run
 
   # Restore a pod
@@ -50,7 +51,7 @@ are restored. The exit code is
   # Restore the pods of a workload
   resizectl restore sts/db -n shop
 
-  # Before workload-resizer is taken out of a cluster
+  # Restore every pod before you remove workload-resizer from a cluster
   resizectl restore -A --timeout 10m`,
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod of the cluster?" })),
@@ -76,22 +77,22 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		case o.dryRun.On():
 			return o.show(ctx, c)
 		case !o.wait:
-			return printHold(o.Out, o.Format, response.GetHold(), "is going to be restored")
+			return printHold(o.Out, o.Format, response.GetHold(), "will be restored")
 		}
 		plans, err := o.await(ctx, c, response.GetHold())
 		switch {
 		case errors.Is(err, errGone):
-			_, err := fmt.Fprintf(o.ErrOut, "%s is gone, so nothing is left to restore\n", print.Scope(o.scope()))
+			_, err := fmt.Fprintf(o.ErrOut, "%s was deleted, so nothing is left to restore\n", print.Scope(o.scope()))
 			return err
 		case err != nil:
-			_, _ = fmt.Fprintf(o.ErrOut, "the server goes on restoring: %s\n", print.Scope(o.scope()))
+			_, _ = fmt.Fprintf(o.ErrOut, "the server continues to restore %s\n", print.Scope(o.scope()))
 			return err
 		}
 		return o.finish(plans, true)
 	})
 }
 
-// show prints what would be restored, and tells if that is anything.
+// show prints what would be restored, and returns ErrDifferences if there is anything.
 func (o *restoreOptions) show(ctx context.Context, c *client.Client) error {
 	plans, err := o.preview(ctx, c)
 	if err != nil {
@@ -106,8 +107,8 @@ func (o *restoreOptions) show(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// finish prints what became of the pods, or would, and tells if some are not
-// restored. Those that are yet to be resized count if they should be done.
+// finish prints the result, or what it would be, and returns ErrNotRestored if some pods are
+// not restored. Pods that still have to be resized count if done is set.
 func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 	if err := o.print(plans); err != nil {
 		return err

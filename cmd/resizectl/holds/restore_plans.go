@@ -17,14 +17,14 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// scopePlans are the plans of all pods that are to be restored.
+// scopePlans are the plans of all pods to restore.
 type scopePlans struct {
 	plans   []*workloadresizerv1.Plan
 	summary *workloadresizerv1.PlanSummary // nil for a single pod.
 }
 
-// left counts the pods that are yet to be restored: to be resized, or, aligned,
-// to lose their annotations.
+// left counts the pods that still have to be restored: to be resized or, if they are
+// aligned, to lose their annotations.
 func (p *scopePlans) left() int {
 	n := 0
 	for _, plan := range p.plans {
@@ -56,16 +56,15 @@ func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopeP
 	return all, nil
 }
 
-// pollPause is the least pause between two looks at the plans; it is as long as
-// a look takes if that is longer, so that a large cluster is not asked all the
-// time.
+// pollPause is the minimum pause between two previews. The pause is as long as a preview
+// takes if that is longer, so that a large cluster is not previewed all the time.
 const pollPause = 250 * time.Millisecond
 
-// errGone tells that the pod to restore was deleted.
-var errGone = errors.New("the pod is gone")
+// errGone means that the pod to restore was deleted.
+var errGone = errors.New("the pod was deleted")
 
-// await looks at the plans until none is left, or the time is up, and returns
-// the last ones. The error may be errGone.
+// await previews the plans until none is left or the time is up, and returns the last
+// preview. The error may be errGone.
 func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (*scopePlans, error) {
 	line := print.NewProgress(o.ErrOut)
 	defer line.Clear()
@@ -81,7 +80,7 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 		case err != nil:
 			return nil, err
 		case hold.GetUid() != "" && plans.plans[0].GetUid() != hold.GetUid():
-			return nil, fmt.Errorf("%s was replaced by another of its name, which is not restored: run the command again", print.Scope(hold.GetScope()))
+			return nil, fmt.Errorf("%s was replaced by another pod of the same name, which is not restored: run the command again", print.Scope(hold.GetScope()))
 		case plans.left() == 0:
 			return plans, nil
 		}
@@ -98,14 +97,14 @@ func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *work
 	}
 }
 
-// needless are the reasons of pods that need no restore: they have nothing of ours, are
-// being deleted, or have ended.
+// needless are the reasons of pods that need no restore: we have changed nothing on them,
+// they are being deleted, or they have ended.
 var needless = map[string]bool{
 	"Restored": true, "Terminating": true, "Finished": true,
 }
 
-// unrestored says why a pod is not restored, empty if it is or need not be. done
-// tells that by now it should be.
+// unrestored returns why a pod is not restored; empty if it is, or does not need to be. done
+// means that it should be restored by now.
 func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	reasons := plan.GetReasons()
 	switch plan.GetDecision() {
@@ -113,14 +112,14 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 		if !done {
 			return ""
 		}
-		why := "it is not done yet"
+		why := "not done yet"
 		if len(reasons) > 0 {
 			why += ": " + print.Reason(reasons[0])
 		}
 		return why
 	}
 	if len(reasons) == 0 {
-		return "the server says no reason"
+		return "the server gave no reason"
 	}
 	if needless[reasons[0].GetCode()] {
 		return ""

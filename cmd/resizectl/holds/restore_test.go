@@ -16,7 +16,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// restored is what becomes of web.
+// restored is the plan of web after its restore.
 func restored() *workloadresizerv1.Plan {
 	plan := cmdtest.Web()
 	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
@@ -35,8 +35,8 @@ func summaryOf(resize, skip int64) *workloadresizerv1.PlanSummary {
 	return &workloadresizerv1.PlanSummary{Pods: resize + skip, Resize: resize, Skip: skip}
 }
 
-// restoring is a server that needs some looks at the plans to restore web.
-// never does not.
+// restoring is a server that restores web after looks previews of the plans; ever means
+// never.
 func restoring(looks int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
 	s := &cmdtest.Server{Plans: append([]*workloadresizerv1.Plan{cmdtest.Web()}, others...), Summary: summaryOf(1, int64(len(others)))}
 	s.Asked = func() {
@@ -64,23 +64,23 @@ func TestRestore(t *testing.T) {
 		code   int
 		asked  *workloadresizerv1.RestoreRequest
 	}{
-		{"a pod, until it is done", restoring(2), []string{cmdtest.Web().GetPod()},
+		{"restores a pod", restoring(2), []string{cmdtest.Web().GetPod()},
 			"restore-pod.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
-		{"a namespace, until it is done", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
+		{"restores a namespace", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
 			"restore-namespace.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
-		{"every pod, for a time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
+		{"restores every pod for a limited time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
 			"restore-all.json", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(time.Hour)}},
-		{"what cannot be restored is listed", restoring(1, asCreated(), cmdtest.Unsteady()), []string{"-A", "--yes"},
+		{"lists pods that cannot be restored", restoring(1, asCreated(), cmdtest.Unsteady()), []string{"-A", "--yes"},
 			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything}},
-		{"what is not done in time is listed", restoring(ever), []string{cmdtest.Web().GetPod(), "--timeout", "2s"},
-			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: it is not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
-		{"without waiting", restoring(ever), []string{cmdtest.Web().GetPod(), "--wait=false", "--for", "1h"},
+		{"lists pods that are not restored in time", restoring(ever), []string{cmdtest.Web().GetPod(), "--timeout", "2s"},
+			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
+		{"does not wait with --wait=false", restoring(ever), []string{cmdtest.Web().GetPod(), "--wait=false", "--for", "1h"},
 			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
-		{"a dry run shows what would be restored", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
+		{"shows what would be restored in a dry run", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
-		{"a dry run of what is restored", restoring(1, asCreated()), []string{"-A", "--dry-run"},
+		{"shows nothing to restore in a dry run", restoring(1, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run-none.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
-		{"a dry run lists what cannot be restored", restoring(ever, cmdtest.Unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
+		{"lists pods that cannot be restored in a dry run", restoring(ever, cmdtest.Unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
 			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -90,16 +90,16 @@ func TestRestore(t *testing.T) {
 			}
 			tc.asked.Author = command.Author()
 			if diff := cmp.Diff([]proto.Message{tc.asked}, tc.server.Written(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			switch preview := tc.server.LastRequest().(type) {
 			case interface{ GetRestore() bool }:
 				if !preview.GetRestore() {
-					t.Errorf("looked at %v", preview)
+					t.Errorf("wrong preview %v", preview)
 				}
 			case *workloadresizerv1.RestoreRequest:
-				if tc.name != "without waiting" {
-					t.Error("did not look at the plans")
+				if tc.name != "does not wait with --wait=false" {
+					t.Error("did not preview the plans")
 				}
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
@@ -108,14 +108,14 @@ func TestRestore(t *testing.T) {
 }
 
 func TestRestoreRules(t *testing.T) {
-	t.Run("restore of a workload", restoreOfAWorkload)
-	t.Run("restore of a pod that is replaced", restoreOfAPodThatIsReplaced)
-	t.Run("restore of a pod that is deleted meanwhile", restoreOfAPodThatIsDeletedMeanwhile)
-	t.Run("restore that is not waited for", restoreThatIsNotWaitedFor)
+	t.Run("restores a workload", restoresAWorkload)
+	t.Run("fails if the pod is replaced", failsIfThePodIsReplaced)
+	t.Run("succeeds if the pod is deleted meanwhile", succeedsIfThePodIsDeletedMeanwhile)
+	t.Run("says on interrupt that the server continues", saysOnInterruptThatTheServerContinues)
 }
 
-// Only the pods that were named are waited for.
-func restoreOfAWorkload(t *testing.T) {
+// The command waits only for the pods that were named.
+func restoresAWorkload(t *testing.T) {
 	server := restoring(1)
 	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK || stderr != "" {
@@ -124,26 +124,26 @@ func restoreOfAWorkload(t *testing.T) {
 	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
 	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: command.Author()}}
 	if diff := cmp.Diff(stored, server.Written(), protocmp.Transform()); diff != "" {
-		t.Errorf("restored something else (-want +got):\n%s", diff)
+		t.Errorf("wrong restore (-want +got):\n%s", diff)
 	}
 	looked := proto.Message(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Workload: web, Restore: true})
 	if diff := cmp.Diff(looked, server.LastRequest(), protocmp.Transform()); diff != "" {
-		t.Errorf("looked at something else (-want +got):\n%s", diff)
+		t.Errorf("wrong preview (-want +got):\n%s", diff)
 	}
 }
 
-// Another pod of the name is not the one that was to be restored.
-func restoreOfAPodThatIsReplaced(t *testing.T) {
+// Another pod of the same name is not the pod to restore.
+func failsIfThePodIsReplaced(t *testing.T) {
 	other := cmdtest.Web()
 	other.Uid = "another"
 	code, stdout, stderr := program.Shell(t.Context(), "restore", other.GetPod(), "--server", cmdtest.Serve(t, &cmdtest.Server{Plans: []*workloadresizerv1.Plan{other}}))
-	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another of its name") {
+	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another pod of the same name") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-// What is gone needs no restoring.
-func restoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
+// A deleted pod needs no restore.
+func succeedsIfThePodIsDeletedMeanwhile(t *testing.T) {
 	for _, looks := range []int{1, 2} {
 		server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}
 		server.Asked = func() {
@@ -154,14 +154,14 @@ func restoreOfAPodThatIsDeletedMeanwhile(t *testing.T) {
 			}
 		}
 		code, stdout, stderr := program.Shell(t.Context(), "restore", cmdtest.Web().GetPod(), "--server", cmdtest.Serve(t, server))
-		if code != command.ExitOK || stdout != "" || stderr != "pod default/"+cmdtest.Web().GetPod()+" is gone, so nothing is left to restore\n" {
+		if code != command.ExitOK || stdout != "" || stderr != "pod default/"+cmdtest.Web().GetPod()+" was deleted, so nothing is left to restore\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	}
 }
 
-// Whoever stops waiting must not think that the server stops too.
-func restoreThatIsNotWaitedFor(t *testing.T) {
+// Users who stop waiting must not conclude that the server stops, too.
+func saysOnInterruptThatTheServerContinues(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}, Summary: summaryOf(1, 0)}
 	server.Asked = func() {
@@ -170,7 +170,7 @@ func restoreThatIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := program.Shell(ctx, "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
-	if code != command.ExitInterrupted || stdout != "" || stderr != "the server goes on restoring: namespace shop\n" {
+	if code != command.ExitInterrupted || stdout != "" || stderr != "the server continues to restore namespace shop\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -31,32 +31,32 @@ func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 	o := &resumeOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "resume " + targetUse,
-		Short: "Have pods resized again that were restored or paused",
-		Long: `Have pods resized again that were restored or paused.
+		Short: "Resume resizing pods that were restored or paused",
+		Long: `Resume resizing pods that were restored or paused.
 
-What ends is the restore and the pause of exactly what is named, or only one of
-them with --kind. What was said of single pods of a workload or namespace goes on,
-and so does what was said of namespaces, workloads and pods with --all-namespaces,
-unless --nested ends that, too. What is only covered by a wider restore or pause
-cannot be resumed by itself.`,
-		Example: `  # Resize a namespace again, but not the pods in it that are paused by name
+This ends the restore and the pause of exactly the scope that you name, or only
+one of them with --kind. Holds of scopes inside it stay in effect unless you set
+--nested: those of single pods of a workload or namespace and, with
+--all-namespaces, those of namespaces, workloads and pods. You cannot resume a
+scope by itself if only a wider restore or pause covers it.`,
+		Example: `  # Resume a namespace, except for its pods that are paused by name
   resizectl resume -n shop
 
-  # Resize the pods of a workload again
+  # Resume the pods of a workload
   resizectl resume deploy/web -n shop
 
-  # End only the restore of a namespace; a pause of it goes on
+  # End only the restore of a namespace; a pause of it stays in effect
   resizectl resume -n shop --kind restore
 
-  # What would end, if everything did?
+  # Show which holds would end if you resumed everything
   resizectl resume -A --nested --dry-run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(o.question)),
 	}
 	o.addFlags(cmd, "what would end")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for those who read the server's log")
-	cmd.Flags().StringVar(&o.kind, "kind", "", "end only this kind: restore or pause")
-	cmd.Flags().BoolVar(&o.nested, "nested", false, "end what was said of namespaces, workloads and pods inside, too")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, written to the server's log")
+	cmd.Flags().StringVar(&o.kind, "kind", "", "end only holds of this kind: restore or pause")
+	cmd.Flags().BoolVar(&o.nested, "nested", false, "also end the holds of namespaces, workloads and pods inside the scope")
 	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -68,7 +68,7 @@ func (o *resumeOptions) validate(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// question asks for what --all-namespaces does.
+// question asks for confirmation of --all-namespaces.
 func (o *resumeOptions) question() string {
 	what := "the restore and the pause of the whole cluster"
 	if o.kind != "" {
@@ -77,7 +77,7 @@ func (o *resumeOptions) question() string {
 	if o.nested {
 		what += ", and those of every namespace, workload and pod"
 	}
-	return "End " + what + ", and resize pods again?"
+	return "End " + what + ", and resume resizing pods?"
 }
 
 func (o *resumeOptions) run(ctx context.Context) error {
@@ -96,8 +96,8 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	})
 }
 
-// remark says what a person would not expect: what goes on, and what was not
-// there to end.
+// remark reports what the user may not expect: holds that stay in effect, and that there was
+// nothing to end.
 func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
 	var remarks []string
 	if len(response.GetReleased()) == 0 {
@@ -111,10 +111,10 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 		remarks = append(remarks, "nothing was "+what+": "+print.Scope(o.scope()))
 	}
 	if n := response.GetNested(); n > 0 {
-		remarks = append(remarks, goesOn(n)+" for what is in there; --nested ends that, too")
+		remarks = append(remarks, goesOn(n))
 	}
 	if wider := response.GetStillHeldBy(); wider != nil {
-		remarks = append(remarks, fmt.Sprintf("these pods are not resized all the same: the %s of %s goes on", print.HoldKind(wider.GetKind()), print.Scope(wider.GetScope())))
+		remarks = append(remarks, fmt.Sprintf("these pods are still not resized: the %s of %s stays in effect", print.HoldKind(wider.GetKind()), print.Scope(wider.GetScope())))
 	}
 	for _, remark := range remarks {
 		if _, err := fmt.Fprintln(o.ErrOut, remark); err != nil {
@@ -126,9 +126,9 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 
 func goesOn(n int64) string {
 	if n == 1 {
-		return "1 restore or pause goes on"
+		return "1 hold inside this scope stays in effect; --nested ends it, too"
 	}
-	return fmt.Sprintf("%d restores or pauses go on", n)
+	return fmt.Sprintf("%d holds inside this scope stay in effect; --nested ends them, too", n)
 }
 
 func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {

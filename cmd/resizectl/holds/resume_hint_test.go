@@ -15,12 +15,11 @@ import (
 )
 
 func TestResumeHint(t *testing.T) {
-	t.Run("the command that the server names", theCommandThatTheServerNames)
+	t.Run("ends exactly the hold that the server's hint names", endsExactlyTheHoldThatTheServersHintNames)
 }
 
-// Where the server names a command line, it ends exactly the hold that it speaks
-// of.
-func theCommandThatTheServerNames(t *testing.T) {
+// If the server names a command line, that command ends exactly the hold in the message.
+func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		by   reconcilerhold.Hold
@@ -32,7 +31,7 @@ func theCommandThatTheServerNames(t *testing.T) {
 			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}, Kind: kinds["restore"]}},
 		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, Kind: kinds["pause"]}},
-		{"a restore of somebody else's kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
+		{"a restore of a third-party kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Rollout", Name: "web"}}, Kind: kinds["restore"]}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -49,7 +48,7 @@ func theCommandThatTheServerNames(t *testing.T) {
 			}
 			tc.want.Author = command.Author()
 			if diff := cmp.Diff(tc.want, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("%q ends something else (-want +got):\n%s", line, diff)
+				t.Errorf("%q ends the wrong hold (-want +got):\n%s", line, diff)
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 // targetUse is how a target is written.
 const targetUse = "POD | TYPE/NAME | -n NAMESPACE | -A"
 
-// target says which pods a command changes: a pod, those of a workload, of a
-// namespace or of the cluster. Unlike that of plan, it is never guessed.
+// target selects the pods that a command changes: a pod, or the pods of a workload, a
+// namespace or the cluster. Unlike the selection of plan, it has no default.
 type target struct {
 	command.Object
 	namespace     string
@@ -19,19 +19,19 @@ type target struct {
 }
 
 func (t *target) addTargetFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace of POD or TYPE/NAME; without them, every pod of the namespace")
+	cmd.Flags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace of POD or TYPE/NAME; without these, every pod of the namespace")
 	cmd.Flags().BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "every pod of the cluster")
 }
 
-// complete takes over the arguments, and refuses in particular what names no
-// pods or two scopes.
+// complete parses the arguments. It rejects in particular arguments that name no pods or two
+// scopes.
 func (t *target) complete(cmd *cobra.Command, args []string) error {
 	named := cmd.Flags().Changed("namespace")
 	switch {
 	case t.namespace == "":
-		return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 	case t.allNamespaces && (len(args) > 0 || named):
-		return command.UsageErrorf(cmd, "--all-namespaces is every pod: name it alone, or a pod or --namespace instead")
+		return command.UsageErrorf(cmd, "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead")
 	case len(args) == 0 && !named && !t.allNamespaces:
 		return command.UsageErrorf(cmd, "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)")
 	}
@@ -40,7 +40,7 @@ func (t *target) complete(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// scope is the target in the API.
+// scope returns the target in the API.
 func (t *target) scope() *workloadresizerv1.HoldScope {
 	if t.allNamespaces {
 		return &workloadresizerv1.HoldScope{AllNamespaces: true}

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// NewCommands are plan and explain.
+// NewCommands returns plan and explain.
 func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
 	return []*cobra.Command{
 		newPlanCommand(out, server),

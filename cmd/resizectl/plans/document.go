@@ -9,9 +9,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// plansJSON writes {"plans": [...], "summary": {...}} a plan at a time: the
-// plans of a large cluster are not held in memory. If the stream breaks off,
-// the document does too, so that no parser takes it for the whole answer.
+// plansJSON writes {"plans": [...], "summary": {...}} one plan at a time, so that the plans
+// of a large cluster are not held in memory. If the stream breaks off, so does the document,
+// and no parser accepts it as the whole answer.
 type plansJSON struct {
 	w     io.Writer
 	plans int
@@ -44,8 +44,8 @@ func (p *plansJSON) Summary(s *workloadresizerv1.PlanSummary) error {
 	return err
 }
 
-// plansYAML writes what plansJSON writes as YAML. YAML that breaks off is still
-// YAML: it has no summary then, and the exit code says so.
+// plansYAML writes the same as plansJSON, as YAML. YAML that breaks off is still YAML, but
+// has no summary, and the exit code is an error.
 type plansYAML struct {
 	w     io.Writer
 	plans int
@@ -78,8 +78,8 @@ func (p *plansYAML) Summary(s *workloadresizerv1.PlanSummary) error {
 	return err
 }
 
-// indentAfterFirst moves every line but the first in by two. Empty lines, which
-// only a text over several lines has, mean the same without.
+// indentAfterFirst indents every line except the first by two. Empty lines occur only in
+// multi-line text and mean the same without indentation.
 func indentAfterFirst(yaml []byte) []byte {
 	lines := bytes.SplitAfter(yaml, []byte("\n"))
 	for i, line := range lines {

@@ -21,17 +21,23 @@ func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
-		Short: "Tell step by step why a pod has the size it has, or will get",
-		Long: `Tell step by step why a pod has the size it has, or will get: what its node is and
-how that is known, which rule and which ratio hold and who wrote them, the
-arithmetic for each resource of a container, what speaks against a resize and what
-can be done about it, what holds the pod, what was done to it, and what will happen
-now.
+		Short: "Explain step by step why a pod has its size, or will get another",
+		Long: `Explain step by step why a pod has its size, or will get another.
 
-What you may not see is said in its step; the others are still told. -o json and
--o yaml are the plan, the ratios, the bounds, the resize and the holds as the API
-has them, and in "unknown" why one of them is missing; -o wide is the same as table.`,
-		Example: `  # Why does this pod ask for 800m?
+The steps are
+
+  - the node type of the pod's node, and the label that sets it
+  - the rule and the ratio that apply, and where they come from
+  - the arithmetic for each resource of each container
+  - the reasons against a resize, and the remedies
+  - the holds on the pod
+  - what was done to the pod, and what happens next
+
+If you cannot see the facts of a step, the step says so, and the others are
+complete. -o json and -o yaml print the plan, the ratios, the bounds, the resize
+and the holds as in the API; "unknown" says why any of them is missing. -o wide is
+the same as table.`,
+		Example: `  # Explain why a pod requests 800m
   resizectl explain web-6d4cf56db6-x2x7p -n shop`,
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.pod.Complete),

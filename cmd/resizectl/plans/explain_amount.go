@@ -17,7 +17,7 @@ func amountOf(r *workloadresizerv1.Resources, name string) amount {
 	return amount{r.GetRequests()[name], r.GetLimits()[name]}
 }
 
-// String is e.g. "1Gi, limit 2Gi".
+// String returns e.g. "1Gi, limit 2Gi".
 func (a amount) String() string {
 	if a.limit == "" {
 		return print.OrAbsent(a.request)
@@ -25,22 +25,23 @@ func (a amount) String() string {
 	return print.OrAbsent(a.request) + ", limit " + a.limit
 }
 
-// beside is an original beside what there is now: a limit that has none is named.
+// The result is an original for display next to the current amount. It marks a limit without
+// an original.
 func (a amount) beside(current amount) amount {
 	if a.limit == "" && current.limit != "" {
-		a.limit = "not known"
+		a.limit = "unknown"
 	}
 	return a
 }
 
-// arithmetic tells whether sizes are those that the explanation would have them be. Only
-// the server works sizes out; but it does not say which of them it left as they are, and
-// an explanation must not give a reckoning that does not come out.
+// arithmetic checks whether sizes are the result of the arithmetic in an explanation. Only
+// the server computes sizes. But it does not say which of them it left as they are, and an
+// explanation must not show arithmetic with another result.
 type arithmetic struct {
 	original amount
 	by       float64
 	bounds   *workloadresizerv1.QuantityRange
-	// rounding is what the server may have rounded by.
+	// rounding is how much the server may have rounded by.
 	rounding float64
 }
 
@@ -55,7 +56,7 @@ func (a arithmetic) toRequest(desired amount) bool {
 	return a.near(number(desired.request), max(want, number(a.bounds.GetMin())))
 }
 
-// toLimit tells it of the limit beside a request that comes out.
+// toLimit checks the limit, given a request that toRequest confirms.
 func (a arithmetic) toLimit(desired amount) bool {
 	request, limit := number(a.original.request), number(a.original.limit)
 	if request == 0 || limit == request {
@@ -67,7 +68,7 @@ func (a arithmetic) toLimit(desired amount) bool {
 
 func (a arithmetic) near(size, want float64) bool { return math.Abs(size-want) < a.rounding }
 
-// number is a quantity as a number, 0 if it is none.
+// number returns a quantity as a number, or 0 if it is not a quantity.
 func number(quantity string) float64 {
 	q, err := resource.ParseQuantity(quantity)
 	if err != nil {

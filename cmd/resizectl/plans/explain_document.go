@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// explanation is the facts as a document, each as the API has it.
+// explanation is the facts as a document, each in the form of the API.
 type explanation struct {
 	Plan     json.RawMessage   `json:"plan"`
 	Ratio    json.RawMessage   `json:"ratio"`
@@ -64,7 +64,7 @@ func printExplanation(w io.Writer, output print.Format, f *facts) error {
 	return err
 }
 
-// orNull is JSON, and null for a message that is not there.
+// orNull returns a message as JSON, or null if there is no message.
 func orNull(m proto.Message) (json.RawMessage, error) {
 	if !m.ProtoReflect().IsValid() {
 		return json.RawMessage("null"), nil

@@ -7,24 +7,24 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// facts are what an explanation is made from.
+// facts are what an explanation is built from.
 type facts struct {
 	plan *workloadresizerv1.Plan
-	// ratio is that of the node's type, baseline that of the baseline, both as the
-	// pod's rule has them; nil if there is none.
+	// ratio is the ratio of the node's type, baseline the ratio of the baseline, both
+	// by the rule of the pod; nil if there is none.
 	ratio, baseline *workloadresizerv1.Ratio
 	bounds          *workloadresizerv1.Bounds
-	// otherRevision tells that the ratios have changed since the plan was made.
+	// otherRevision means that the ratios have changed since the plan was made.
 	otherRevision bool
 	// resize is nil if nothing was done.
 	resize *workloadresizerv1.Resize
-	// holds cover the pod.
+	// holds are the holds that cover the pod.
 	holds []*workloadresizerv1.Hold
-	// Why it is not known, nil if it is.
+	// These say why a fact is not known; nil if it is.
 	ratiosErr, resizeErr, holdsErr error
 }
 
-// findOut asks for everything. Only a pod without a plan is an error.
+// findOut requests everything. Only a missing plan is an error.
 func findOut(ctx context.Context, c *client.Client, namespace, pod string) (*facts, error) {
 	plan, err := c.PreviewPod(ctx, namespace, pod)
 	if err != nil {
@@ -37,7 +37,8 @@ func findOut(ctx context.Context, c *client.Client, namespace, pod string) (*fac
 	return f, nil
 }
 
-// findRatios reads the whole table: bounds and the ratios of rules are only there.
+// findRatios reads the whole table, because only the table has bounds and the ratios of
+// rules.
 func (f *facts) findRatios(ctx context.Context, c *client.Client) {
 	table, err := c.ListRatios(ctx)
 	if err != nil {
@@ -88,8 +89,8 @@ func (f *facts) findHolds(ctx context.Context, c *client.Client) {
 	}
 }
 
-// coveredBy tells whether a hold covers the pod. Which workload a pod is of only
-// the server knows: it is asked for the pod among those of the workload.
+// coveredBy reports whether a hold covers the pod. Only the server knows the workload of a
+// pod, so coveredBy requests the pod among the pods of the workload.
 func (f *facts) coveredBy(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (bool, error) {
 	scope := hold.GetScope()
 	switch {
@@ -113,8 +114,8 @@ func (f *facts) coveredBy(ctx context.Context, c *client.Client, hold *workloadr
 	return stream.Summary().GetPods() > 0, nil
 }
 
-// restored tells whether the pod is to have its originals instead of what the
-// formula says.
+// restored reports whether the pod should have its originals instead of the result of the
+// formula.
 func (f *facts) restored() bool {
 	for _, hold := range f.holds {
 		if hold.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_RESTORE {
@@ -124,7 +125,7 @@ func (f *facts) restored() bool {
 	return f.because("Restored")
 }
 
-// because tells whether the plan has one of the reasons.
+// because reports whether the plan has one of the reasons.
 func (f *facts) because(codes ...string) bool {
 	for _, reason := range f.plan.GetReasons() {
 		for _, code := range codes {

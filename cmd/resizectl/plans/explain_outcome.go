@@ -11,7 +11,7 @@ import (
 
 func (f *facts) holdsStep() string {
 	if f.holdsErr != nil {
-		return "Holds: what is restored or paused cannot be told: " + whyUnknown(f.holdsErr)
+		return "Holds: unknown: " + whyUnknown(f.holdsErr)
 	}
 	var told []string
 	for _, hold := range f.holds {
@@ -23,7 +23,7 @@ func (f *facts) holdsStep() string {
 	return "Holds: " + strings.Join(told, "; ") + "."
 }
 
-// holdText is "pause of namespace shop since …, by ann: moving".
+// holdText returns e.g. "pause of namespace shop since …, by ann: moving".
 func holdText(hold *workloadresizerv1.Hold) string {
 	text := fmt.Sprintf("%s of %s since %s", print.HoldKind(hold.GetKind()), heldText(hold.GetScope()), print.Timestamp(hold.GetCreateTime()))
 	if hold.GetExpireTime() != nil {
@@ -48,18 +48,18 @@ func heldText(scope *workloadresizerv1.HoldScope) string {
 func (f *facts) doneStep(p print.Painter) string {
 	switch {
 	case f.resizeErr != nil:
-		return "Done: what was done to the pod cannot be told: " + whyUnknown(f.resizeErr)
+		return "Done: unknown: " + whyUnknown(f.resizeErr)
 	case f.resize == nil && f.because("Restored"):
-		return "Done: nothing of workload-resizer is on the pod."
+		return "Done: the pod has no changes by workload-resizer."
 	case f.resize == nil:
-		return "Done: the pod was not sized yet."
+		return "Done: the pod has not been sized yet."
 	}
 	state := resizes.State(f.resize.GetState())
 	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.resize.GetNodeType()), print.Timestamp(f.resize.GetApplyTime()))
 	if resizes.Partly(f.resize) {
 		did = "the pod is partly sized, and the rest " + resizes.RestText(f.plan)
 	}
-	text := fmt.Sprintf("Done: %s; the node's state: %s", did, p.Paint(state.Style, state.Text))
+	text := fmt.Sprintf("Done: %s; state on the node: %s", did, p.Paint(state.Style, state.Text))
 	if f.resize.GetMessage() != "" {
 		text += ": " + print.OneLine(f.resize.GetMessage())
 	}
@@ -69,22 +69,22 @@ func (f *facts) doneStep(p print.Painter) string {
 func (f *facts) nowStep(p print.Painter) string {
 	switch f.plan.GetDecision() {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
-		return "Now: the pod is going to be resized: " + strings.Join(f.changes(p), ", ") + "."
+		return "Now: the pod will be resized: " + strings.Join(f.changes(p), ", ") + "."
 	case workloadresizerv1.Decision_DECISION_ALIGNED:
 		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
-			return "Now: nothing is written, the pod asks for what it should have; it is for the node to carry that out."
+			return "Now: nothing to write, the pod requests its desired size; the node still has to apply it."
 		}
-		return "Now: nothing, the pod has what it should have."
+		return "Now: nothing, the pod has its desired size."
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		if reasons := f.plan.GetReasons(); len(reasons) > 0 {
-			return "Now: nothing, the pod is left alone for " + print.OneLine(reasons[0].GetCode()) + "."
+			return "Now: nothing, the pod is skipped: " + print.OneLine(reasons[0].GetCode()) + "."
 		}
-		return "Now: nothing, the pod is left alone."
+		return "Now: nothing, the pod is skipped."
 	}
 	return "Now: " + print.Decision(f.plan.GetDecision()) + "."
 }
 
-// changes are what would be written, e.g. "app cpu 1 → 800m".
+// changes returns what would be written, e.g. "app cpu 1 → 800m".
 func (f *facts) changes(p print.Painter) []string {
 	var told []string
 	for _, c := range f.plan.GetContainers() {

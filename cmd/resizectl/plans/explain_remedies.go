@@ -2,15 +2,15 @@ package plans
 
 import "strings"
 
-// remedies say what can be done about what stays until somebody does something.
+// remedies say what the user can do about reasons that otherwise persist.
 var remedies = map[string]string{
-	"ExternallyResized": "have the pod's controller make the pod anew, which then asks for the originals, or start the server with --externally-resized=override, which gives known originals their size again, or with adopt, which takes what was set for right on this node",
-	"InvalidAnnotation": "have the pod's controller make the pod anew, which then asks for what its author wrote, or write the right originals as the server",
-	"RestartRequired":   "say resizePolicy NotRequired for the resource where the container can do without a restart",
-	"MemoryLimitKept":   "have the API server and the node run Kubernetes 1.34 or later",
+	"ExternallyResized": "let the pod's controller recreate the pod with its originals, or start the server with --externally-resized=override (resizes from known originals again) or adopt (treats the size that was set as right for this node)",
+	"InvalidAnnotation": "let the pod's controller recreate the pod as its author wrote it, or correct the originals with the identity of the server",
+	"RestartRequired":   "set resizePolicy NotRequired for the resource if the container does not need a restart",
+	"MemoryLimitKept":   "run Kubernetes 1.34 or later on the API server and the node",
 }
 
-// remediesStep says what can be done about the reasons; empty if there is nothing.
+// remediesStep returns the remedies for the plan's reasons; empty if there are none.
 func (f *facts) remediesStep() string {
 	var told []string
 	for _, reason := range f.plan.GetReasons() {

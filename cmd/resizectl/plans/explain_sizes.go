@@ -11,8 +11,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// containerStep tells how the sizes of a container come about. Sizes are the
-// plan's: nothing is worked out here.
+// containerStep explains the sizes of a container. The sizes are the plan's: nothing is
+// computed here.
 func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPlan) string {
 	var parts []string
 	for _, name := range []string{"cpu", "memory"} {
@@ -21,7 +21,7 @@ func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPla
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "it asks for neither cpu nor memory")
+		parts = append(parts, "it requests neither cpu nor memory")
 	}
 	what := "Container"
 	if c.GetSidecar() {
@@ -30,7 +30,7 @@ func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPla
 	return fmt.Sprintf("%s %s: %s.", what, print.OneLine(c.GetName()), strings.Join(parts, "; "))
 }
 
-// resourceText tells of one resource, whatever becomes of the others.
+// resourceText explains one resource, independently of the others.
 func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan, name string) string {
 	original, current, desired := amountOf(c.GetOriginal(), name), amountOf(c.GetCurrent(), name), amountOf(c.GetDesired(), name)
 	switch {
@@ -39,14 +39,14 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 	case !f.worked():
 		return fmt.Sprintf("%s stays %s", name, current)
 	case original.request == "":
-		return fmt.Sprintf("%s stays %s: its original is not known", name, current)
+		return fmt.Sprintf("%s stays %s: its original is unknown", name, current)
 	case f.restored():
 		return name + " " + restoredText(original, current, desired)
 	}
 	return name + " " + f.sizedText(p, name, original, current, desired)
 }
 
-// restoredText is e.g. "1, limit 2, as its author wrote it".
+// restoredText returns e.g. "1, limit 2, as its author wrote it".
 func restoredText(original, current, desired amount) string {
 	var text string
 	switch desired {
@@ -60,7 +60,7 @@ func restoredText(original, current, desired amount) string {
 	return text + hasNow(current, desired)
 }
 
-// sizedText is e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
+// sizedText returns e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
 func (f *facts) sizedText(p print.Painter, name string, original, current, desired amount) string {
 	by, bounds := f.plan.GetCpuFactor(), f.bounds.GetCpu()
 	if name == "memory" {
@@ -72,7 +72,7 @@ func (f *facts) sizedText(p print.Painter, name string, original, current, desir
 	case stays && desired == current && !comes.toRequest(desired):
 		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
 	case f.because("ResizeInfeasible", "ResizeError") && desired != current && !comes.toRequest(desired):
-		return fmt.Sprintf("goes back to %s%s", desired, hasNow(current, desired))
+		return fmt.Sprintf("reverts to %s%s", desired, hasNow(current, desired))
 	}
 	text := fmt.Sprintf("%s × %s → %s", original.request, print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
 	if bounds != nil {
@@ -81,7 +81,7 @@ func (f *facts) sizedText(p print.Painter, name string, original, current, desir
 	switch limit := print.Change(original.limit, desired.limit); {
 	case desired.limit == "":
 	case original.limit == "":
-		text += fmt.Sprintf(", limit stays %s: its original is not known", desired.limit)
+		text += fmt.Sprintf(", limit stays %s: its original is unknown", desired.limit)
 	case stays && desired.limit == current.limit && !comes.toLimit(desired):
 		text += fmt.Sprintf(", limit stays %s, for one of the reasons below (original: %s)", desired.limit, original.limit)
 	default:
@@ -97,8 +97,8 @@ func hasNow(current, desired amount) string {
 	return fmt.Sprintf(", and it has %s now", print.OrAbsent(current.request))
 }
 
-// worked tells whether the sizes were worked out: those of a pod that is left
-// alone for what it is were not.
+// worked reports whether the sizes were computed. For a pod that is skipped because of what
+// it is, they were not.
 func (f *facts) worked() bool {
 	if f.plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
 		return true
@@ -106,18 +106,18 @@ func (f *facts) worked() bool {
 	return f.because("Restored") || f.because(resizes.LeavesAsIs...)
 }
 
-// boundsUnknown tells that a bound decided which the caller may not see.
+// boundsUnknown reports whether a bound took effect that the caller may not see.
 func (f *facts) boundsUnknown() bool {
 	return (f.ratiosErr != nil || f.otherRevision) && f.because("BoundsClamped")
 }
 
-// atEnd says that a size is at an end of the bounds.
+// atEnd returns a note if a size is at an end of the bounds.
 func atEnd(size string, bounds *workloadresizerv1.QuantityRange) string {
 	switch {
 	case sameQuantity(size, bounds.GetMin()):
-		return ", and this is the least"
+		return ", at the minimum"
 	case sameQuantity(size, bounds.GetMax()):
-		return ", and this is the most"
+		return ", at the maximum"
 	}
 	return ""
 }

@@ -9,12 +9,12 @@ import (
 )
 
 func TestExplainSizes(t *testing.T) {
-	t.Run("each resource is explained by itself", eachResourceIsExplainedByItself)
-	t.Run("bounds that are not known leave nothing", boundsThatAreNotKnownLeaveNothing)
+	t.Run("explains each resource independently", explainsEachResourceIndependently)
+	t.Run("does not report unknown bounds as a reason", doesNotReportUnknownBoundsAsAReason)
 }
 
-// Each resource is told by itself, whatever becomes of the others.
-func eachResourceIsExplainedByItself(t *testing.T) {
+// The explanation of a resource does not depend on the others.
+func explainsEachResourceIndependently(t *testing.T) {
 	const skip, resize, align = workloadresizerv1.Decision_DECISION_SKIP, workloadresizerv1.Decision_DECISION_RESIZE, workloadresizerv1.Decision_DECISION_ALIGNED
 	const below = ", for one of the reasons below"
 	original := cmdtest.Resources("1", "1Gi", "2", "2Gi")
@@ -26,51 +26,51 @@ func eachResourceIsExplainedByItself(t *testing.T) {
 		original, current, desired *workloadresizerv1.Resources
 		want                       string
 	}{
-		{"somebody else set the memory, and cpu is sized", skip, "ExternallyResized", false,
+		{"another actor set the memory, and cpu is sized", skip, "ExternallyResized", false,
 			original, cmdtest.Resources("800m", "1500Mi", "1600m", "1639Mi"), cmdtest.Resources("800m", "1500Mi", "1600m", "1639Mi"),
 			"cpu 1 × 0.8 → 800m, limit 2 → 1600m; memory stays 1500Mi, limit 1639Mi" + below + " (original: 1Gi, limit 2Gi)"},
-		{"and cpu is going to be", resize, "ExternallyResized", false,
+		{"another actor set the memory, and cpu will be sized", resize, "ExternallyResized", false,
 			original, cmdtest.Resources("1", "1500Mi", "2", "1639Mi"), cmdtest.Resources("800m", "1500Mi", "1600m", "1639Mi"),
 			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 1 now; memory stays 1500Mi, limit 1639Mi" + below + " (original: 1Gi, limit 2Gi)"},
-		{"somebody else set a limit alone", skip, "ExternallyResized", false,
+		{"another actor set only a limit", skip, "ExternallyResized", false,
 			original, cmdtest.Resources("800m", "820Mi", "1600m", "3Gi"), cmdtest.Resources("800m", "820Mi", "1600m", "3Gi"),
 			"cpu 1 × 0.8 → 800m, limit 2 → 1600m; memory 1Gi × 0.8 → 820Mi, limit stays 3Gi" + below + " (original: 2Gi)"},
-		{"an original is not known", resize, "InvalidAnnotation", false,
+		{"an unknown original", resize, "InvalidAnnotation", false,
 			cmdtest.Resources("1", "", "2", ""), cmdtest.Resources("1", "900Mi", "2", "2Gi"), cmdtest.Resources("800m", "900Mi", "1600m", "2Gi"),
-			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 1 now; memory stays 900Mi, limit 2Gi: its original is not known"},
-		{"a limit came after the author", align, "AlreadyAligned", false,
+			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 1 now; memory stays 900Mi, limit 2Gi: its original is unknown"},
+		{"a limit that the author did not write", align, "AlreadyAligned", false,
 			cmdtest.Resources("1", "1Gi", "", ""), cmdtest.Resources("800m", "820Mi", "3", ""), cmdtest.Resources("800m", "820Mi", "3", ""),
-			"cpu 1 × 0.8 → 800m, limit stays 3: its original is not known; memory 1Gi × 0.8 → 820Mi"},
-		{"a resource would need a restart", align, "RestartRequired", false,
+			"cpu 1 × 0.8 → 800m, limit stays 3: its original is unknown; memory 1Gi × 0.8 → 820Mi"},
+		{"a resource that needs a restart", align, "RestartRequired", false,
 			original, cmdtest.Resources("1", "820Mi", "2", "1639Mi"), cmdtest.Resources("1", "820Mi", "2", "1639Mi"),
 			"cpu stays 1, limit 2" + below + " (original: 1, limit 2); memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
-		{"a memory limit must not shrink", resize, "MemoryLimitKept", false,
+		{"a memory limit that must not shrink", resize, "MemoryLimitKept", false,
 			original, original, cmdtest.Resources("800m", "820Mi", "1600m", "2Gi"),
 			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 1 now; memory 1Gi × 0.8 → 820Mi, limit stays 2Gi" + below + " (original: 2Gi), and it has 1Gi now"},
-		{"a node has no room for memory", resize, "NodeCapacity", false,
+		{"a node without room for memory", resize, "NodeCapacity", false,
 			original, cmdtest.Resources("1", "512Mi", "2", "1Gi"), cmdtest.Resources("800m", "512Mi", "1600m", "1Gi"),
 			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 1 now; memory stays 512Mi, limit 1Gi" + below + " (original: 1Gi, limit 2Gi)"},
-		{"a node refuses the cpu", resize, "ResizeInfeasible", false,
+		{"a node that refuses the cpu", resize, "ResizeInfeasible", false,
 			original, cmdtest.Resources("800m", "820Mi", "1600m", "1639Mi"), cmdtest.Resources("1", "820Mi", "2", "1639Mi"),
-			"cpu goes back to 1, limit 2, and it has 800m now; memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
-		{"the pod is left alone for what it is", skip, "OptedOut", false,
+			"cpu reverts to 1, limit 2, and it has 800m now; memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
+		{"a pod that is skipped because of what it is", skip, "OptedOut", false,
 			cmdtest.Resources("800m", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""),
 			"cpu stays 800m; memory stays 1Gi"},
-		{"a pod that is deleted is not told to be as written", skip, "Terminating", true,
+		{"a deleted pod is not described as written", skip, "Terminating", true,
 			cmdtest.Resources("800m", "820Mi", "", ""), cmdtest.Resources("800m", "820Mi", "", ""), cmdtest.Resources("800m", "820Mi", "", ""),
 			"cpu stays 800m; memory stays 820Mi"},
 		{"a restore of all", resize, "Restored", true,
 			original, cmdtest.Resources("800m", "820Mi", "1600m", "1639Mi"), original,
 			"cpu 1, limit 2, as its author wrote it, and it has 800m now; memory 1Gi, limit 2Gi, as its author wrote it, and it has 820Mi now"},
-		{"a restore leaves what somebody else set", skip, "ExternallyResized", true,
+		{"a restore that leaves what another actor set", skip, "ExternallyResized", true,
 			original, cmdtest.Resources("1", "1500Mi", "2", "1639Mi"), cmdtest.Resources("1", "1500Mi", "2", "1639Mi"),
 			"cpu 1, limit 2, as its author wrote it; memory stays 1500Mi, limit 1639Mi" + below + " (original: 1Gi, limit 2Gi)"},
-		{"a restore of what is not known", skip, "InvalidAnnotation", true,
+		{"a restore with an unknown original", skip, "InvalidAnnotation", true,
 			cmdtest.Resources("", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""),
-			"cpu stays 800m: its original is not known; memory 1Gi, as its author wrote it"},
-		{"a restore leaves a limit", resize, "InvalidAnnotation", true,
+			"cpu stays 800m: its original is unknown; memory 1Gi, as its author wrote it"},
+		{"a restore that leaves a limit", resize, "InvalidAnnotation", true,
 			cmdtest.Resources("1", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "3", ""), cmdtest.Resources("1", "1Gi", "3", ""),
-			"cpu 1, limit 3 (original: 1, limit not known), and it has 800m now; memory 1Gi, as its author wrote it"},
+			"cpu 1, limit 3 (original: 1, limit unknown), and it has 800m now; memory 1Gi, as its author wrote it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := cmdtest.OnN4("default", "web-0", tc.decision)
@@ -88,8 +88,9 @@ func eachResourceIsExplainedByItself(t *testing.T) {
 	}
 }
 
-// What a bound decided, the caller may not see: then it is not told to be left.
-func boundsThatAreNotKnownLeaveNothing(t *testing.T) {
+// If the caller may not see a bound that took effect, the explanation must not claim that
+// the size was left unchanged.
+func doesNotReportUnknownBoundsAsAReason(t *testing.T) {
 	plan := cmdtest.OnN4("default", "web-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized"}, {Code: "BoundsClamped"}}
 	f := &facts{plan: plan, otherRevision: true}

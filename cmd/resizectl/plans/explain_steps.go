@@ -35,21 +35,21 @@ func (f *facts) nodeStep() string {
 	case node == "":
 		return fmt.Sprintf("Node: %s has no node yet.", name)
 	case nodeType == "":
-		return fmt.Sprintf("Node: %s runs on %s, whose type is not known.", name, node)
+		return fmt.Sprintf("Node: %s runs on %s, whose type is unknown.", name, node)
 	}
-	return fmt.Sprintf("Node: %s runs on %s, which is of type %s by its label %s.", name, node, nodeType, print.OneLine(f.plan.GetNodeTypeLabel()))
+	return fmt.Sprintf("Node: %s runs on %s, which has type %s by its label %s.", name, node, nodeType, print.OneLine(f.plan.GetNodeTypeLabel()))
 }
 
 func (f *facts) ruleStep() string {
 	if rule := f.plan.GetRule(); rule != "" {
-		return fmt.Sprintf("Rule: %s holds for the pod.", print.OneLine(rule))
+		return fmt.Sprintf("Rule: %s applies to the pod.", print.OneLine(rule))
 	}
-	return "Rule: none matches the pod, so what is configured for all pods holds."
+	return "Rule: none matches the pod, so the configuration for all pods applies."
 }
 
 func (f *facts) baselineStep() string {
 	if f.plan.GetBaselineNodeType() == "" {
-		return "Baseline: which node type its requests are written for is not known."
+		return "Baseline: the node type that its requests are written for is unknown."
 	}
 	return fmt.Sprintf("Baseline: its requests are written for %s.", print.OneLine(f.plan.GetBaselineNodeType()))
 }
@@ -58,23 +58,23 @@ func (f *facts) ratioStep() string {
 	nodeType := print.OneLine(f.plan.GetNodeType())
 	switch {
 	case f.ratiosErr != nil:
-		return "Ratio: where it comes from cannot be told: " + whyUnknown(f.ratiosErr)
+		return "Ratio: its source is unknown: " + whyUnknown(f.ratiosErr)
 	case nodeType == "":
 		return "Ratio: there is none without a node type."
 	case f.ratio == nil:
 		return fmt.Sprintf("Ratio: no source has one for %s.", nodeType)
 	}
-	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, by %s.", nodeType, print.Perf(f.ratio.GetCpuPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Provenance(f.ratio.GetProvenance()))
+	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, from %s.", nodeType, print.Perf(f.ratio.GetCpuPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Provenance(f.ratio.GetProvenance()))
 	if end := f.ratio.GetExpireTime(); end != nil {
-		text += " That ends at " + print.Timestamp(end) + "."
+		text += " It expires at " + print.Timestamp(end) + "."
 	}
 	for i, other := range f.ratio.GetCandidates() {
 		if i > 0 {
-			text += fmt.Sprintf(" Instead, cpu %s and memory %s are said by %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
+			text += fmt.Sprintf(" It overrides cpu %s and memory %s from %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
 		}
 	}
 	if f.otherRevision {
-		text += " The ratios were changed since the plan was made: ask again."
+		text += " The ratios have changed since the plan was made: run the command again."
 	}
 	return text
 }
@@ -98,10 +98,10 @@ func (f *facts) objectionsStep() string {
 		told = append(told, print.Reason(reason))
 	}
 	if len(told) == 0 {
-		return "Reasons: nothing speaks against it."
+		return "Reasons: none against a resize."
 	}
 	return "Reasons: " + strings.Join(told, "; ") + "."
 }
 
-// whyUnknown is an error of one question, for the end of its step.
+// whyUnknown returns the error of one request, for the end of its step.
 func whyUnknown(err error) string { return print.OneLine(connect.MessageOf(err)) + "." }

@@ -12,8 +12,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// explained is a server with a pod of the fixtures, ratios that others contradict,
-// and nothing else.
+// explained returns a server with a pod of the fixtures, ratios that other sources
+// contradict, and nothing else.
 func explained(plan *workloadresizerv1.Plan) *cmdtest.Server {
 	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{plan}, Ratios: cmdtest.Ratios()}
 	n4 := server.Ratios.GetRatios()[2]
@@ -71,14 +71,14 @@ func TestExplain(t *testing.T) {
 			return explained(plan), "bare"
 		}, nil},
 		{"explain-kept.table", func() (*cmdtest.Server, string) {
-			// What is held back stays, and what nobody asked for is not sized.
+			// A vetoed resource stays, and a container without requests is not sized.
 			plan := cmdtest.Aligned()
 			kept := cmdtest.Resources("1", "1Gi", "2", "")
 			plan.Containers = []*workloadresizerv1.ContainerPlan{
 				{Name: "app", Original: kept, Current: kept, Desired: kept},
 				{Name: "proxy", Sidecar: true},
 			}
-			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "RestartRequired", Message: "container app: cpu stays, its resizePolicy is RestartContainer"}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "RestartRequired", Message: "container app: cpu stays because its resizePolicy is RestartContainer"}}
 			s := explained(plan)
 			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
 			return s, "api-0"
@@ -91,7 +91,7 @@ func TestExplain(t *testing.T) {
 			return explained(plan), "api-0"
 		}, nil},
 		{"explain-part.table", func() (*cmdtest.Server, string) {
-			// One resource is sized, one is left; the pod is not said to be sized for a type.
+			// One resource is sized, one is not; the pod has no type that it is sized for.
 			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 			plan.MemoryFactor = 2
 			has := cmdtest.Resources("800m", "2Gi", "1600m", "3Gi")
@@ -114,11 +114,11 @@ func TestExplain(t *testing.T) {
 			return s, "cart-0"
 		}, nil},
 		{"explain-held.table", func() (*cmdtest.Server, string) {
-			// Of all holds only those of the cluster, its namespace, its workload and
-			// itself are the pod's.
+			// Only holds of the cluster, its namespace, its workload and itself cover the
+			// pod.
 			plan := cmdtest.Unsteady()
 			plan.Containers[0].Desired = plan.Containers[0].Original
-			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has what its author asked for, and is kept so"}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has its originals and keeps them"}}
 			s := explained(plan)
 			workload := &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}
 			s.Holds = []*workloadresizerv1.Hold{
@@ -156,7 +156,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// refusing is a server that tells the caller nothing but the plan.
+// refusing returns a server that shows the caller only the plan.
 func refusing(t *testing.T) *cmdtest.Server {
 	t.Helper()
 	server := explained(cmdtest.Web())
@@ -169,23 +169,23 @@ func refusing(t *testing.T) *cmdtest.Server {
 }
 
 func TestExplainRules(t *testing.T) {
-	t.Run("explain of no pod", explainOfNoPod)
+	t.Run("rejects anything but a single pod", rejectsAnythingButASinglePod)
 }
 
-func explainOfNoPod(t *testing.T) {
+func rejectsAnythingButASinglePod(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Cluster())
 	for _, tc := range []struct {
 		name, want string
 		args       []string
 	}{
-		{"that is not there", "there is no pod default/gone\n", []string{"gone"}},
-		{"but a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
-		{"without a name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
-		{"of no namespace", "the namespace is empty; leave --namespace out for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
-		{"but a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
-		{"but two", "\"a\" and \"b\" are two pods: name one, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
-		{"that is not there, in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},
-		{"not named at all", "name the pod: resizectl explain POD\nsee \"resizectl explain --help\"\n", nil},
+		{"a missing pod", "there is no pod default/gone\n", []string{"gone"}},
+		{"a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
+		{"an empty name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
+		{"an empty namespace", "the namespace is empty; omit --namespace for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
+		{"a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
+		{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
+		{"a missing pod in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},
+		{"no name", "name the pod: resizectl explain POD\nsee \"resizectl explain --help\"\n", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)

@@ -16,20 +16,20 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// manifestSource is the manifest to plan, and with what configuration.
+// manifestSource is the manifest to plan, and the configuration to plan it with.
 type manifestSource struct {
 	files  []string
 	config string
 }
 
 func (m *manifestSource) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods of the cluster: a file, a directory, or - for standard input; can be given several times")
-	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of asking a server")
+	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods of the cluster: a file, a directory, or - for standard input; can be repeated")
+	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of on a server")
 }
 
 func (m *manifestSource) named() bool { return len(m.files) > 0 }
 
-// validate refuses what chooses among the pods of a cluster.
+// validate rejects flags that are about the pods of a cluster.
 func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if hasArgs {
 		return command.UsageErrorf(cmd, "name pods or a manifest (-f), not both")
@@ -42,14 +42,14 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	}
 	for _, flag := range []string{"namespace", "all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
 		if cmd.Flags().Changed(flag) {
-			return command.UsageErrorf(cmd, "--%s is about pods of the cluster, and those of -f need not be there", flag)
+			return command.UsageErrorf(cmd, "--%s is for pods of the cluster, and cannot be combined with -f", flag)
 		}
 	}
 	if cmd.Flags().Changed("config") && m.config == "" {
-		return command.UsageErrorf(cmd, "--config is empty; leave it out to ask a server")
+		return command.UsageErrorf(cmd, "--config is empty; omit it to use a server")
 	}
 	if cmd.Flags().Changed("config") && cmd.Flags().Changed("server") {
-		return command.UsageErrorf(cmd, "--config is planned with on this machine, --server is asked: give one of them")
+		return command.UsageErrorf(cmd, "--config plans on this machine, and --server on a server: set only one of them")
 	}
 	return nil
 }
@@ -97,8 +97,7 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 	return nil
 }
 
-// printManifest prints the plans, and on standard error what else there is to say
-// of the manifest.
+// printManifest prints the plans and, on standard error, notes about the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
 	if o.Format.IsDocument() {
 		return o.Document(response)
@@ -119,7 +118,7 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 		}
 	}
 	if others := response.GetPassedOver(); len(others) > 0 {
-		fmt.Fprintf(&notes, "not planned, as the pods of these kinds are not known, or there are none: %s\n", print.OneLine(strings.Join(others, ", ")))
+		fmt.Fprintf(&notes, "not planned, because these kinds have no pods, or none that are known: %s\n", print.OneLine(strings.Join(others, ", ")))
 	}
 	_, err := fmt.Fprint(o.ErrOut, notes.String())
 	return err

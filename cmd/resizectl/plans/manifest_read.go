@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// manifestExtensions are those of the files that are read in a directory.
+// manifestExtensions are the extensions of the files to read in a directory.
 var manifestExtensions = []string{".yaml", ".yml", ".json"}
 
 // read joins all files, in the order in which they were named, as documents of one
@@ -48,20 +48,20 @@ func (m *manifestSource) read(ctx context.Context, in io.Reader) (string, error)
 		}
 	}
 	if strings.TrimSpace(strings.Join(documents, "")) == "" {
-		return "", fmt.Errorf("read the manifest: there is nothing in %s", strings.Join(m.files, ", "))
+		return "", fmt.Errorf("read the manifest: nothing found in %s", strings.Join(m.files, ", "))
 	}
 	return strings.Join(documents, "\n---\n"), nil
 }
 
 func checkText(name string, text []byte) error {
 	if !utf8.Valid(text) {
-		return fmt.Errorf("read the manifest: %s is not a text in UTF-8", name)
+		return fmt.Errorf("read the manifest: %s is not UTF-8 text", name)
 	}
 	return nil
 }
 
-// manifestsAt are the manifests in a directory, by name, without those in
-// directories in there; or the file itself.
+// manifestsAt returns the manifests in a directory, by name, without its subdirectories; or
+// the file itself.
 func manifestsAt(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func manifestsAt(path string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("read the manifests: there is none in %s, such as *.yaml, *.yml or *.json", path)
+		return nil, fmt.Errorf("read the manifests: no *.yaml, *.yml or *.json found in %s", path)
 	}
 	return files, nil
 }

@@ -28,15 +28,15 @@ func TestManifestsAreJoined(t *testing.T) {
 		name, want, stderr string
 		files              []string
 	}{
-		{"files, in the order in which they are named", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
-		{"a directory, by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
-		{"a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
-		{"a directory without manifests", "", "error: read the manifests: there is none in " + empty + ", such as *.yaml, *.yml or *.json\n", []string{one, empty}},
-		{"one file that is not there", "", "error: read the manifest: stat nowhere: no such file or directory\n", []string{one, "nowhere"}},
-		{"files without anything", "", "error: read the manifest: there is nothing in " + blank + ", " + blank + "\n", []string{blank, blank}},
-		{"a file in another encoding", "", "error: read the manifest: " + latin + " is not a text in UTF-8\n", []string{one, latin}},
-		{"standard input twice", "", "error: standard input (-f -) can be read only once\nsee \"resizectl plan --help\"\n", []string{"-", one, "-"}},
-		{"a file without a name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
+		{"joins files in the order of their flags", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
+		{"reads a directory by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
+		{"joins a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
+		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + "\n", []string{one, empty}},
+		{"rejects a missing file", "", "error: read the manifest: stat nowhere: no such file or directory\n", []string{one, "nowhere"}},
+		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + "\n", []string{blank, blank}},
+		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text\n", []string{one, latin}},
+		{"rejects standard input twice", "", "error: standard input (-f -) can be read only once\nsee \"resizectl plan --help\"\n", []string{"-", one, "-"}},
+		{"rejects an empty name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &cmdtest.Server{}
@@ -49,7 +49,7 @@ func TestManifestsAreJoined(t *testing.T) {
 			program(t.Context(), genericiooptions.IOStreams{In: strings.NewReader("kind: In"), Out: &out, ErrOut: &errOut}, args)
 			asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
 			if asked.GetManifest() != tc.want || errOut.String() != tc.stderr {
-				t.Errorf("asked for %q, want %q; stderr %q, want %q", asked.GetManifest(), tc.want, &errOut, tc.stderr)
+				t.Errorf("requested %q, want %q; stderr %q, want %q", asked.GetManifest(), tc.want, &errOut, tc.stderr)
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// manifestTable has a row per object, node type and container.
+// manifestTable returns a table with a row per object, node type and container.
 func manifestTable(response *workloadresizerv1.PreviewManifestResponse) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
 		print.Column("Object"), print.Column("Container"), print.Column("Type"), print.Column("Decision"), print.Column("CPU"), print.Column("Memory"), print.Column("Reason"),
@@ -30,8 +30,8 @@ func manifestTable(response *workloadresizerv1.PreviewManifestResponse) *metav1.
 	return table
 }
 
-// manifestCells are chosen from those of a pod in the cluster: there is no node,
-// and what a manifest asks for is its original.
+// manifestCells selects from the cells of a pod in the cluster: a manifest has no node, and
+// what it requests is its original.
 func manifestCells(object string, plan *workloadresizerv1.Plan, container *workloadresizerv1.ContainerPlan) []any {
 	cells := map[string]any{}
 	for i, cell := range planCells(plan, container) {
@@ -44,13 +44,13 @@ func manifestCells(object string, plan *workloadresizerv1.Plan, container *workl
 	return chosen
 }
 
-// manifestName is "deployment/web", as kubectl names it.
+// manifestName returns e.g. "deployment/web", in kubectl's form.
 func manifestName(object *workloadresizerv1.ManifestPlan) string {
 	return strings.ToLower(object.GetKind()) + "/" + object.GetName()
 }
 
-// objectName is "deployment/web", or "shop/deployment/web" if the manifest says
-// where.
+// objectName returns e.g. "deployment/web", or "shop/deployment/web" if the manifest sets
+// the namespace.
 func objectName(object *workloadresizerv1.ManifestPlan) string {
 	name := manifestName(object)
 	if object.GetNamespace() != "" {

@@ -20,16 +20,16 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nnot planned, as the pods of these kinds are not known, or there are none: Service web, ConfigMap web\n"
+const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nnot planned, because these kinds have no pods, or none that are known: Service web, ConfigMap web\n"
 
 func TestManifest(t *testing.T) {
-	t.Run("plan of a manifest", planOfAManifest)
-	t.Run("plan of a manifest from standard input", planOfAManifestFromStandardInput)
-	t.Run("plan of a manifest that fails", planOfAManifestThatFails)
-	t.Run("plan of a manifest offline", planOfAManifestOffline)
+	t.Run("plans a manifest", plansAManifest)
+	t.Run("plans a manifest from standard input", plansAManifestFromStandardInput)
+	t.Run("reports the errors of a manifest", reportsTheErrorsOfAManifest)
+	t.Run("plans a manifest offline", plansAManifestOffline)
 }
 
-func planOfAManifest(t *testing.T) {
+func plansAManifest(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = cmdtest.ManifestPlans()
 	address := cmdtest.Serve(t, server)
@@ -54,34 +54,34 @@ func planOfAManifest(t *testing.T) {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
 
-func planOfAManifestFromStandardInput(t *testing.T) {
+func plansAManifestFromStandardInput(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(cmdtest.ManifestText), Out: &out, ErrOut: &errOut}
-	// What is left alone everywhere is no difference.
+	// An object that is skipped on every node type is not a difference.
 	if code := program(t.Context(), streams, []string{"plan", "-f", "-", "--server", cmdtest.Serve(t, server)}); code != command.ExitOK {
 		t.Errorf("exit %d: %s", code, errOut.String())
 	}
 	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}
 	if diff := cmp.Diff(asked, server.LastRequest(), protocmp.Transform()); diff != "" {
-		t.Errorf("asked for something else (-want +got):\n%s", diff)
+		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
 }
 
-func planOfAManifestThatFails(t *testing.T) {
+func reportsTheErrorsOfAManifest(t *testing.T) {
 	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
-		{"no such file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
-		{"the server's word", "manifest_test.go", "error: document 2: line 4: unknown field\n"},
+		{"a missing file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
+		{"the server's error", "manifest_test.go", "error: document 2: line 4: unknown field\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), "plan", "-f", tc.file, "--server", address)
@@ -92,8 +92,8 @@ func planOfAManifestThatFails(t *testing.T) {
 	}
 }
 
-// With a configuration no server is asked but the one in this process.
-func planOfAManifestOffline(t *testing.T) {
+// With a configuration, only the server in this process is used.
+func plansAManifestOffline(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Manifest = cmdtest.ManifestPlans()
 	address := cmdtest.Serve(t, server)
@@ -123,12 +123,12 @@ func planOfAManifestOffline(t *testing.T) {
 	}
 	server.Err = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
 	for _, tc := range []struct{ name, config, want string }{
-		{"what it says against the manifest", "config.yaml", "no objects\n"},
-		{"a configuration that is not there", "none.yaml", "read the configuration: open ../configs/testdata/none.yaml: no such file or directory\n"},
-		{"a configuration that is not valid", "invalid.yaml", "../configs/testdata/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: want a finite number above 0, got \"0\"; " +
-			"overrides[0].match: line 6: must name a computeClass, a podLabel or a podAnnotation; overrides[0].bounds.cpu: min 2 > max 1\n" +
+		{"an error of the manifest", "config.yaml", "no objects\n"},
+		{"a missing configuration", "none.yaml", "read the configuration: open ../configs/testdata/none.yaml: no such file or directory\n"},
+		{"a configuration that is not valid", "invalid.yaml", "../configs/testdata/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not \"0\"; " +
+			"overrides[0].match: line 6: must set computeClass, podLabel or podAnnotation; overrides[0].bounds.cpu: min 2 > max 1\n" +
 			"see \"resizectl config validate -f ../configs/testdata/invalid.yaml\"\n"},
-		{"several configurations", "manifests-invalid.yaml", "../configs/testdata/manifests-invalid.yaml has 3 configurations, and none is of a ConfigMap named workload-resizer-config: name a file with one\n"},
+		{"several configurations", "manifests-invalid.yaml", "../configs/testdata/manifests-invalid.yaml has 3 configurations, and none is in a ConfigMap named workload-resizer-config: use a file with one\n"},
 		{"no configuration", "no-config.yaml", "../configs/testdata/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml\n" +
 			"see \"resizectl config validate -f ../configs/testdata/no-config.yaml\"\n"},
 	} {

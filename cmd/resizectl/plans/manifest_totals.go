@@ -12,15 +12,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// manifestTotal is what a manifest comes to on one node type.
+// manifestTotal is the total of a manifest on one node type.
 type manifestTotal struct {
 	resize, aligned, skip int64
-	// delta is by how much the requests would change of a pod of each object.
+	// delta is how much the requests would change, for one pod of each object.
 	delta map[string]*resource.Quantity
 }
 
-// printManifestTotals prints a line per node type. How many pods an object makes
-// is not asked: the change is that of one pod of each.
+// printManifestTotals prints a line per node type. It does not consider how many pods an
+// object creates: the change is for one pod of each.
 func printManifestTotals(w io.Writer, p print.Painter, response *workloadresizerv1.PreviewManifestResponse) error {
 	totals := map[string]*manifestTotal{}
 	for _, object := range response.GetObjects() {
@@ -78,9 +78,9 @@ func (t *manifestTotal) text(p print.Painter) string {
 			delta[name] = sum.String()
 		}
 	}
-	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d left alone", print.CountOf(t.resize+t.aligned+t.skip, "object"), t.resize, t.aligned, t.skip)
+	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(t.resize+t.aligned+t.skip, "object"), t.resize, t.aligned, t.skip)
 	if change := deltaText(p, delta); change != "" {
-		text += "; requests of a pod of each: " + change
+		text += "; requests, for one pod of each: " + change
 	}
 	return text
 }

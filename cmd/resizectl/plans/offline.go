@@ -11,12 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/standalone"
 )
 
-// startStandalone starts a server with a configuration in this process. What it
-// returns ends it.
+// startStandalone starts a server with a configuration in this process. The function that it
+// returns stops the server.
 var startStandalone = standalone.Start
 
-// offline is a planner with the configuration in a file. Files are what "config
-// validate" takes.
+// offline returns a planner with the configuration in a file, in any form that "config
+// validate" accepts.
 func offline(ctx context.Context, file string) (plans workloadresizerv1.PlanServiceClient, stop func() error, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -24,7 +24,7 @@ func offline(ctx context.Context, file string) (plans workloadresizerv1.PlanServ
 	}
 	found := configs.Find(text, configs.DefaultName)
 	if len(found) > 1 {
-		return nil, nil, fmt.Errorf("%s has %d configurations, and none is of a ConfigMap named %s: name a file with one", file, len(found), configs.DefaultName)
+		return nil, nil, fmt.Errorf("%s has %d configurations, and none is in a ConfigMap named %s: use a file with one", file, len(found), configs.DefaultName)
 	}
 	err = found[0].Err
 	if err == nil {

@@ -28,58 +28,58 @@ func newPlanCommand(out print.Output, server *connect.Connection) *cobra.Command
 	o := &planOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "plan [POD | TYPE/NAME]",
-		Short: "Show what would be resized now, to what, and if not, why not",
-		Long: `Show what would be resized now, to what, and if not, why not.
+		Short: "Show which pods would be resized now, to what size, and why others would not",
+		Long: `Show which pods would be resized now, to what size, and why others would not.
 
-Without POD every pod of the namespace is shown, with --all-namespaces every pod
-of the cluster; TYPE/NAME, such as deployment/web, is the pods of a workload.
---selector, --node and --node-type choose among them. There is a row per
-container. CPU and MEMORY are its requests, "current → desired" where they would
-change. DECISION is
+By default, plan shows every pod of the namespace or, with --all-namespaces, of
+the cluster. POD selects one pod; TYPE/NAME, such as deployment/web, selects the
+pods of a workload. --selector, --node and --node-type narrow the selection. There
+is one row per container. CPU and MEMORY are its requests, "current → desired" if
+they would change. DECISION is
 
-  resize   the pod has other requests or limits than it should have on its node
-  aligned  it has what it should have
-  skip     it is left alone; REASON says why
+  resize   the pod does not have its desired size
+  aligned  the pod has its desired size
+  skip     the pod is left unchanged; REASON says why
 
-With --what-if-… the plan is that of other ratios, bounds or node types.
+The --what-if flags plan with other ratios, bounds or node types.
 
-With -f the pods are those that manifests would make, planned for each node type,
-or for those that --node-type names. They need not be in the cluster. Of a
-directory *.yaml, *.yml and *.json are read. Below the table is a line per node type:
-how many objects are decided how, and by how much their requests would change, counted
-for one pod of each. With --config too, no server is asked: the manifests are
-planned with that configuration, on this machine.
+With -f, plan shows the pods that manifests would create, for each node type or
+for the types in --node-type. These pods do not have to be in the cluster. In a
+directory, plan reads *.yaml, *.yml and *.json. Below the table, one line per node
+type counts the objects by decision, and sums up the change of their requests, for
+one pod of each. If you also set --config, plan uses that configuration on this
+machine, and no server.
 
-Nothing is changed. The exit code is that of "kubectl diff":
+Nothing is changed. The exit code is as for "kubectl diff":
 
   0  there is nothing to resize
-  1  at least one pod would be resized; of a manifest, on at least one node type
+  1  at least one pod would be resized; for a manifest, on at least one node type
   2  an error; the output is not complete`,
-		Example: `  # Why was this pod (not) resized?
+		Example: `  # Show whether a pod would be resized, and why
   resizectl plan web-6d4cf56db6-x2x7p -n shop
 
-  # Every pod of a namespace, with limits, originals, factors and the reasons in full
+  # Show every pod of a namespace, with limits, originals, factors and full reasons
   resizectl plan -n shop -o wide
 
-  # The pods of a Deployment, if n4 were measured as 1.08 times as fast as the baseline
+  # Plan the pods of a Deployment as if n4 were 1.08 times as fast as the baseline
   resizectl plan deployment/web -n shop --what-if-ratio n4=1.08
 
-  # What would the pods of a node need on c3?
+  # Show what the pods of a node would need on c3
   resizectl plan -A --node node-1 --what-if-node-type c3
 
-  # What would a manifest get on each node type, before it is applied?
+  # Show the sizes of a manifest on each node type, before you apply it
   resizectl plan -f deploy.yaml
 
-  # The same in a pipeline, without a cluster
+  # Plan a manifest in a pipeline, without a cluster
   resizectl plan -f deploy.yaml --config config.yaml --node-type n4,c3
 
-  # The names of all pods that would be resized
+  # Print the names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.complete, o.validate),
 	}
 	o.addSelectionFlags(cmd)
-	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "have the API server asked too, by a dry run of what would be written")
+	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also ask the API server, by a dry run of what would be written")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
@@ -102,7 +102,7 @@ func (o *planOptions) validate(cmd *cobra.Command, args []string) error {
 		return o.manifest.validate(cmd, len(args) > 0)
 	}
 	if cmd.Flags().Changed("config") {
-		return command.UsageErrorf(cmd, "--config is for a manifest: name that with -f FILE")
+		return command.UsageErrorf(cmd, "--config requires a manifest: set it with -f FILE")
 	}
 	return o.selection.validate(cmd)
 }
@@ -144,7 +144,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	if summary.GetPods() == 0 {
 		found := "no pods found "
 		if summary.GetHiddenNamespaces() > 0 {
-			found = "no pods found that you may see "
+			found = "no pods found that you can see "
 		}
 		if _, err := fmt.Fprintln(o.ErrOut, strings.TrimSpace(found+o.where())); err != nil {
 			return err

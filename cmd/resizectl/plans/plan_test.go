@@ -53,7 +53,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("exit %d, want %d; stderr %q", code, tc.code, stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
@@ -61,12 +61,12 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanRules(t *testing.T) {
-	t.Run("plan of no pods", planOfNoPods)
-	t.Run("plan stream that breaks off", planStreamThatBreaksOff)
-	t.Run("plan can ask the API server too", planCanAskTheAPIServerToo)
+	t.Run("reports that no pods were found", reportsThatNoPodsWereFound)
+	t.Run("fails if the stream breaks off", failsIfTheStreamBreaksOff)
+	t.Run("asks the API server on request", asksTheAPIServerOnRequest)
 }
 
-func planOfNoPods(t *testing.T) {
+func reportsThatNoPodsWereFound(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
 	for _, tc := range []struct {
 		golden, stderr string
@@ -85,8 +85,8 @@ func planOfNoPods(t *testing.T) {
 	}
 }
 
-// What is written a plan at a time must still be one document, and the same one
-// in both formats.
+// Output that is written one plan at a time must still be one document, and the same one in
+// both formats.
 func TestPlanDocumentsParse(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Cluster())
 	var fromJSON, fromYAML any
@@ -99,12 +99,12 @@ func TestPlanDocumentsParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(fromJSON, fromYAML); diff != "" {
-		t.Errorf("the YAML says something else (-json +yaml):\n%s", diff)
+		t.Errorf("the YAML differs (-json +yaml):\n%s", diff)
 	}
 }
 
-// A script must not take half an answer for a whole one.
-func planStreamThatBreaksOff(t *testing.T) {
+// A script must not accept half an answer as a whole one.
+func failsIfTheStreamBreaksOff(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		server *cmdtest.Server
@@ -119,13 +119,13 @@ func planStreamThatBreaksOff(t *testing.T) {
 			address := cmdtest.Serve(t, tc.server)
 			for _, output := range print.Formats {
 				code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", output, "--server", address)
-				if want := "error: the answer of " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
+				if want := "error: the answer from " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
 					t.Errorf("-o %s: exit %d, stderr %q; want %q", output, code, stderr, want)
 				}
 				switch output {
 				case "json":
 					if json.Valid([]byte(stdout)) || !strings.Contains(stdout, `"bare"`) {
-						t.Errorf("-o json: want the pods so far, and no end:\n%s", stdout)
+						t.Errorf("-o json: want the pods so far, and an incomplete document:\n%s", stdout)
 					}
 				case "yaml":
 					if strings.Contains(stdout, "summary:") || !strings.Contains(stdout, "pod: bare") {
@@ -141,7 +141,7 @@ func planStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-func planCanAskTheAPIServerToo(t *testing.T) {
+func asksTheAPIServerOnRequest(t *testing.T) {
 	server := cmdtest.Cluster()
 	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"plan", "api-0"}, {"plan", "-A"}} {
@@ -153,7 +153,7 @@ func planCanAskTheAPIServerToo(t *testing.T) {
 			}
 			program.Shell(t.Context(), append(args, "--server", address)...)
 			if got := server.LastRequest().(interface{ GetServerSide() bool }).GetServerSide(); got != serverSide {
-				t.Errorf("%q asks for %v", args, got)
+				t.Errorf("%q requests %v", args, got)
 			}
 		}
 	}

@@ -10,9 +10,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printPlans prints the plans of all pods that are selected. If the answer breaks
-// off, what was printed until then is still written out, as one that can be seen
-// to have no end.
+// printPlans prints the plans of all selected pods. If the answer breaks off, it still writes
+// what was printed so far, which is recognizably incomplete.
 func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary *workloadresizerv1.PlanSummary, err error) {
 	out := bufio.NewWriter(o.Out)
 	defer func() {
@@ -36,7 +35,7 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 	return stream.Summary(), printer.Summary(stream.Summary())
 }
 
-// previewOptions are those of all previews of pods.
+// previewOptions returns the options of all previews of pods.
 func (o *planOptions) previewOptions() []client.PreviewOption {
 	opts := []client.PreviewOption{client.Assuming(o.assumed)}
 	if o.serverSide {
@@ -45,8 +44,8 @@ func (o *planOptions) previewOptions() []client.PreviewOption {
 	return opts
 }
 
-// progressLine is none where plans are printed on the same terminal as they come:
-// the two would mix.
+// progressLine returns a line that shows nothing if plans are printed on the same terminal as
+// they arrive: the two would mix.
 func (o *planOptions) progressLine() *print.Progress {
 	if o.Format.IsDocument() && print.IsTerminal(o.Out) {
 		return &print.Progress{}
@@ -60,7 +59,7 @@ type Printer interface {
 	Summary(*workloadresizerv1.PlanSummary) error
 }
 
-// plansNames prints only which pods there are.
+// plansNames prints only the names of the pods.
 type plansNames struct{ w io.Writer }
 
 func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }
@@ -69,7 +68,8 @@ func (p plansNames) Plan(plan *workloadresizerv1.Plan) error { return print.Name
 
 func (p plansNames) Summary(*workloadresizerv1.PlanSummary) error { return nil }
 
-// NewPrinter prints plans in a format; withNamespace tells in a table which namespace they are of.
+// NewPrinter returns a printer of plans in a format; withNamespace adds a column with the
+// namespace to a table.
 func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace bool) Printer {
 	switch output {
 	case print.FormatJSON:
@@ -82,7 +82,7 @@ func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace
 	return newPlansTable(w, p, withNamespace, output == print.FormatWide)
 }
 
-// PrintOne prints the plan of one pod, which was asked for by its name.
+// PrintOne prints the plan of one pod that was requested by name.
 func PrintOne(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan) error {
 	switch output {
 	case print.FormatJSON, print.FormatYAML:

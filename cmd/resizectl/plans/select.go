@@ -10,7 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// selection says which pods are planned: those that all of it selects.
+// selection selects the pods to plan: those that match all of its fields.
 type selection struct {
 	namespace     string
 	allNamespaces bool
@@ -18,29 +18,28 @@ type selection struct {
 	workload      *workloadresizerv1.Workload
 	labels        string
 	node          string
-	// nodeTypes is one at most, except for a manifest.
+	// nodeTypes has at most one element, except for a manifest.
 	nodeTypes []string
 }
 
 func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
-	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, whatever --namespace says")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.StringVar(&s.node, "node", "", "only pods on this node")
-	flags.StringSliceVar(&s.nodeTypes, "node-type", nil, "only pods on nodes of this type; of a manifest, the types to plan for, all if not given")
+	flags.StringSliceVar(&s.nodeTypes, "node-type", nil, "only pods on nodes of this type; for a manifest, the node types to plan for (default: all)")
 }
 
-// complete takes over the arguments, and refuses in particular
-// empty names, which a script passes when a variable is not set: to the server an
-// empty namespace is the whole cluster.
+// complete parses the arguments. It rejects in particular empty names, which a script passes
+// if a variable is not set: to the server, an empty namespace is the whole cluster.
 func (s *selection) complete(cmd *cobra.Command, args []string) error {
 	if s.namespace == "" {
-		return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 	}
 	for _, name := range []string{"selector", "node", "node-type"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
-			return command.UsageErrorf(cmd, "--%s is empty; leave it out for all pods", name)
+			return command.UsageErrorf(cmd, "--%s is empty; omit it for all pods", name)
 		}
 	}
 	named, err := command.ParseObject(cmd, args)
@@ -54,18 +53,18 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// validate refuses what would select one pod, or none, in a roundabout way.
+// validate rejects selections of one pod, or none, in a roundabout way.
 func (s *selection) validate(cmd *cobra.Command) error {
 	switch {
 	case s.pod != "" && (s.labels != "" || s.node != "" || len(s.nodeTypes) > 0):
-		return command.UsageErrorf(cmd, "--selector, --node and --node-type choose among pods, and one is named")
+		return command.UsageErrorf(cmd, "--selector, --node and --node-type cannot be combined with the name of a pod")
 	case len(s.nodeTypes) > 1:
-		return command.UsageErrorf(cmd, "several types with --node-type are for a manifest (-f); name one")
+		return command.UsageErrorf(cmd, "--node-type accepts several types only for a manifest (-f); name one")
 	}
 	return nil
 }
 
-// request asks for the plans of all these pods.
+// request returns the request for the plans of all these pods.
 func (s *selection) request() *workloadresizerv1.PreviewPlansRequest {
 	request := &workloadresizerv1.PreviewPlansRequest{
 		Namespace: s.namespace, Workload: s.workload, LabelSelector: s.labels, Node: s.node,
@@ -79,8 +78,7 @@ func (s *selection) request() *workloadresizerv1.PreviewPlansRequest {
 	return request
 }
 
-// where tells where pods were looked for, for a sentence that ends there; empty for
-// everywhere.
+// where describes the selection, for the end of a sentence; empty for every pod.
 func (s *selection) where() string {
 	var told []string
 	if !s.allNamespaces {

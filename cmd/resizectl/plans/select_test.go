@@ -14,13 +14,13 @@ import (
 )
 
 func TestSelect(t *testing.T) {
-	t.Run("plan asks for what is selected", planAsksForWhatIsSelected)
-	t.Run("plan says where it found nothing", planSaysWhereItFoundNothing)
-	t.Run("plan refuses what cannot be", planRefusesWhatCannotBe)
-	t.Run("node types of flags are completed", nodeTypesOfFlagsAreCompleted)
+	t.Run("requests the selected pods", requestsTheSelectedPods)
+	t.Run("says where it found nothing", saysWhereItFoundNothing)
+	t.Run("rejects invalid selections", rejectsInvalidSelections)
+	t.Run("completes node types of flags", completesNodeTypesOfFlags)
 }
 
-func planAsksForWhatIsSelected(t *testing.T) {
+func requestsTheSelectedPods(t *testing.T) {
 	server := cmdtest.Cluster()
 	address := cmdtest.Serve(t, server)
 	whatIf := &workloadresizerv1.WhatIf{
@@ -33,7 +33,7 @@ func planAsksForWhatIsSelected(t *testing.T) {
 	}{
 		{"the pods of a workload", []string{"deploy/web", "-n", "shop"}, &workloadresizerv1.PreviewPlansRequest{
 			Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}},
-		{"in two words", []string{"statefulset", "db"}, &workloadresizerv1.PreviewPlansRequest{
+		{"a workload in two words", []string{"statefulset", "db"}, &workloadresizerv1.PreviewPlansRequest{
 			Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "db"}}},
 		{"a pod with its type", []string{"pod/api-0", "-n", "shop"}, &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "api-0"}},
 		{"labels", []string{"-l", "app=web,tier!=cache"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default", LabelSelector: "app=web,tier!=cache"}},
@@ -49,7 +49,7 @@ func planAsksForWhatIsSelected(t *testing.T) {
 		{"other bounds", []string{"--what-if-min-cpu", "50m", "--what-if-max-memory", "0"}, &workloadresizerv1.PreviewPlansRequest{
 			Namespace: "default", WhatIf: &workloadresizerv1.WhatIf{Bounds: &workloadresizerv1.Bounds{
 				Cpu: &workloadresizerv1.QuantityRange{Min: "50m"}, Memory: &workloadresizerv1.QuantityRange{Max: "0"}}}}},
-		{"the API server", []string{"-A", "--server-side-preview"}, &workloadresizerv1.PreviewPlansRequest{ServerSide: true}},
+		{"a dry run of the API server", []string{"-A", "--server-side-preview"}, &workloadresizerv1.PreviewPlansRequest{ServerSide: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, tc.args...)...)
@@ -57,13 +57,13 @@ func planAsksForWhatIsSelected(t *testing.T) {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func planSaysWhereItFoundNothing(t *testing.T) {
+func saysWhereItFoundNothing(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
 	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
@@ -71,29 +71,29 @@ func planSaysWhereItFoundNothing(t *testing.T) {
 	}
 }
 
-func planRefusesWhatCannotBe(t *testing.T) {
+func rejectsInvalidSelections(t *testing.T) {
 	const help = "\nsee \"resizectl plan --help\"\n"
 	for _, tc := range []struct {
 		name, want string
 		args       []string
 	}{
 		{"a workload of all namespaces", "a deployment is in one namespace: name it with --namespace instead of --all-namespaces", []string{"deploy/web", "-A"}},
-		{"an empty selector", "--selector is empty; leave it out for all pods", []string{"-l", ""}},
-		{"an empty node", "--node is empty; leave it out for all pods", []string{"--node", ""}},
-		{"an empty node type", "--node-type is empty; leave it out for all pods", []string{"--node-type", ""}},
-		{"a pod and a selector", "--selector, --node and --node-type choose among pods, and one is named", []string{"web-0", "-l", "app=web"}},
-		{"two node types", "several types with --node-type are for a manifest (-f); name one", []string{"--node-type", "n4,c3"}},
-		{"a ratio without a value", `--what-if-ratio "n4": want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "n4"}},
-		{"a ratio of nothing", `--what-if-ratio "=1": want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "=1"}},
-		{"a ratio that is no number", `--what-if-ratio "n4=fast": want a finite number above 0 as performance, got "fast"`, []string{"--what-if-ratio", "n4=fast"}},
-		{"a ratio of 0", `--what-if-ratio "n4=1/0": want a finite number above 0 as performance, got "0"`, []string{"--what-if-ratio", "n4=1/0"}},
-		{"an infinite ratio", `--what-if-ratio "n4=Inf": want a finite number above 0 as performance, got "Inf"`, []string{"--what-if-ratio", "n4=Inf"}},
-		{"no quantity", `--what-if-max-cpu "much" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-max-cpu", "much"}},
-		{"a configuration without a manifest", "--config is for a manifest: name that with -f FILE", []string{"--config", "config.yaml"}},
+		{"an empty selector", "--selector is empty; omit it for all pods", []string{"-l", ""}},
+		{"an empty node", "--node is empty; omit it for all pods", []string{"--node", ""}},
+		{"an empty node type", "--node-type is empty; omit it for all pods", []string{"--node-type", ""}},
+		{"a pod and a selector", "--selector, --node and --node-type cannot be combined with the name of a pod", []string{"web-0", "-l", "app=web"}},
+		{"two node types", "--node-type accepts several types only for a manifest (-f); name one", []string{"--node-type", "n4,c3"}},
+		{"a ratio without a value", `--what-if-ratio "n4": must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "n4"}},
+		{"a ratio without a node type", `--what-if-ratio "=1": must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "=1"}},
+		{"a ratio that is not a number", `--what-if-ratio "n4=fast": a performance must be a finite number above 0, not "fast"`, []string{"--what-if-ratio", "n4=fast"}},
+		{"a ratio of 0", `--what-if-ratio "n4=1/0": a performance must be a finite number above 0, not "0"`, []string{"--what-if-ratio", "n4=1/0"}},
+		{"an infinite ratio", `--what-if-ratio "n4=Inf": a performance must be a finite number above 0, not "Inf"`, []string{"--what-if-ratio", "n4=Inf"}},
+		{"a bound that is not a quantity", `--what-if-max-cpu "much" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-max-cpu", "much"}},
+		{"a configuration without a manifest", "--config requires a manifest: set it with -f FILE", []string{"--config", "config.yaml"}},
 		{"a manifest and a pod", "name pods or a manifest (-f), not both", []string{"-f", "deploy.yaml", "web-0"}},
-		{"a manifest and a namespace", "--namespace is about pods of the cluster, and those of -f need not be there", []string{"-f", "deploy.yaml", "-n", "shop"}},
-		{"a manifest and a node", "--node is about pods of the cluster, and those of -f need not be there", []string{"-f", "deploy.yaml", "--node", "node-1"}},
-		{"a manifest and an empty configuration", "--config is empty; leave it out to ask a server", []string{"-f", "deploy.yaml", "--config", ""}},
+		{"a manifest and a namespace", "--namespace is for pods of the cluster, and cannot be combined with -f", []string{"-f", "deploy.yaml", "-n", "shop"}},
+		{"a manifest and a node", "--node is for pods of the cluster, and cannot be combined with -f", []string{"-f", "deploy.yaml", "--node", "node-1"}},
+		{"a manifest and an empty configuration", "--config is empty; omit it to use a server", []string{"-f", "deploy.yaml", "--config", ""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", "127.0.0.1:1"}, tc.args...)...)
@@ -104,7 +104,7 @@ func planRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// The totals are what a person decides by.
+// Users make decisions based on the totals.
 func TestPlanTotals(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Summary = &workloadresizerv1.PlanSummary{
@@ -129,15 +129,15 @@ func TestPlanTotals(t *testing.T) {
 	}
 	code, stdout, _ := program.Shell(t.Context(), "plan", "web-6d4cf56db6-x2x7p", "--color=always", "--server", address)
 	if code != command.ExitDifferences || !strings.Contains(stdout, "\x1b[32m1 → 800m\x1b[0m") {
-		t.Errorf("exit %d, one pod is not coloured:\n%s", code, stdout)
+		t.Errorf("exit %d, one pod is not colored:\n%s", code, stdout)
 	}
 }
 
-func nodeTypesOfFlagsAreCompleted(t *testing.T) {
+func completesNodeTypesOfFlags(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct{ name, flag, typed, want string }{
-		{"one", "--what-if-node-type", "", "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 by configmap\nn4,n2d\t1/1 by configmap\n:4\n"},
+		{"a single node type", "--what-if-node-type", "", "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
+		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 from configmap\nn4,n2d\t1/1 from configmap\n:4\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, stdout, _ := program.Shell(t.Context(), "__complete", "plan", "--server", address, tc.flag, tc.typed); stdout != tc.want {

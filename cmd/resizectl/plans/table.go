@@ -52,8 +52,8 @@ func (p *plansTable) Plan(plan *workloadresizerv1.Plan) error {
 	return nil
 }
 
-// containersOf are those of the plan. A pod that is skipped before its containers
-// are looked at has a row too.
+// containersOf returns the containers of the plan. A pod that is skipped before its
+// containers are examined has a row, too.
 func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPlan {
 	if len(plan.GetContainers()) == 0 {
 		return []*workloadresizerv1.ContainerPlan{nil}
@@ -68,8 +68,8 @@ func (p *plansTable) Summary(s *workloadresizerv1.PlanSummary) error {
 	return printTotals(p.w, p.painter, s)
 }
 
-// printPlan prints the plan of one pod, and below it its reasons in full: who
-// asks for one pod wants to know why.
+// printPlan prints the plan of one pod, and below it the full reasons: users request a
+// single pod to find out why.
 func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool) error {
 	p := newPlansTable(w, paint, false, wide)
 	if err := p.Plan(plan); err != nil {
@@ -86,11 +86,11 @@ func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, w
 	return nil
 }
 
-// planCells are the cells of one container in the order of planColumns.
+// planCells returns the cells of one container, in the order of planColumns.
 func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.ContainerPlan) []any {
 	current, desired := container.GetCurrent(), container.GetDesired()
 	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
-		// Whatever would be right for it, the pod keeps what it has.
+		// The pod keeps what it has, even if another size would be right.
 		desired = current
 	}
 	var codes, messages []string

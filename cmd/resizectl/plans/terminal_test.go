@@ -14,11 +14,11 @@ import (
 )
 
 func TestTerminal(t *testing.T) {
-	t.Run("colors are for terminals", colorsAreForTerminals)
-	t.Run("progress of long previews", progressOfLongPreviews)
+	t.Run("uses colors on terminals", usesColorsOnTerminals)
+	t.Run("shows the progress of long previews", showsTheProgressOfLongPreviews)
 }
 
-func colorsAreForTerminals(t *testing.T) {
+func usesColorsOnTerminals(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Cluster())
 	for _, tc := range []struct {
 		name     string
@@ -26,11 +26,11 @@ func colorsAreForTerminals(t *testing.T) {
 		args     []string
 		want     bool
 	}{
-		{"a terminal has colours", nil, nil, true},
-		{"unless NO_COLOR is set", map[string]string{"NO_COLOR": "1"}, nil, false},
-		{"or it cannot show them", map[string]string{"TERM": "dumb"}, nil, false},
-		{"or nobody wants them", nil, []string{"--color=never"}, false},
-		{"who asks for them has them in spite of NO_COLOR", map[string]string{"NO_COLOR": "1"}, []string{"--color=always"}, true},
+		{"uses colors on a terminal", nil, nil, true},
+		{"uses none with NO_COLOR", map[string]string{"NO_COLOR": "1"}, nil, false},
+		{"uses none on a terminal without colors", map[string]string{"TERM": "dumb"}, nil, false},
+		{"uses none with --color=never", nil, []string{"--color=never"}, false},
+		{"uses colors with --color=always in spite of NO_COLOR", map[string]string{"NO_COLOR": "1"}, []string{"--color=always"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("TERM", "xterm")
@@ -47,14 +47,14 @@ func colorsAreForTerminals(t *testing.T) {
 				t.Fatalf("exit %d", code)
 			}
 			if shown := screen.Shown(t); strings.Contains(shown, "\x1b") != tc.want || !strings.Contains(shown, "1 → 800m") {
-				t.Errorf("want colours %v, got %q", tc.want, shown)
+				t.Errorf("want colors %v, got %q", tc.want, shown)
 			}
 		})
 	}
 }
 
-// A long preview shows how far it is, and nothing of that stays.
-func progressOfLongPreviews(t *testing.T) {
+// A long preview shows its progress, and then removes it.
+func showsTheProgressOfLongPreviews(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 		return []*workloadresizerv1.PreviewPlansResponse{
@@ -78,14 +78,14 @@ func progressOfLongPreviews(t *testing.T) {
 			t.Errorf("standard output has escapes: %q", out.String())
 		}
 	})
-	t.Run("it is gone before the table comes on the same terminal", func(t *testing.T) {
+	t.Run("removed before the table on the same terminal", func(t *testing.T) {
 		screen := cmdtest.OpenTerminal(t)
 		program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: screen.File}, []string{"plan", "-A", "--color=never", "--server", address})
 		if got := screen.Shown(t); !strings.HasPrefix(got, shown+"NAMESPACE") {
 			t.Errorf("shown is %q", got)
 		}
 	})
-	t.Run("not among the parts of a document on the same terminal", func(t *testing.T) {
+	t.Run("not between the parts of a document on the same terminal", func(t *testing.T) {
 		screen := cmdtest.OpenTerminal(t)
 		program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: screen.File}, []string{"plan", "-A", "-o", "json", "--server", address})
 		if got := screen.Shown(t); strings.Contains(got, "\x1b") || !strings.HasPrefix(got, "{\n") {

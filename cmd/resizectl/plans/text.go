@@ -5,7 +5,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// dimmed makes a row one that nobody has to look at.
+// dimmed dims a row that needs no attention.
 func dimmed(cells []any) {
 	for i, cell := range cells {
 		if c, ok := cell.(print.Cell); ok {
@@ -22,7 +22,7 @@ func verdict(d workloadresizerv1.Decision) string {
 	case workloadresizerv1.Decision_DECISION_ALIGNED:
 		return "is aligned"
 	case workloadresizerv1.Decision_DECISION_SKIP:
-		return "is left alone"
+		return "is skipped"
 	}
 	return d.String()
 }

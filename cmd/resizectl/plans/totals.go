@@ -12,12 +12,12 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printTotals prints what the plans come to: how many pods are decided how, what
-// that means for their requests, and why the others are not resized.
+// printTotals prints the totals of the plans: the number of pods by decision, the change of
+// their requests, and why the other pods are not resized.
 func printTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
-	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d left alone", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
+	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
 	if hidden := s.GetHiddenNamespaces(); hidden > 0 {
-		text += ", and those of " + print.CountOf(hidden, "namespace") + " that you may not see"
+		text += ", without " + print.CountOf(hidden, "namespace") + " that you cannot see"
 	}
 	text += "\n"
 	if delta := deltaText(p, s.GetRequestDelta()); delta != "" {
@@ -30,8 +30,8 @@ func printTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary)
 	return err
 }
 
-// deltaText is "cpu 1500m freed, memory 2Gi added" of {"cpu": "-1500m", "memory":
-// "2Gi"}.
+// deltaText returns e.g. "cpu 1500m freed, memory 2Gi added" for {"cpu": "-1500m",
+// "memory": "2Gi"}.
 func deltaText(p print.Painter, delta map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(delta)) {
@@ -41,7 +41,7 @@ func deltaText(p print.Painter, delta map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// countsText is "3 NotOwned, 1 Paused", most first.
+// countsText returns e.g. "3 NotOwned, 1 Paused", most frequent first.
 func countsText(counts map[string]int64) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))

@@ -13,7 +13,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// whatIf is what is to be taken for true in a plan.
+// whatIf holds the assumptions of a plan.
 type whatIf struct {
 	ratios               []string
 	nodeType, baseline   string
@@ -23,8 +23,8 @@ type whatIf struct {
 
 func (w *whatIf) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&w.ratios, "what-if-ratio", nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be given several times")
-	flags.StringVar(&w.nodeType, "what-if-node-type", "", "plan as if all the pods ran on nodes of this type")
+	flags.StringArrayVar(&w.ratios, "what-if-ratio", nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be repeated")
+	flags.StringVar(&w.nodeType, "what-if-node-type", "", "plan as if all pods ran on nodes of this type")
 	flags.StringVar(&w.baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
 	for _, bound := range w.bounds() {
 		flags.StringVar(bound.value, bound.flag, "", bound.usage)
@@ -39,14 +39,14 @@ type boundFlag struct {
 
 func (w *whatIf) bounds() []boundFlag {
 	return []boundFlag{
-		{"what-if-min-cpu", "plan with this least cpu request per container; 0 is none", &w.minCPU},
-		{"what-if-max-cpu", "plan with this greatest cpu request per container; 0 is none", &w.maxCPU},
-		{"what-if-min-memory", "plan with this least memory request per container; 0 is none", &w.minMemory},
-		{"what-if-max-memory", "plan with this greatest memory request per container; 0 is none", &w.maxMemory},
+		{"what-if-min-cpu", "plan with this minimum cpu request per container; 0 is none", &w.minCPU},
+		{"what-if-max-cpu", "plan with this maximum cpu request per container; 0 is none", &w.maxCPU},
+		{"what-if-min-memory", "plan with this minimum memory request per container; 0 is none", &w.minMemory},
+		{"what-if-max-memory", "plan with this maximum memory request per container; 0 is none", &w.maxMemory},
 	}
 }
 
-// message is the what-if in the API, nil if nothing is to be taken for true.
+// message returns the assumptions in the API; nil if there are none.
 func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) {
 	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline}
 	for _, text := range w.ratios {
@@ -81,12 +81,12 @@ func rangeOf(least, most string) *workloadresizerv1.QuantityRange {
 	return &workloadresizerv1.QuantityRange{Min: least, Max: most}
 }
 
-// parseWhatIfRatio reads NODE_TYPE=CPU[/MEMORY], where a performance that is left
-// out stays what it is.
+// parseWhatIfRatio parses NODE_TYPE=CPU[/MEMORY]. A performance that is omitted stays
+// unchanged.
 func parseWhatIfRatio(text string) (*workloadresizerv1.Ratio, error) {
 	nodeType, perfs, ok := strings.Cut(text, "=")
 	if !ok || nodeType == "" || perfs == "" {
-		return nil, fmt.Errorf("want NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0")
+		return nil, fmt.Errorf("must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0")
 	}
 	ratio := &workloadresizerv1.Ratio{NodeType: nodeType}
 	cpu, memory, both := strings.Cut(perfs, "/")
@@ -106,7 +106,7 @@ func parseWhatIfRatio(text string) (*workloadresizerv1.Ratio, error) {
 func parsePerf(text string, to *float64) error {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || value <= 0 || math.IsInf(value, 0) || math.IsNaN(value) {
-		return fmt.Errorf("want a finite number above 0 as performance, got %q", text)
+		return fmt.Errorf("a performance must be a finite number above 0, not %q", text)
 	}
 	*to = value
 	return nil

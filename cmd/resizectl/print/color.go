@@ -20,7 +20,7 @@ const (
 // ColorModes are the values of --color.
 var ColorModes = []string{string(ColorAuto), string(colorAlways), string(colorNever)}
 
-// Painter is that for what is written to w.
+// Painter returns the painter for output to w.
 func (m *ColorMode) Painter(w io.Writer) Painter {
 	switch *m {
 	case colorAlways:
@@ -31,23 +31,23 @@ func (m *ColorMode) Painter(w io.Writer) Painter {
 	return Painter{on: printers.AllowsColorOutput(w)}
 }
 
-// Style is how a text looks, as the parameter of an SGR sequence, which every
-// terminal knows. The colours are those of the person's own palette.
+// Style is how text looks, as the parameter of an SGR sequence, which every terminal
+// supports. The colors come from the user's own palette.
 type Style string
 
 const (
 	Plain   Style = ""
 	Dim     Style = "2"
 	Red     Style = "31"
-	Notable Style = "33" // Yellow: unusual, and no error.
+	Notable Style = "33" // Yellow: unusual, but no error.
 	Freed   Style = "32" // Green: a node has more room.
 	Added   Style = "33" // Yellow: a node has less room.
 )
 
-// Painter colours what is printed. The zero painter leaves it as it is.
+// Painter colors what is printed. The zero painter leaves it as it is.
 type Painter struct{ on bool }
 
-// Paint is a text in a style.
+// Paint returns text in a style.
 func (p Painter) Paint(s Style, text string) string {
 	if !p.on || s == Plain || text == "" {
 		return text
@@ -61,11 +61,11 @@ type Cell struct {
 	Style Style
 }
 
-// String is what the table printer lays out.
+// String returns the text that the table printer lays out.
 func (c Cell) String() string { return c.Text }
 
-// paintLine colours the cells in a line that is laid out already: sequences in the
-// cells would count as text there and shift the columns.
+// paintLine colors the cells in a line that is already laid out: sequences in the cells
+// would count as text during the layout and shift the columns.
 func (p Painter) paintLine(line string, cells []any) string {
 	var out strings.Builder
 	for _, cell := range cells {
@@ -76,8 +76,8 @@ func (p Painter) paintLine(line string, cells []any) string {
 		text = strings.TrimSpace(text)
 		before, after, ok := strings.Cut(line, text)
 		if !ok || strings.TrimSpace(before) != "" {
-			// The printer writes some characters in another way: such a line
-			// stays plain from here on.
+			// The printer escapes some characters: such a line stays plain from
+			// here on.
 			break
 		}
 		out.WriteString(before + p.Paint(s, text))

@@ -2,7 +2,7 @@ package print
 
 import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 
-// Decision is a decision in a word.
+// Decision returns a decision as a word.
 func Decision(d workloadresizerv1.Decision) string {
 	switch d {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
@@ -12,11 +12,11 @@ func Decision(d workloadresizerv1.Decision) string {
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		return "skip"
 	}
-	// A newer server may decide what this version does not know.
+	// A newer server may have decisions that this version does not know.
 	return d.String()
 }
 
-// Reason is the code of a reason, and what the server says of it.
+// Reason returns the code of a reason, with the server's message.
 func Reason(reason *workloadresizerv1.PlanReason) string {
 	if reason.GetMessage() == "" {
 		return OneLine(reason.GetCode())

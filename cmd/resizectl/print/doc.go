@@ -1,6 +1,6 @@
-// Package print is how answers look: tables, documents, names, events as they come,
-// colours on a terminal, a line of progress, and the words for what the API has, such as
-// decisions, sizes and scopes, so that all commands use the same.
+// Package print formats answers: tables, documents, names, events as they arrive, colors on
+// a terminal, a progress line, and the words for API values such as decisions, sizes and
+// scopes, so that all commands use the same words.
 //
-// It must not know what was asked, nor of whom: it is given what to print, and where.
+// It must not know the requests or the server: its callers decide what to print, and where.
 package print

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// JSON is a message as JSON in the API's own mapping, indented with every
-// line but the first starting with prefix. Numbers that are 0 and empty lists
-// are there, so that scripts need not ask. protojson varies its white space on
-// purpose; indenting it anew gives the same bytes every time.
+// JSON returns a message as JSON in the API's own mapping, indented, with every line except
+// the first starting with prefix. It includes numbers that are 0 and empty lists, so that
+// scripts do not have to check. protojson varies its white space on purpose; indenting it
+// again gives the same bytes every time.
 func JSON(m proto.Message, prefix string) ([]byte, error) {
 	raw, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
 	if err != nil {
@@ -27,7 +27,7 @@ func JSON(m proto.Message, prefix string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// YAML is JSON as YAML, ending in a newline.
+// YAML returns a message as YAML, ending in a newline.
 func YAML(m proto.Message) ([]byte, error) {
 	raw, err := JSON(m, "")
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// eventColumn is as wide from the beginning as the longest event, so that the
-// columns stay where they are.
+// eventColumn is as wide from the beginning as the longest event, so that the columns do not
+// move.
 var eventColumn = Column("Event   ")
 
-// EventPrinter prints the events of a watch as they come. The rows of the present
-// state come together, so that their columns fit.
+// EventPrinter prints the events of a watch as they arrive. It prints the rows of the
+// current state together, so that their columns fit.
 type EventPrinter[T any] struct {
 	w      io.Writer
 	output Format
 	rows   *tableWriter
-	// columns are those after eventColumn, and rowsOf what an object has in them.
+	// columns are the columns after eventColumn; rowsOf returns the rows of an object.
 	columns []metav1.TableColumnDefinition
 	rowsOf  func(T) []metav1.TableRow
-	// nameOf is what is printed of an object with FormatName.
+	// nameOf returns what FormatName prints for an object.
 	nameOf func(T) string
-	// present are the rows of the present state, until it is complete.
+	// present are the rows of the current state, until it is complete.
 	present  []metav1.TableRow
 	complete bool
 }
 
-// NewEventPrinter prints objects in rows of columns, or by the names of nameOf.
+// NewEventPrinter returns a printer of objects, as rows of columns or by the names of nameOf.
 func NewEventPrinter[T any](w io.Writer, p Painter, output Format, columns []metav1.TableColumnDefinition, rowsOf func(T) []metav1.TableRow, nameOf func(T) string) *EventPrinter[T] {
 	return &EventPrinter[T]{
 		w: w, output: output, rows: newTableWriter(w, p, output == FormatWide),
@@ -38,7 +38,7 @@ func NewEventPrinter[T any](w io.Writer, p Painter, output Format, columns []met
 	}
 }
 
-// Print prints an event, or notes it until the present state is complete.
+// Print prints an event, or keeps it until the current state is complete.
 func (p *EventPrinter[T]) Print(event client.Event[T]) error {
 	switch {
 	case event.Reset:
@@ -69,8 +69,8 @@ func (p *EventPrinter[T]) Print(event client.Event[T]) error {
 	return p.rows.print(table)
 }
 
-// eventText is "added", "modified" or "deleted", or what a newer server calls it
-// that tells what this version does not know.
+// eventText returns "added", "modified" or "deleted", or the name of a type that only a newer
+// server knows.
 func eventText(t workloadresizerv1.WatchEventType) string {
 	return strings.ToLower(strings.TrimPrefix(t.String(), "WATCH_EVENT_TYPE_"))
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// WarnHidden tells of namespaces that an answer leaves out because the caller may
-// not see them. which is what they have, e.g. "pods".
+// WarnHidden warns of namespaces that an answer leaves out because the caller may not see
+// them. which is what they contain, e.g. "pods".
 func WarnHidden(errOut io.Writer, namespaces int64, which string) error {
 	if namespaces == 0 {
 		return nil
@@ -15,6 +15,6 @@ func WarnHidden(errOut io.Writer, namespaces int64, which string) error {
 	if namespaces == 1 {
 		are = "is"
 	}
-	_, err := fmt.Fprintf(errOut, "warning: %s with %s %s hidden from you: you may not get pods there\n", CountOf(namespaces, "namespace"), which, are)
+	_, err := fmt.Fprintf(errOut, "warning: %s with %s %s hidden from you: you cannot get pods there\n", CountOf(namespaces, "namespace"), which, are)
 	return err
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Lines prints what there is only once, as "name: text", where all texts begin
-// in the same column, after width characters.
+// Lines prints single values as "name: text". All texts begin in the same column, after width
+// characters.
 func Lines(w io.Writer, width int, lines [][2]string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintf(w, "%-*s%s\n", width, line[0]+":", line[1]); err != nil {

@@ -8,15 +8,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// PodName names a pod as kubectl does.
+// PodName returns the name of a pod in kubectl's form.
 func PodName(pod string) string { return "pod/" + pod }
 
-// WorkloadName names a workload as kubectl does, e.g. "deployment/web".
+// WorkloadName returns the name of a workload in kubectl's form, e.g. "deployment/web".
 func WorkloadName(w *workloadresizerv1.Workload) string {
 	return OneLine(strings.ToLower(w.GetKind()) + "/" + w.GetName())
 }
 
-// Scope names a scope in a sentence.
+// Scope returns the name of a scope for a sentence.
 func Scope(s *workloadresizerv1.HoldScope) string {
 	switch {
 	case s.GetPod() != "":
@@ -29,7 +29,7 @@ func Scope(s *workloadresizerv1.HoldScope) string {
 	return "every pod of the cluster"
 }
 
-// HoldKind is the kind of a hold in a word.
+// HoldKind returns the kind of a hold as a word.
 func HoldKind(k workloadresizerv1.HoldKind) string {
 	switch k {
 	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
@@ -41,7 +41,7 @@ func HoldKind(k workloadresizerv1.HoldKind) string {
 	return k.String()
 }
 
-// Names prints the names of objects, a line each.
+// Names prints the names of objects, one per line.
 func Names[T any](w io.Writer, nameOf func(T) string, objects ...T) error {
 	for _, object := range objects {
 		if _, err := fmt.Fprintln(w, OneLine(nameOf(object))); err != nil {

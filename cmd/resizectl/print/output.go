@@ -13,10 +13,10 @@ type Output struct {
 	Format Format
 }
 
-// Painter is that for standard output.
+// Painter returns the painter for standard output.
 func (o *Output) Painter() Painter { return o.Color.Painter(o.Out) }
 
-// Wide tells whether tables have all their columns.
+// Wide reports whether tables show all their columns.
 func (o *Output) Wide() bool { return o.Format == FormatWide }
 
 // Table prints a table on standard output.

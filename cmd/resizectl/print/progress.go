@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Progress is a line on a terminal that is written over; nothing elsewhere.
+// Progress is a line on a terminal that is overwritten. Elsewhere, it shows nothing.
 type Progress struct {
 	w     io.Writer
 	shown bool
 }
 
-// NewProgress is a line on w, if that is a terminal.
+// NewProgress returns a line on w, if w is a terminal.
 func NewProgress(w io.Writer) *Progress {
 	if !IsTerminal(w) {
 		return &Progress{}
@@ -20,25 +20,24 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w}
 }
 
-// Show writes over what was shown.
+// Show overwrites what was shown before.
 func (p *Progress) Show(line string) {
 	if p.w != nil {
-		// Whoever closed standard error does not want to know.
+		// A closed standard error is no reason to fail.
 		_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true
 	}
 }
 
-// Planning shows how many plans have come. It is silent at the beginning: most
-// answers are complete before the second message of progress, and a bar would only
-// flicker.
+// Planning shows how many plans have arrived. It is silent at the beginning: most answers
+// are complete before the second progress message, and a bar would only flicker.
 func (p *Progress) Planning(done, total int64) {
 	if done > 0 {
 		p.Show(fmt.Sprintf("planning %s of %s", bar(done, total), CountOf(total, "pod")))
 	}
 }
 
-// Clear takes the line away, for what is printed next.
+// Clear removes the line, to make room for other output.
 func (p *Progress) Clear() {
 	if p.shown {
 		_, _ = fmt.Fprint(p.w, "\r\x1b[K")
@@ -46,7 +45,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// barWidth is that of a whole bar, in characters.
+// barWidth is the width of a full bar, in characters.
 const barWidth = 30
 
 // bar draws how much of something is done.

@@ -7,7 +7,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Range is bounds in words, e.g. "50m to 16".
+// Range returns bounds in words, e.g. "50m to 16".
 func Range(r *workloadresizerv1.QuantityRange) string {
 	least, most := r.GetMin(), r.GetMax()
 	switch {
@@ -21,7 +21,7 @@ func Range(r *workloadresizerv1.QuantityRange) string {
 	return "unbounded"
 }
 
-// Provenance is "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
+// Provenance returns e.g. "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
 func Provenance(from *workloadresizerv1.Provenance) string {
 	var who []string
 	if from.GetAuthor() != "" {

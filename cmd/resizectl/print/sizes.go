@@ -8,8 +8,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Change is "current → desired", in the colour of what that means for the node, or
-// one of them if they are the same.
+// Change returns "current → desired", in the color of what that means for the node, or just
+// one value if they are equal.
 func Change(current, desired string) Cell {
 	if current == desired {
 		return Cell{Text: OrAbsent(current)}
@@ -17,7 +17,7 @@ func Change(current, desired string) Cell {
 	return Cell{OrAbsent(current) + " → " + OrAbsent(desired), ChangeStyle(current, desired)}
 }
 
-// ChangeStyle is that of a change: less frees, more adds.
+// ChangeStyle returns the style of a change: less frees, more adds.
 func ChangeStyle(current, desired string) Style {
 	from, err := resource.ParseQuantity(current)
 	if err != nil {
@@ -36,7 +36,7 @@ func ChangeStyle(current, desired string) Style {
 	return Plain
 }
 
-// Asked is "request/limit" of one resource, absent if there is neither.
+// Asked returns "request/limit" of one resource, or Absent if there is neither.
 func Asked(r *workloadresizerv1.Resources, resource string) string {
 	request, limit := r.GetRequests()[resource], r.GetLimits()[resource]
 	if request == "" && limit == "" {
@@ -45,7 +45,7 @@ func Asked(r *workloadresizerv1.Resources, resource string) string {
 	return OrAbsent(request) + "/" + OrAbsent(limit)
 }
 
-// FreedOrAdded is by how much requests change, e.g. "1500m freed" of "-1500m".
+// FreedOrAdded returns how much requests change, e.g. "1500m freed" for "-1500m".
 func FreedOrAdded(quantity string) Cell {
 	amount, less := strings.CutPrefix(OneLine(quantity), "-")
 	switch {

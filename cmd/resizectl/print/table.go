@@ -23,14 +23,14 @@ func WideColumn(name string) metav1.TableColumnDefinition {
 	return c
 }
 
-// tableWriter prints a table as kubectl does, or its parts as they come; one without
-// rows prints nothing. The columns are as wide as what has come so far, and the header is
-// that of the first part with rows.
+// tableWriter prints a table as kubectl does, or its parts as they arrive; a table without
+// rows prints nothing. The columns are as wide as the widest cells so far, and the header
+// comes with the first part that has rows.
 type tableWriter struct {
 	w       io.Writer
 	painter Painter
 	wide    bool
-	// laid is what the printer has laid out, not coloured yet.
+	// laid is what the printer has laid out, not colored yet.
 	laid    bytes.Buffer
 	columns *tabwriter.Writer
 	printer printers.ResourcePrinter
@@ -58,8 +58,8 @@ func (t *tableWriter) print(table *metav1.Table) error {
 	return err
 }
 
-// colored is what was laid out in colours: a line per row, after the header if
-// there is one.
+// colored returns the laid-out lines in colors: one line per row, after the header if there
+// is one.
 func (t *tableWriter) colored(table *metav1.Table) string {
 	lines := strings.SplitAfter(t.laid.String(), "\n")
 	lines = lines[:len(lines)-1]

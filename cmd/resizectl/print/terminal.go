@@ -6,7 +6,7 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal tells whether a person is at the other end of a stream.
+// IsTerminal reports whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -10,10 +10,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Absent stands in a cell where there is nothing to show.
+// Absent is the text of a cell with nothing to show.
 const Absent = "-"
 
-// OrAbsent is a text, or that there is none.
+// OrAbsent returns a text, or Absent if it is empty.
 func OrAbsent(s string) string {
 	if s == "" {
 		return Absent
@@ -21,8 +21,8 @@ func OrAbsent(s string) string {
 	return s
 }
 
-// Printable takes control characters out of what others wrote, so that it
-// cannot steer the terminal. Line breaks stay.
+// Printable replaces control characters in text from elsewhere by spaces, so that the text
+// cannot control the terminal. Line breaks stay.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsControl(r) {
@@ -32,14 +32,14 @@ func Printable(s string) string {
 	}, s)
 }
 
-// OneLine is printable text without line breaks, for a cell or a line.
+// OneLine returns printable text without line breaks, for a cell or a line.
 func OneLine(s string) string { return strings.ReplaceAll(Printable(s), "\n", " ") }
 
-// Perf is a performance as its source wrote it.
+// Perf returns a performance as its source wrote it.
 func Perf(f float64) string { return fmt.Sprint(f) }
 
-// Factor is rounded to four significant digits, enough to check a size by hand.
-// 0 is not known.
+// Factor returns a factor with four significant digits, enough to check a size by hand. 0 is
+// an unknown factor.
 func Factor(f float64) string {
 	if f == 0 {
 		return Absent
@@ -47,7 +47,7 @@ func Factor(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-// Timestamp is a time in UTC to the second.
+// Timestamp returns a time in UTC, with seconds.
 func Timestamp(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return Absent
@@ -55,7 +55,7 @@ func Timestamp(t *timestamppb.Timestamp) string {
 	return t.AsTime().Format(time.RFC3339)
 }
 
-// CountOf is "1 pod" or "2 pods".
+// CountOf returns e.g. "1 pod" or "2 pods".
 func CountOf(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -12,7 +12,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// completeChanges completes a flag that names a change of the history.
+// completeChanges completes a flag that names a change in the history.
 func completeChanges(server *connect.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found := connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
@@ -23,7 +23,7 @@ func completeChanges(server *connect.Connection) cobra.CompletionFunc {
 			}
 			return found, err
 		})
-		// The newest is what is looked for most.
+		// The newest change is needed most often.
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }

@@ -17,7 +17,7 @@ type deleteOptions struct {
 	WriteOptions
 	nodeType, etag string
 	ignoreNotFound bool
-	// present is the ratio that was read, nil if there is none.
+	// present is the current ratio; nil if there is none.
 	present *workloadresizerv1.Ratio
 }
 
@@ -28,15 +28,15 @@ func newDeleteCommand(out print.Output, server *connect.Connection) *cobra.Comma
 		Short: "Delete the override of a node type",
 		Long: `Delete the override of a node type.
 
-What the other sources say of the node type decides again.
+The other sources of the node type then apply again.
 
-First it is shown what would change, and for which pods, on standard error; then
-you are asked. With --dry-run nothing is changed, and the exit code is 1 if a pod
-would get another size, 0 if none would.`,
-		Example: `  # What would be without the override?
+The command first shows on standard error what would change, and for which pods.
+Then it asks for confirmation. With --dry-run, nothing is changed, and the exit
+code is 1 if a pod would get another size, and 0 if none would.`,
+		Example: `  # Show what would change without the override
   resizectl ratios delete n4 --dry-run=server
 
-  # Have the configuration decide again
+  # Return to the ratio in the configuration
   resizectl ratios delete n4 --reason "the configuration has it now"`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
@@ -47,8 +47,8 @@ would get another size, 0 if none would.`,
 			return o.Run(cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.etag, "etag", "", "delete it only if this is the etag of NODE_TYPE, as -o json shows it")
-	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "that there is no override is no error")
+	cmd.Flags().StringVar(&o.etag, "etag", "", "delete the override only if this is the etag of NODE_TYPE, as shown by -o json")
+	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no override")
 	o.AddFlags(cmd, "ratios delete")
 	return cmd
 }

@@ -7,7 +7,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// overrideText is what an override says, as "ratios set" takes it.
+// overrideText returns the values of an override, in the form that "ratios set" accepts.
 func overrideText(o *workloadresizerv1.RatioOverride) string {
 	if o == nil {
 		return "none"
@@ -19,7 +19,7 @@ func overrideText(o *workloadresizerv1.RatioOverride) string {
 	return text
 }
 
-// Shifted is "old → new", or one of them if they are the same.
+// Shifted returns "old → new", or just one value if they are equal.
 func Shifted(old, new string) string {
 	if old == new {
 		return old
@@ -35,7 +35,7 @@ var deltaColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("Until"),
 }
 
-// deltaCells are the cells of deltaColumns.
+// deltaCells returns the cells of deltaColumns.
 func deltaCells(d *workloadresizerv1.RatioDelta) []any {
 	cpu := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetCpuPerf()) }
 	memory := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetMemoryPerf()) }
@@ -58,8 +58,8 @@ var ShiftColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
 }
 
-// ShiftRow shows how the ratio of a node type changes, whichever source decides;
-// nil is that there is none. A smaller factor frees, a greater one adds.
+// ShiftRow returns a row that shows how the ratio of a node type changes, from any source;
+// nil means no ratio. A smaller factor frees, a greater one adds.
 func ShiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRow {
 	shift := func(text func(*workloadresizerv1.Ratio) string) string {
 		side := func(r *workloadresizerv1.Ratio) string {

@@ -1,7 +1,6 @@
-// Package ratios is the commands of the ratios of node types: it lists, watches and
-// overrides them, after it has shown what that means for the pods, and takes back what
-// was overridden.
+// Package ratios has the commands for the ratios of node types. It lists and watches ratios,
+// overrides them after showing what that means for the pods, and rolls overrides back.
 //
-// It must not know where ratios come from, nor how a server stores them. What writes
-// overrides by other commands, and shows them, writes and shows them by this package.
+// It must not know where ratios come from, nor how a server stores them. Other commands that
+// write and show overrides do so through this package.
 package ratios

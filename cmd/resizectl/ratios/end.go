@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// OverrideEnd are the flags that say when an override ends by itself.
+// OverrideEnd has the flags that set when an override ends by itself.
 type OverrideEnd struct {
 	ttl   time.Duration
 	until string
@@ -17,22 +17,22 @@ type OverrideEnd struct {
 
 // AddFlags adds --for and --until.
 func (e *OverrideEnd) AddFlags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&e.ttl, "for", 0, "how long, such as 2h")
-	cmd.Flags().StringVar(&e.until, "until", "", "when it ends, such as 2026-11-21T18:00:00Z, or never")
+	cmd.Flags().DurationVar(&e.ttl, "for", 0, "duration of the override, such as 2h")
+	cmd.Flags().StringVar(&e.until, "until", "", "end of the override, such as 2026-11-21T18:00:00Z, or never")
 }
 
-// Validate refuses flags that do not fit together.
+// Validate rejects flags that cannot be combined.
 func (e *OverrideEnd) Validate(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("for") && cmd.Flags().Changed("until"):
-		return command.UsageErrorf(cmd, "--for and --until say the same thing: name one")
+		return command.UsageErrorf(cmd, "--for and --until cannot be combined")
 	case cmd.Flags().Changed("for") && e.ttl < time.Second:
-		return command.UsageErrorf(cmd, "--for %s is less than a second; --until %s is no end", e.ttl, noEnd)
+		return command.UsageErrorf(cmd, "--for %s is less than a second; use --until %s for no end", e.ttl, noEnd)
 	}
 	return nil
 }
 
-// At is when it ends; nil is never. said tells whether a flag says so.
+// At returns when the override ends; nil is never. said reports whether a flag sets the end.
 func (e *OverrideEnd) At(cmd *cobra.Command) (end *timestamppb.Timestamp, said bool, err error) {
 	switch {
 	case cmd.Flags().Changed("for"):

@@ -26,12 +26,12 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Short: "Show the ratio of one node type, and where it comes from",
 		Long: `Show the ratio of one node type, and where it comes from.
 
-With -o wide also who set it, why and until when, and what the other sources say:
-that decides when the first one says nothing any more.`,
-		Example: `  # Who says so, and what do others say?
+-o wide also shows who set it, why and until when, and the ratios of the other
+sources, which apply when the first source has no ratio any more.`,
+		Example: `  # Show who set the ratio, and the ratios of other sources
   resizectl ratios get n4 -o wide
 
-  # The etag, for a change that must not overwrite another
+  # Print the etag, for a change that must not overwrite another one
   resizectl ratios get n4 -o json | jq -r .ratio.etag`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),

@@ -32,23 +32,23 @@ func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &historyOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
-		Short: "List the changes of overrides, the newest first",
-		Long: `List the changes of overrides, the newest first: who, when, why, and from what to
-what.
+		Short: "List the changes of overrides, newest first",
+		Long: `List the changes of overrides, newest first: who made them, when and why, and the
+values before and after.
 
-There is a row per change and node type. CPU and MEMORY are what the overrides
-say, "-" that there is none. "resizectl ratios rollback" takes the number of a
+There is one row per change and node type. CPU and MEMORY are the values of the
+override; "-" means no override. "resizectl ratios rollback" takes the number of a
 change.`,
-		Example: `  # What was changed last, and why?
+		Example: `  # Show the latest changes, and the reasons for them
   resizectl ratios history
 
-  # Everything that is kept of n4
+  # Show the whole history of n4
   resizectl ratios history n4 --limit 0 -o wide`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
 		RunE:              command.Steps(o.run, o.complete),
 	}
-	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "how many changes to list at most; 0 for all that are kept")
+	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "maximum number of changes to list; 0 for all that are kept")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
@@ -56,11 +56,11 @@ change.`,
 func (o *historyOptions) complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if o.nodeType = args[0]; o.nodeType == "" {
-			return command.UsageErrorf(cmd, "the node type is empty; leave it out for all of them")
+			return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
 		}
 	}
 	if o.limit < 0 {
-		return command.UsageErrorf(cmd, "--limit %d is negative; 0 is no limit", o.limit)
+		return command.UsageErrorf(cmd, "--limit %d is negative; use 0 for no limit", o.limit)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 		}
 		switch {
 		case len(all.GetChanges()) == 0:
-			_, err = fmt.Fprintln(o.ErrOut, "nothing was changed, as far back as is kept")
+			_, err = fmt.Fprintln(o.ErrOut, "no changes found in the history that is kept")
 		case all.GetNextPageToken() != "":
 			_, err = fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
 		}
@@ -90,8 +90,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// fetch reads pages until there are enough. The token of the answer is empty if
-// there is nothing older.
+// fetch reads pages until there are enough changes. The token of the answer is empty if
+// there are no older changes.
 func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatioChangesResponse, error) {
 	all := &workloadresizerv1.ListRatioChangesResponse{}
 	for {

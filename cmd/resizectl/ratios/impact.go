@@ -18,8 +18,8 @@ var vetoColumns = []metav1.TableColumnDefinition{
 	print.Column("Namespace"), print.Column("Pod"), print.Column("Node"), print.Column("Vetoed By"), print.WideColumn("Message"),
 }
 
-// PrintImpact prints what other ratios would mean for the pods: of which
-// kinds how many would change, and which would but cannot.
+// PrintImpact prints what other ratios would mean for the pods: how many of each group would
+// change, and which of them would be vetoed.
 func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	total := impact.GetTotal()
 	if total.GetPods() == 0 && total.GetVetoed() == 0 {
@@ -39,7 +39,7 @@ func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact,
 		return err
 	}
 	if n := impact.GetHiddenNamespaces(); n > 0 {
-		if _, err := fmt.Fprintf(w, "not shown: %s that you may not see\n", print.CountOf(n, "namespace")); err != nil {
+		if _, err := fmt.Fprintf(w, "not shown: %s that you cannot see\n", print.CountOf(n, "namespace")); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func impactRow(name string, group *workloadresizerv1.ImpactGroup) metav1.TableRo
 	}}
 }
 
-// printVetoed prints the pods that keep their sizes, as far as they are told.
+// printVetoed prints the pods that would keep their sizes, as far as the server lists them.
 func printVetoed(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: vetoColumns}
 	for _, pod := range impact.GetVetoed() {
@@ -71,7 +71,7 @@ func printVetoed(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact,
 		return err
 	}
 	if more := impact.GetTotal().GetVetoed() - int64(len(impact.GetVetoed())); more > 0 {
-		_, err := fmt.Fprintf(w, "not shown: %s more that would be vetoed\n", print.CountOf(more, "pod"))
+		_, err := fmt.Fprintf(w, "not shown: %s that would be vetoed\n", print.CountOf(more, "more pod"))
 		return err
 	}
 	return nil

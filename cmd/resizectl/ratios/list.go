@@ -28,27 +28,27 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 		Short: "List the ratio of every node type, and where it comes from",
 		Long: `List the ratio of every node type, and where it comes from.
 
-CPU and MEMORY are the performance of the node type, the FACTORs what requests
-are multiplied by there: below 1 on a node that is faster than the baseline. With
---rules what holds for some pods only follows, in the order in which the rules are
-tried. OTHER SOURCES (-o wide) is what sources say that do not decide, as
-CPU/MEMORY.
+CPU and MEMORY are the performance of the node type. The FACTOR columns are what
+requests are multiplied by there: below 1 on a node that is faster than the
+baseline. With --rules, the rules for some pods follow, in the order in which they
+are tried. OTHER SOURCES (-o wide) are the ratios of sources that are not in
+effect, as CPU/MEMORY.
 
-A source that is not well is warned of on standard error: the table then holds
-the last good state of that source.`,
-		Example: `  # The ratios that pods are sized by now
+If a source is not healthy, a warning appears on standard error, and the table
+holds the last good state of that source.`,
+		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 
-  # Also who wrote them, when and why, what others say, and the bounds of requests
+  # Also show who wrote them, when and why, other sources, and the bounds of requests
   resizectl ratios list -o wide
 
-  # Also the rules for some pods
+  # Also show the rules for some pods
   resizectl ratios list --rules`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.watch && o.rules:
-				return command.UsageErrorf(cmd, "--watch shows ratios: leave --rules out")
+				return command.UsageErrorf(cmd, "--watch cannot be combined with --rules")
 			case o.watch:
 				w := &watchOptions{Output: o.Output, server: o.server}
 				return w.run(cmd.Context())
@@ -56,8 +56,8 @@ the last good state of that source.`,
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.rules, "rules", false, "show the rules for some pods, too; json and yaml always have them")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with every change as it comes, as \"resizectl ratios watch\" does")
+	cmd.Flags().BoolVar(&o.rules, "rules", false, "also show the rules for some pods; json and yaml always include them")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every change as it happens, as \"resizectl ratios watch\" does")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
@@ -87,7 +87,7 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 		return err
 	}
 	if len(resp.GetRules()) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same holds for every pod")
+		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same ratios apply to every pod")
 		return err
 	}
 	if _, err := fmt.Fprintln(o.Out); err != nil {
@@ -96,15 +96,15 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
-// WarnOfSources tells of sources whose present state is not in the table.
+// WarnOfSources warns of sources whose current state is not in the table.
 func WarnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
 	for _, source := range sources {
 		if source.GetHealthy() {
 			continue
 		}
-		kept := "it has had no good state yet"
+		kept := "no good state yet"
 		if source.GetLastGoodTime() != nil {
-			kept = "its state of " + print.Timestamp(source.GetLastGoodTime()) + " is kept"
+			kept = "its state of " + print.Timestamp(source.GetLastGoodTime()) + " stays in effect"
 		}
 		if _, err := fmt.Fprintf(w, "warning: source %s is not healthy: %s (%s)\n",
 			print.OneLine(source.GetName()), print.OneLine(source.GetMessage()), kept); err != nil {

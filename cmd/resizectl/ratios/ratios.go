@@ -8,19 +8,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// NewCommand is ratios, with its commands.
+// NewCommand returns ratios, with its commands.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratios",
 		Short: "Show and change the performance ratios of the node types",
 		Long: `Show and change the performance ratios of the node types.
 
-A ratio says how fast one type of node is compared with the others. What a
-request is multiplied by on a node type, its factor, is the baseline's
-performance divided by the type's own.
+A ratio says how fast a node type is, relative to the others. The factor of a node
+type, which requests are multiplied by, is the performance of the baseline divided
+by the performance of the node type.
 
-Ratios come from sources, such as the server's configuration. What set, delete and
-rollback change are the overrides, a source of its own.`,
+Ratios come from sources, such as the server's configuration. set, delete and
+rollback change the overrides, which are a source of their own.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(

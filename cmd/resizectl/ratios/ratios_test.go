@@ -35,10 +35,10 @@ func TestRatiosList(t *testing.T) {
 }
 
 func TestRatios(t *testing.T) {
-	t.Run("ratios list warns of unhealthy sources", ratiosListWarnsOfUnhealthySources)
+	t.Run("warns of unhealthy sources", warnsOfUnhealthySources)
 }
 
-func ratiosListWarnsOfUnhealthySources(t *testing.T) {
+func warnsOfUnhealthySources(t *testing.T) {
 	resp := cmdtest.Ratios()
 	resp.Sources = []*workloadresizerv1.RatioSource{
 		{Name: "override", Healthy: true},
@@ -46,8 +46,8 @@ func ratiosListWarnsOfUnhealthySources(t *testing.T) {
 		{Name: "benchmark", Message: "connection refused"},
 	}
 	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: resp})
-	const want = `warning: source configmap is not healthy: nodeTypes.n4.cpuPerf: -1 is not > 0 (its state of 2026-10-01T12:30:00Z is kept)
-warning: source benchmark is not healthy: connection refused (it has had no good state yet)
+	const want = `warning: source configmap is not healthy: nodeTypes.n4.cpuPerf: -1 is not > 0 (its state of 2026-10-01T12:30:00Z stays in effect)
+warning: source benchmark is not healthy: connection refused (no good state yet)
 `
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--server", address, "-o", output)

@@ -16,15 +16,15 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	t.Run("ratios of several sources", ratiosOfSeveralSources)
-	t.Run("ratios of a cluster without rules", ratiosOfAClusterWithoutRules)
-	t.Run("ratio of an unknown node type", ratioOfAnUnknownNodeType)
-	t.Run("history is read in pages", historyIsReadInPages)
-	t.Run("node types are completed", nodeTypesAreCompleted)
-	t.Run("completion without a server is silent", completionWithoutAServerIsSilent)
+	t.Run("prints ratios of several sources", printsRatiosOfSeveralSources)
+	t.Run("says that there are no rules", saysThatThereAreNoRules)
+	t.Run("fails for an unknown node type", failsForAnUnknownNodeType)
+	t.Run("reads the history in pages", readsTheHistoryInPages)
+	t.Run("completes node types", completesNodeTypes)
+	t.Run("completes nothing silently without a server", completesNothingSilentlyWithoutAServer)
 }
 
-func ratiosOfSeveralSources(t *testing.T) {
+func printsRatiosOfSeveralSources(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, output := range print.Formats {
 		for name, args := range map[string][]string{
@@ -39,22 +39,22 @@ func ratiosOfSeveralSources(t *testing.T) {
 	}
 }
 
-func ratiosOfAClusterWithoutRules(t *testing.T) {
+func saysThatThereAreNoRules(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--rules", "--server", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
-	if code != command.ExitOK || stderr != "there are no rules: the same holds for every pod\n" {
+	if code != command.ExitOK || stderr != "there are no rules: the same ratios apply to every pod\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	cmdtest.Golden(t, "ratios.table", stdout)
 }
 
-func ratioOfAnUnknownNodeType(t *testing.T) {
+func failsForAnUnknownNodeType(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
 	if code != command.ExitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func historyIsReadInPages(t *testing.T) {
+func readsTheHistoryInPages(t *testing.T) {
 	server := cmdtest.Writable()
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
@@ -78,7 +78,7 @@ func historyIsReadInPages(t *testing.T) {
 				t.Errorf("exit %d, changes %v, stderr %q; want %s, %q", code, numbers, stderr, tc.numbers, tc.stderr)
 			}
 			if diff := cmp.Diff(proto.Message(tc.last), server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked last for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong last request (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -86,25 +86,25 @@ func historyIsReadInPages(t *testing.T) {
 
 func TestHistoryOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "nothing was changed, as far back as is kept\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "no changes found in the history that is kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
-func nodeTypesAreCompleted(t *testing.T) {
+func completesNodeTypes(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	for _, tc := range []struct {
 		name string
 		args []string
 		want string
 	}{
-		{"of get", []string{"get", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"of get, but one", []string{"get", "c3", ""}, ":4\n"},
-		{"of delete", []string{"delete", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"of set, those that are not there", []string{"set", "c3", ""}, "n2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"of history", []string{"history", ""}, "c3\t1.3/1 by configmap\nn2d\t1/1 by configmap\nn4\t1.08/1 by override\n:4\n"},
-		{"ways to try", []string{"set", "n4", "--dry-run="}, "none\nserver\n:4\n"},
-		{"changes to go back to", []string{"rollback", "--to", ""}, "3\t2026-11-21T03:02:03Z by ann: -\n2\t2026-11-21T02:02:03Z by bob: measured anew\n:36\n"},
+		{"node types of get", []string{"get", ""}, "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
+		{"only one node type of get", []string{"get", "c3", ""}, ":4\n"},
+		{"node types of delete", []string{"delete", ""}, "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
+		{"node types of set that are not named yet", []string{"set", "c3", ""}, "n2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
+		{"node types of history", []string{"history", ""}, "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
+		{"values of --dry-run", []string{"set", "n4", "--dry-run="}, "none\nserver\n:4\n"},
+		{"changes to roll back to", []string{"rollback", "--to", ""}, "3\t2026-11-21T03:02:03Z by ann: -\n2\t2026-11-21T02:02:03Z by bob: measured here\n:36\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "ratios", "--server", address}, tc.args...)...); stdout != tc.want {
@@ -114,8 +114,8 @@ func nodeTypesAreCompleted(t *testing.T) {
 	}
 }
 
-// What is printed while a person writes a line stays in it.
-func completionWithoutAServerIsSilent(t *testing.T) {
+// Anything that is printed during completion would stay in the command line.
+func completesNothingSilentlyWithoutAServer(t *testing.T) {
 	_, stdout, stderr := program.Shell(t.Context(), "__complete", "ratios", "--server", cmdtest.Nobody(t), "get", "")
 	if stdout != ":4\n" || stderr != "Completion ended with directive: ShellCompDirectiveNoFileComp\n" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)

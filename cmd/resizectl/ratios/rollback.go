@@ -16,7 +16,7 @@ import (
 type rollbackOptions struct {
 	WriteOptions
 	to int64
-	// newest is the number of the newest change that was read.
+	// newest is the number of the newest change when the state was read.
 	newest int64
 }
 
@@ -24,28 +24,29 @@ func newRollbackCommand(out print.Output, server *connect.Connection) *cobra.Com
 	o := &rollbackOptions{WriteOptions: WriteOptions{Output: out, Server: server}}
 	cmd := &cobra.Command{
 		Use:   "rollback --to CHANGE",
-		Short: "Make the overrides what they were after a change",
-		Long: `Make the overrides what they were after a change.
+		Short: "Return the overrides to their state after a change",
+		Long: `Return the overrides to their state after a change.
 
-CHANGE is a number of "resizectl ratios history", the last change to keep; 0 is
-before the first one. Going back is a change itself, which can be gone back from.
+CHANGE is the last change to keep, by its number in "resizectl ratios history"; 0
+is the state before the first change. A rollback is a change itself, and you can
+roll it back.
 
-First it is shown what would change, and for which pods, on standard error; then
-you are asked. CPU and MEMORY are what the overrides say, "-" that there is none.
-With --dry-run nothing is changed, and the exit code is 1 if a pod would get
-another size, 0 if none would.`,
-		Example: `  # What would be if nothing after change 12 had been?
+The command first shows on standard error what would change, and for which pods.
+Then it asks for confirmation. CPU and MEMORY are the values of the overrides; "-"
+means no override. With --dry-run, nothing is changed, and the exit code is 1 if a
+pod would get another size, and 0 if none would.`,
+		Example: `  # Show what would change without the changes after number 12
   resizectl ratios rollback --to 12 --dry-run=server
 
-  # Go back
+  # Roll back to change 12
   resizectl ratios rollback --to 12 --reason "n4 was measured wrongly"`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !cmd.Flags().Changed("to"):
-				return command.UsageErrorf(cmd, "name the last change to keep with --to; \"resizectl ratios history\" lists them")
+				return command.UsageErrorf(cmd, "set --to to the last change to keep; \"resizectl ratios history\" lists the changes")
 			case o.to < 0:
-				return command.UsageErrorf(cmd, "--to %d is negative; 0 is before the first change", o.to)
+				return command.UsageErrorf(cmd, "--to %d is negative; 0 is the state before the first change", o.to)
 			}
 			return o.Run(cmd, o)
 		},

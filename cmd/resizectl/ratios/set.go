@@ -23,7 +23,7 @@ type setOptions struct {
 	create            bool
 
 	updates []*workloadresizerv1.UpdateRatioRequest
-	// present are the ratios that were read, by node type.
+	// present are the current ratios, by node type.
 	present map[string]*workloadresizerv1.Ratio
 }
 
@@ -34,28 +34,30 @@ func newSetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Short: "Override the ratios of node types",
 		Long: `Override the ratios of node types.
 
-An override decides before what other sources say, which is left as it is and
-decides again when the override is deleted or has ended (--for, --until). What is
-not named stays as it is. Several node types are changed at once, or none is.
+An override takes precedence over the other sources. These stay unchanged, and
+apply again when the override is deleted or ends (--for, --until). Values that you
+do not set stay unchanged. If you name several node types, either all of them are
+changed or none.
 
-First it is shown what would change, and for which pods, on standard error; then
-you are asked. If somebody else changes a ratio in between, nothing is changed.
+The command first shows on standard error what would change, and for which pods.
+Then it asks for confirmation. If another user changes a ratio in between, nothing
+is changed.
 
-With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
+With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
   0  no pod would get another size
   1  at least one pod would
   2  an error`,
-		Example: `  # n4 was measured anew
+		Example: `  # Set the CPU performance of n4
   resizectl ratios set n4 --cpu 1.08 --reason "measured with the new kernel"
 
-  # What would this mean?
+  # Show what two new ratios would change
   resizectl ratios set n4=1.08 c3=0.98/1.0 --dry-run=server
 
-  # For two hours only, without being asked
+  # Override a ratio for two hours, without confirmation
   resizectl ratios set n4=1.08 --for 2h --yes
 
-  # Have no end any more
+  # Remove the end of an override
   resizectl ratios set n4 --until never`,
 		Args:              command.Args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 0),
@@ -69,20 +71,20 @@ With --dry-run nothing is changed. The exit code is then that of "kubectl diff":
 	cmd.Flags().StringVar(&o.cpu, "cpu", "", "CPU performance of NODE_TYPE")
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
 	o.end.AddFlags(cmd)
-	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; both performances are needed then")
-	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as -o json shows it")
+	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; they need both performances")
+	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as shown by -o json")
 	o.AddFlags(cmd, "ratios set")
 	return cmd
 }
 
-// complete makes the updates of the arguments.
+// complete creates the updates from the arguments.
 func (o *setOptions) complete(cmd *cobra.Command, args []string) error {
 	one := len(args) == 1 && !strings.Contains(args[0], "=")
 	switch {
 	case !one && (o.cpu != "" || o.memory != ""):
-		return command.UsageErrorf(cmd, "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"")
+		return command.UsageErrorf(cmd, "--cpu and --memory require a single NODE_TYPE, without \"=\"")
 	case len(args) > 1 && o.etag != "":
-		return command.UsageErrorf(cmd, "an etag is of one node type")
+		return command.UsageErrorf(cmd, "--etag requires a single node type")
 	}
 	if err := o.end.Validate(cmd); err != nil {
 		return err
@@ -109,14 +111,14 @@ func (o *setOptions) update(arg string, one bool) (*workloadresizerv1.UpdateRati
 	return assignment(arg)
 }
 
-// completeEnd sets when the overrides end. That may be all that is changed.
+// completeEnd sets when the overrides end. That may be the only change.
 func (o *setOptions) completeEnd(cmd *cobra.Command) error {
 	end, said, err := o.end.At(cmd)
 	switch {
 	case err != nil:
 		return err
 	case !said && len(o.updates[0].GetUpdateMask().GetPaths()) == 0:
-		return command.UsageErrorf(cmd, "say what to set: --cpu, --memory, --for or --until")
+		return command.UsageErrorf(cmd, "nothing to set: use --cpu, --memory, --for or --until")
 	case !said:
 		return nil
 	}
@@ -133,7 +135,7 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 	for _, update := range o.updates {
 		nodeType := update.GetRatio().GetNodeType()
 		if o.create && o.present[nodeType] == nil && (update.GetRatio().GetCpuPerf() == 0 || update.GetRatio().GetMemoryPerf() == 0) {
-			return fmt.Errorf("%q has no ratio in force\n%s", nodeType, connect.BothPerformances)
+			return fmt.Errorf("%q has no effective ratio\n%s", nodeType, connect.BothPerformances)
 		}
 		update.AllowMissing = o.create
 		if update.Ratio.Etag = o.etag; o.etag == "" {
@@ -157,7 +159,7 @@ func (o *setOptions) Table(answer Answer) *metav1.Table {
 	return table
 }
 
-// ratiosByType are the ratios in force.
+// ratiosByType returns the ratios in effect, by node type.
 func ratiosByType(ctx context.Context, c *client.Client) (map[string]*workloadresizerv1.Ratio, error) {
 	resp, err := c.ListRatios(ctx)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// noEnd is the value of --until that takes an end away.
+// noEnd is the value of --until that removes an end.
 const noEnd = "never"
 
-// performance reads a performance: a finite number above 0.
+// performance parses a performance: a finite number above 0.
 func performance(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f > 0) || math.IsInf(f, 0) {
-		return 0, fmt.Errorf("want a number above 0, such as 1.08, got %q", text)
+		return 0, fmt.Errorf("must be a number above 0, such as 1.08, not %q", text)
 	}
 	return f, nil
 }
 
-// assignment reads NODE_TYPE=CPU, NODE_TYPE=CPU/MEMORY or NODE_TYPE=/MEMORY.
+// assignment parses NODE_TYPE=CPU, NODE_TYPE=CPU/MEMORY or NODE_TYPE=/MEMORY.
 func assignment(arg string) (*workloadresizerv1.UpdateRatioRequest, error) {
 	nodeType, values, _ := strings.Cut(arg, "=")
 	cpu, memory, _ := strings.Cut(values, "/")
 	if nodeType == "" || cpu == "" && memory == "" {
-		return nil, fmt.Errorf("want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got %q", arg)
+		return nil, fmt.Errorf("must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not %q", arg)
 	}
 	update, err := newUpdate(nodeType, cpu, memory)
 	if err != nil {
@@ -39,7 +39,7 @@ func assignment(arg string) (*workloadresizerv1.UpdateRatioRequest, error) {
 	return update, nil
 }
 
-// newUpdate changes the performances that are not empty.
+// newUpdate returns an update of the performances that are not empty.
 func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateRatioRequest, error) {
 	update := &workloadresizerv1.UpdateRatioRequest{
 		Ratio: &workloadresizerv1.Ratio{NodeType: nodeType}, UpdateMask: &fieldmaskpb.FieldMask{},
@@ -66,14 +66,14 @@ func Expire(update *workloadresizerv1.UpdateRatioRequest, at *timestamppb.Timest
 	update.UpdateMask.Paths = append(update.UpdateMask.Paths, "expire_time")
 }
 
-// parseUntil reads the value of --until.
+// parseUntil parses the value of --until.
 func parseUntil(text string) (*timestamppb.Timestamp, error) {
 	if text == noEnd {
 		return nil, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, fmt.Errorf("--until wants a time such as 2026-11-21T18:00:00Z, or %s, got %q", noEnd, text)
+		return nil, fmt.Errorf("--until must be a time such as 2026-11-21T18:00:00Z, or %s, not %q", noEnd, text)
 	}
 	return timestamppb.New(at), nil
 }

@@ -19,8 +19,7 @@ var ratioColumns = []metav1.TableColumnDefinition{
 // OverrideSource is the source that "ratios set" writes to.
 const OverrideSource = "override"
 
-// printRatios prints a row per node type, and what holds for all of them if
-// there is room.
+// printRatios prints a row per node type and, if wide, what applies to all of them.
 func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatiosResponse, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: ratioColumns}
 	for _, ratio := range resp.GetRatios() {
@@ -48,11 +47,11 @@ func ratioRow(ratio *workloadresizerv1.Ratio) metav1.TableRow {
 	}}
 }
 
-// ratioName is what -o name prints.
+// ratioName returns what -o name prints.
 func ratioName(ratio *workloadresizerv1.Ratio) string { return "nodetype/" + ratio.GetNodeType() }
 
-// sourceText is the source that decides. An override stands out: it is not what the
-// configuration says.
+// sourceText returns the source in effect. An override stands out, because it differs from
+// the configuration.
 func sourceText(from *workloadresizerv1.Provenance) print.Cell {
 	source := print.Cell{Text: print.OrAbsent(print.OneLine(from.GetSource()))}
 	if source.Text == OverrideSource {
@@ -68,7 +67,7 @@ func nodeTypeText(ratio *workloadresizerv1.Ratio) string {
 	return print.OneLine(ratio.GetNodeType())
 }
 
-// otherSources are what the sources say that do not decide.
+// otherSources returns the ratios of the sources that are not in effect.
 func otherSources(ratio *workloadresizerv1.Ratio) string {
 	var others []string
 	for i, candidate := range ratio.GetCandidates() {

@@ -12,10 +12,10 @@ import (
 )
 
 func TestTerminal(t *testing.T) {
-	t.Run("ratios writes ask at a terminal", ratiosWritesAskAtATerminal)
+	t.Run("asks for confirmation at a terminal", asksForConfirmationAtATerminal)
 }
 
-func ratiosWritesAskAtATerminal(t *testing.T) {
+func asksForConfirmationAtATerminal(t *testing.T) {
 	for _, verb := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, tc := range []struct {
 			answer string
@@ -31,7 +31,7 @@ func ratiosWritesAskAtATerminal(t *testing.T) {
 			streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
 			code := program(t.Context(), streams, onRatios(verb, "--server", cmdtest.Serve(t, server)))
 			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.Written()) != tc.asked {
-				t.Errorf("%q %q: exit %d, the server was asked %d times, stderr\n%s", verb, tc.answer, code, len(server.Written()), &stderr)
+				t.Errorf("%q %q: exit %d, %d requests, stderr\n%s", verb, tc.answer, code, len(server.Written()), &stderr)
 			}
 			if (stdout.Len() > 0) != (tc.code == command.ExitOK) {
 				t.Errorf("%q %q: stdout %q", verb, tc.answer, &stdout)

@@ -23,14 +23,14 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	o := &watchOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Show the ratios, and then every change as it comes",
-		Long: `Show the ratios, and then every change as it comes.
+		Short: "Show the ratios, and then every change as it happens",
+		Long: `Show the ratios, and then every change as it happens.
 
 ` + connect.WatchHelp,
-		Example: `  # What changes?
+		Example: `  # Watch all ratios
   resizectl ratios watch
 
-  # The CPU performance of n4 whenever it changes
+  # Print the CPU performance of n4 whenever it changes
   resizectl ratios watch -o json | jq 'select(.ratio.nodeType == "n4") | .ratio.cpuPerf'`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: command.Steps(o.run),

@@ -31,11 +31,11 @@ func TestRatiosWatch(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
-	t.Run("list of ratios that is watched", listOfRatiosThatIsWatched)
+	t.Run("watches with list --watch", watchesWithListWatch)
 }
 
 // "list --watch" is "watch".
-func listOfRatiosThatIsWatched(t *testing.T) {
+func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
 		server := &cmdtest.Server{}
 		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}

@@ -18,19 +18,19 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Answer is what the server says to a write of overrides.
+// Answer is the server's answer to a write of overrides.
 type Answer interface {
 	proto.Message
 	GetChange() *workloadresizerv1.RatioChange
 	GetImpact() *workloadresizerv1.Impact
 }
 
-// Write is a write of overrides that is shown before it is done.
+// Write is a write of overrides that is previewed first.
 type Write interface {
-	// Read notes the present state. Send has it as its condition, so that what is
+	// Read reads the current state. Send makes it a precondition, so that what was
 	// shown is what is changed.
 	Read(ctx context.Context, c *client.Client) error
-	// Send asks for the write, or with validateOnly for what it would change.
+	// Send requests the write or, with validateOnly, what it would change.
 	Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error)
 	// Table shows the answer as old → new.
 	Table(answer Answer) *metav1.Table
@@ -45,15 +45,15 @@ type WriteOptions struct {
 	dryRun command.DryRun
 }
 
-// AddFlags adds the flags to a command that is called name.
+// AddFlags adds the flags to the command called name.
 func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
-	cmd.Flags().StringVar(&o.Reason, "reason", "", "why, for those who read the history")
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, kept in the history")
 	o.AddYesFlag(cmd, name)
 	o.dryRun.AddFlag(cmd, "what would change")
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-// Run shows what w would change, asks, and has it changed.
+// Run shows what w would change, asks for confirmation, and makes the change.
 func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	if o.dryRun.On() {
 		return o.preview(cmd.Context(), w)
@@ -61,7 +61,7 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
 		return err
 	}
-	// Each call has a timeout of its own: people may think as long as they like.
+	// Each call has a timeout of its own, so that users have time to think.
 	would, err := o.call(cmd.Context(), w, true)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	return o.printDone(did)
 }
 
-// preview ends like "kubectl diff": ErrDifferences tells that pods would change.
+// preview ends like "kubectl diff": ErrDifferences means that pods would change.
 func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 	would, err := o.call(ctx, w, true)
 	if err != nil {
@@ -95,7 +95,7 @@ func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
 	}
 	if err == nil {
-		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "pods that this concerns")
+		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "affected pods")
 	}
 	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
 		err = command.ErrDifferences
@@ -103,8 +103,8 @@ func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 	return err
 }
 
-// call reads the present state first if the write is only tried: the real one has
-// to meet the state that was shown.
+// call reads the current state only before a dry run: the real write must match the state
+// that was shown.
 func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (answer Answer, err error) {
 	err = o.Server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if validateOnly {
@@ -114,7 +114,7 @@ func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (an
 		}
 		answer, err = w.Send(ctx, c, validateOnly)
 		if status.Code(err) == codes.Aborted {
-			return fmt.Errorf("somebody else was faster, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
+			return fmt.Errorf("another change came first, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
 		}
 		return err
 	})
@@ -131,11 +131,11 @@ func printWouldBe(out io.Writer, p print.Painter, w Write, would Answer, wide bo
 	return PrintImpact(out, p, would.GetImpact(), wide)
 }
 
-// printDone prints what was changed: a line per node type for people.
+// printDone prints what was changed: one line per node type, or a document.
 func (o *WriteOptions) printDone(did Answer) error {
 	change := did.GetChange()
 	if change == nil {
-		if _, err := fmt.Fprintln(o.ErrOut, "nothing is to be changed: the overrides are so already"); err != nil {
+		if _, err := fmt.Fprintln(o.ErrOut, "nothing to change: the overrides are already as requested"); err != nil {
 			return err
 		}
 	}

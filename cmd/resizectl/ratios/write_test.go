@@ -24,12 +24,12 @@ type (
 	batch    = workloadresizerv1.BatchUpdateRatiosRequest
 )
 
-// onRatios is the command line of a verb of ratios with flags.
+// onRatios returns the command line of a verb of ratios with flags.
 func onRatios(verb []string, flags ...string) []string {
 	return slices.Concat([]string{"ratios"}, verb, flags)
 }
 
-// What is sent is what was shown: the question and the write are the same but for
+// The write matches what was shown: the dry run and the write are the same except for
 // validate_only, and have the etags that were read.
 func TestRatiosWrites(t *testing.T) {
 	for _, tc := range []struct {
@@ -72,20 +72,20 @@ func TestRatiosWrites(t *testing.T) {
 			cmdtest.Golden(t, tc.golden+".table", stdout)
 			cmdtest.Golden(t, tc.golden+".preview", stderr)
 			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong requests (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 func TestWrite(t *testing.T) {
-	t.Run("ratios set for a while", ratiosSetForAWhile)
-	t.Run("ratios writes as documents", ratiosWritesAsDocuments)
-	t.Run("nothing to change is not asked for", nothingToChangeIsNotAskedFor)
-	t.Run("somebody else was faster", somebodyElseWasFaster)
+	t.Run("sets ratios for a limited time", setsRatiosForALimitedTime)
+	t.Run("prints writes as documents", printsWritesAsDocuments)
+	t.Run("does not ask for confirmation without a change", doesNotAskForConfirmationWithoutAChange)
+	t.Run("fails if another change came first", failsIfAnotherChangeCameFirst)
 }
 
-func ratiosSetForAWhile(t *testing.T) {
+func setsRatiosForALimitedTime(t *testing.T) {
 	server := cmdtest.Writable()
 	begin := time.Now()
 	code, _, stderr := program.Shell(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", cmdtest.Serve(t, server))
@@ -94,7 +94,7 @@ func ratiosSetForAWhile(t *testing.T) {
 	}
 	end := server.LastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) || end.Nanosecond() != 0 {
-		t.Errorf("ends %v after the beginning", end.Sub(begin))
+		t.Errorf("ends %v after the start", end.Sub(begin))
 	}
 }
 
@@ -109,7 +109,7 @@ func TestRatiosDryRun(t *testing.T) {
 			}
 			cmdtest.Golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
 			if n := len(server.Written()); n != 1 {
-				t.Errorf("%q: asked %d times", args, n)
+				t.Errorf("%q: %d requests", args, n)
 			}
 			server.Impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
 			code, stdout, stderr = program.Shell(t.Context(), append(asked, "--dry-run=server")...)
@@ -120,7 +120,7 @@ func TestRatiosDryRun(t *testing.T) {
 	}
 }
 
-func ratiosWritesAsDocuments(t *testing.T) {
+func printsWritesAsDocuments(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range []string{"json", "yaml"} {
 			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, cmdtest.Writable()), "--yes", "-o", output)...)
@@ -132,20 +132,20 @@ func ratiosWritesAsDocuments(t *testing.T) {
 	}
 }
 
-func nothingToChangeIsNotAskedFor(t *testing.T) {
+func doesNotAskForConfirmationWithoutAChange(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.08"}, {"delete", "c3", "--ignore-not-found"}, {"rollback", "--to", "3"}} {
 		server := cmdtest.Writable()
 		server.Unchanged = true
 		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
-		if code != command.ExitOK || stdout != "" || stderr != "nothing is to be changed: the overrides are so already\n" || len(server.Written()) != 1 {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q, asked %d times", args, code, stdout, stderr, len(server.Written()))
+		if code != command.ExitOK || stdout != "" || stderr != "nothing to change: the overrides are already as requested\n" || len(server.Written()) != 1 {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, %d requests", args, code, stdout, stderr, len(server.Written()))
 		}
 	}
 }
 
-func somebodyElseWasFaster(t *testing.T) {
-	want := "error: somebody else was faster, so nothing was changed: n4 was changed by bob\n" +
-		"see what is there now with \"resizectl ratios history\", and run the command again if it is still right\n"
+func failsIfAnotherChangeCameFirst(t *testing.T) {
+	want := "error: another change came first, so nothing was changed: n4 was changed by bob\n" +
+		"see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		server := cmdtest.Writable()
 		server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
@@ -163,33 +163,33 @@ func TestRatiosWriteUsage(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"nobody can be asked about set", "ratios set needs --yes where nobody can be asked", []string{"set", "n4=1.2"}},
-		{"nobody can be asked about delete", "ratios delete needs --yes where nobody can be asked", []string{"delete", "n4"}},
-		{"nobody can be asked about rollback", "ratios rollback needs --yes where nobody can be asked", []string{"rollback", "--to", "1"}},
-		{"nothing to set", "say what to set: --cpu, --memory, --for or --until", []string{"set", "n4"}},
-		{"no node type", "name what it is about: NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...", []string{"set", "--cpu", "1"}},
-		{"an empty node type", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"\"", []string{"set", "", "--until", "never"}},
-		{"an empty value", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"n4=\"", []string{"set", "n4="}},
-		{"several without values", "want NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, got \"n4\"", []string{"set", "n4", "c3"}},
-		{"not a number", "n4: want a number above 0, such as 1.08, got \"fast\"", []string{"set", "n4=fast"}},
-		{"not above 0", "want a number above 0, such as 1.08, got \"0\"", []string{"set", "n4", "--cpu", "0"}},
-		{"no number", "n4: want a number above 0, such as 1.08, got \"NaN\"", []string{"set", "n4=1/NaN"}},
-		{"without end", "n4: want a number above 0, such as 1.08, got \"Inf\"", []string{"set", "n4=Inf"}},
-		{"one value for several", "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"", []string{"set", "n4", "c3", "--cpu", "1"}},
-		{"a value twice", "--cpu and --memory are of one NODE_TYPE, which is named without \"=\"", []string{"set", "n4=1", "--memory", "1"}},
-		{"one etag for several", "an etag is of one node type", []string{"set", "n4=1", "c3=1", "--etag", "a"}},
+		{"set without a terminal", "ratios set requires --yes if standard input is not a terminal", []string{"set", "n4=1.2"}},
+		{"delete without a terminal", "ratios delete requires --yes if standard input is not a terminal", []string{"delete", "n4"}},
+		{"rollback without a terminal", "ratios rollback requires --yes if standard input is not a terminal", []string{"rollback", "--to", "1"}},
+		{"nothing to set", "nothing to set: use --cpu, --memory, --for or --until", []string{"set", "n4"}},
+		{"no node type", "missing arguments: expected NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...", []string{"set", "--cpu", "1"}},
+		{"an empty node type", "must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not \"\"", []string{"set", "", "--until", "never"}},
+		{"an empty value", "must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not \"n4=\"", []string{"set", "n4="}},
+		{"several node types without values", "must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not \"n4\"", []string{"set", "n4", "c3"}},
+		{"a value that is not numeric", "n4: must be a number above 0, such as 1.08, not \"fast\"", []string{"set", "n4=fast"}},
+		{"a value that is not above 0", "must be a number above 0, such as 1.08, not \"0\"", []string{"set", "n4", "--cpu", "0"}},
+		{"a value that is not a number", "n4: must be a number above 0, such as 1.08, not \"NaN\"", []string{"set", "n4=1/NaN"}},
+		{"an infinite value", "n4: must be a number above 0, such as 1.08, not \"Inf\"", []string{"set", "n4=Inf"}},
+		{"one value for several node types", "--cpu and --memory require a single NODE_TYPE, without \"=\"", []string{"set", "n4", "c3", "--cpu", "1"}},
+		{"a value twice", "--cpu and --memory require a single NODE_TYPE, without \"=\"", []string{"set", "n4=1", "--memory", "1"}},
+		{"one etag for several node types", "--etag requires a single node type", []string{"set", "n4=1", "c3=1", "--etag", "a"}},
 		{"a node type twice", "n4 is named twice", []string{"set", "n4=1", "n4=/1"}},
-		{"two ends", "--for and --until say the same thing: name one", []string{"set", "n4=1", "--for", "1h", "--until", "never"}},
-		{"no time", "--for 1ms is less than a second; --until never is no end", []string{"set", "n4=1", "--for", "1ms"}},
-		{"not a time", "--until wants a time such as 2026-11-21T18:00:00Z, or never, got \"tomorrow\"", []string{"set", "n4=1", "--until", "tomorrow"}},
-		{"no way to try", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server", []string{"set", "n4=1", "--dry-run=client"}},
+		{"two ends", "--for and --until cannot be combined", []string{"set", "n4=1", "--for", "1h", "--until", "never"}},
+		{"a duration that is too short", "--for 1ms is less than a second; use --until never for no end", []string{"set", "n4=1", "--for", "1ms"}},
+		{"an end that is not a time", "--until must be a time such as 2026-11-21T18:00:00Z, or never, not \"tomorrow\"", []string{"set", "n4=1", "--until", "tomorrow"}},
+		{"an unknown value of --dry-run", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server", []string{"set", "n4=1", "--dry-run=client"}},
 		{"an empty node type to delete", "the node type is empty", []string{"delete", ""}},
-		{"several to delete", "2 names are too many: give NODE_TYPE", []string{"delete", "n4", "c3"}},
-		{"back to what", "name the last change to keep with --to; \"resizectl ratios history\" lists them", []string{"rollback"}},
-		{"back to before the beginning", "--to -1 is negative; 0 is before the first change", []string{"rollback", "--to", "-1"}},
+		{"several node types to delete", "2 arguments are too many: expected NODE_TYPE", []string{"delete", "n4", "c3"}},
+		{"a rollback without a change", "set --to to the last change to keep; \"resizectl ratios history\" lists the changes", []string{"rollback"}},
+		{"a rollback to a negative change", "--to -1 is negative; 0 is the state before the first change", []string{"rollback", "--to", "-1"}},
 		{"an empty node type to get", "the node type is empty", []string{"get", ""}},
-		{"the history of an empty node type", "the node type is empty; leave it out for all of them", []string{"history", ""}},
-		{"less than nothing of the history", "--limit -1 is negative; 0 is no limit", []string{"history", "--limit", "-1"}},
+		{"the history of an empty node type", "the node type is empty; omit it for all of them", []string{"history", ""}},
+		{"a negative limit", "--limit -1 is negative; use 0 for no limit", []string{"history", "--limit", "-1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
@@ -200,6 +200,6 @@ func TestRatiosWriteUsage(t *testing.T) {
 		})
 	}
 	if asked := server.LastRequest(); asked != nil {
-		t.Errorf("the server was asked: %v", asked)
+		t.Errorf("the server received %v", asked)
 	}
 }

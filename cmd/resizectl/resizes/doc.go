@@ -1,5 +1,6 @@
-// Package resizes is the commands of what was done to pods: it lists and watches the
-// resizes, how far nodes are with them, and why a pod is only partly sized.
+// Package resizes has the commands that show what was done to pods: it lists and watches
+// resizes, their state on the nodes, and why a pod is only partly sized.
 //
-// It must not know what would be done, beyond the reasons in a plan: that is for plans.
+// It must not know what would be done, except for the reasons in a plan: that is for package
+// plans.
 package resizes

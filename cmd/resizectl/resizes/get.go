@@ -22,11 +22,11 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 	o := &getOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "get POD",
-		Short: "Show what was done to a pod, and how far its node is",
-		Long: `Show what was done to a pod, and how far its node is.
+		Short: "Show the resize of a pod, and its state on the node",
+		Long: `Show the resize of a pod, and its state on the node.
 
 ` + resizesHelp,
-		Example: `  # Does a pod run with what it asks for?
+		Example: `  # Show whether a pod runs with what it requests
   resizectl resizes get web-6d4cf56db6-x2x7p -n shop -o wide`,
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.pod.Complete),

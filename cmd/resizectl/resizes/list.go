@@ -28,14 +28,14 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the pods that were sized",
-		Long: `List the pods that were sized: those of the namespace, or with --all-namespaces of
-the cluster.
+		Long: `List the pods that were sized in the namespace or, with --all-namespaces, in the
+cluster.
 
 ` + resizesHelp,
-		Example: `  # What was done in a namespace?
+		Example: `  # List the resizes in a namespace
   resizectl resizes list -n shop
 
-  # Which nodes cannot give what their pods ask for?
+  # List the pods whose nodes cannot provide what they request
   resizectl resizes list -A --state deferred,infeasible,failed -o wide`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,17 +50,17 @@ the cluster.
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the pods of every namespace, whatever --namespace says")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the pods of every namespace, regardless of --namespace")
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	addStateFlag(cmd, &o.states)
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with what is done as it happens, as \"resizectl resizes watch\" does")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every resize as it happens, as \"resizectl resizes watch\" does")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
 func (o *listOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
 	if o.namespace == "" {
-		return nil, command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+		return nil, command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 	}
 	states, err := parseStates(cmd, o.states)
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *listOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResize
 
 func (o *listOptions) runWatch(cmd *cobra.Command) error {
 	if o.labels != "" || len(o.states) > 0 {
-		return command.UsageErrorf(cmd, "--watch shows every pod that is sized: leave --selector and --state out")
+		return command.UsageErrorf(cmd, "--watch cannot be combined with --selector or --state")
 	}
 	w := &watchOptions{
 		Output: o.Output, server: o.server,
@@ -120,7 +120,7 @@ func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
 func (o *listOptions) nothingFound() string {
 	found := "no pods found that were sized"
 	if o.labels != "" || len(o.states) > 0 {
-		found = "no such pods found that were sized"
+		found = "no matching pods found that were sized"
 	}
 	if o.allNamespaces {
 		return found

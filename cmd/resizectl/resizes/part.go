@@ -13,11 +13,11 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Partly tells that a pod was given only some of its sizes: it is said to be sized for a
-// node type when nothing waits any more.
+// Partly reports whether only some of a pod's sizes were applied: the server reports a node
+// type only when none is left to apply.
 func Partly(resize *workloadresizerv1.Resize) bool { return resize.GetNodeType() == "" }
 
-// sizedText is when a pod was sized.
+// sizedText returns when a pod was sized.
 func sizedText(resize *workloadresizerv1.Resize) string {
 	if Partly(resize) {
 		return "partly"
@@ -25,7 +25,7 @@ func sizedText(resize *workloadresizerv1.Resize) string {
 	return print.Timestamp(resize.GetApplyTime())
 }
 
-// remarkParts tells how to find out why pods of a list are only partly sized.
+// remarkParts prints how to find out why pods of a list are only partly sized.
 func remarkParts(errOut io.Writer, resizes []*workloadresizerv1.Resize) error {
 	var parts int64
 	for _, resize := range resizes {
@@ -36,11 +36,11 @@ func remarkParts(errOut io.Writer, resizes []*workloadresizerv1.Resize) error {
 	if parts == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(errOut, "%s partly sized; \"resizectl explain POD\" tells why\n", are(parts))
+	_, err := fmt.Fprintf(errOut, "%s partly sized; \"resizectl explain POD\" shows why\n", are(parts))
 	return err
 }
 
-// are is "1 pod is" or "2 pods are".
+// are returns "1 pod is" or e.g. "2 pods are".
 func are(pods int64) string {
 	if pods == 1 {
 		return "1 pod is"
@@ -48,11 +48,11 @@ func are(pods int64) string {
 	return print.CountOf(pods, "pod") + " are"
 }
 
-// printPart says why a pod is only partly sized. Who may not see its plan is told that.
+// printPart prints why a pod is only partly sized, or that the caller may not see its plan.
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "partly sized, and why cannot be told: %s.\n", print.OneLine(connect.MessageOf(err)))
+		_, err = fmt.Fprintf(w, "partly sized, for an unknown reason: %s.\n", print.OneLine(connect.MessageOf(err)))
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", RestText(plan)); err != nil {
@@ -66,8 +66,8 @@ func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workl
 	return nil
 }
 
-// restReasons are why a pod that is partly sized does not have the rest, by its plan now;
-// none if that is about to be given.
+// restReasons returns why a partly sized pod does not have the rest of its sizes, by its
+// current plan; none if the rest is about to be applied.
 func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 	var why []*workloadresizerv1.PlanReason
 	for _, reason := range plan.GetReasons() {
@@ -81,7 +81,7 @@ func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 	return why
 }
 
-// RestText is e.g. "is left alone for NodeCapacity".
+// RestText returns e.g. "is skipped: NodeCapacity".
 func RestText(plan *workloadresizerv1.Plan) string {
 	var codes []string
 	for _, reason := range restReasons(plan) {
@@ -90,12 +90,11 @@ func RestText(plan *workloadresizerv1.Plan) string {
 	if len(codes) == 0 {
 		return "follows"
 	}
-	return "is left alone for " + strings.Join(codes, ", ")
+	return "is skipped: " + strings.Join(codes, ", ")
 }
 
-// LeavesAsIs are the reasons for which a resource may stay as it is, or go back to what
-// it was, where its size is worked out. All other reasons to leave a pod alone are known
-// before that.
+// LeavesAsIs are the reasons why a resource may stay as it is, or be reverted, although its
+// size was computed. All other reasons to skip a pod are known before that.
 var LeavesAsIs = []string{
 	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
 	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",

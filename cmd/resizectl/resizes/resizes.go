@@ -8,16 +8,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// NewCommand is resizes, with its commands.
+// NewCommand returns resizes, with its commands.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resizes",
-		Short: "Show what was done to pods, and how far the nodes are with it",
-		Long: `Show what was done to pods, and how far the nodes are with it.
+		Short: "Show the resizes of pods, and their state on the nodes",
+		Long: `Show the resizes of pods, and their state on the nodes.
 
-This is what the cluster itself has: also what was done by another replica of the
-server, or before it was started. What is still to be done is what "resizectl plan"
-shows.`,
+This is the state of the cluster itself: it includes resizes by other replicas of
+the server, and resizes from before the server started. "resizectl plan" shows
+what is still to be done.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
@@ -28,18 +28,20 @@ shows.`,
 	return cmd
 }
 
-// resizesHelp is what the tables of all these commands show.
-const resizesHelp = `There is a row per container that was sized. CPU and MEMORY are its requests,
-"original → now". STATE is how far the node is with the pod:
+// resizesHelp describes the tables of all these commands.
+const resizesHelp = `There is one row per container that was sized. CPU and MEMORY are its requests,
+"original → now". STATE is the state of the resize on the node:
 
-  actuated     the containers run with that
-  pending      the kubelet has not looked at it yet
-  in-progress  the kubelet is at it
+  actuated     the containers run with these sizes
+  pending      the kubelet has not looked at the resize yet
+  in-progress  the kubelet is applying the resize
   deferred     the node has no room now; the kubelet tries again
-  infeasible   the node can never give it
-  failed       the kubelet failed at it
+  infeasible   the node can never provide these sizes
+  failed       the kubelet failed to apply the resize
 
-SIZED is when, or "partly": some of its sizes are still to be given, and TYPE is that of
-the pod once all are.
+SIZED is when the pod was sized, or "partly" while some of its sizes are not
+applied yet. TYPE is the node type that the pod is sized for, once all its sizes
+are applied.
 
--o wide shows what the containers run with (ACTUAL), and what the kubelet says.`
+-o wide also shows what the containers run with (ACTUAL), and the kubelet's
+message.`

@@ -50,7 +50,7 @@ func TestResizes(t *testing.T) {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
@@ -65,7 +65,7 @@ func TestNoResizes(t *testing.T) {
 	}{
 		{"no pods found that were sized in namespace default\n", nil},
 		{"no pods found that were sized\n", []string{"-A"}},
-		{"no such pods found that were sized in namespace shop\n", []string{"-n", "shop", "-l", "app=web"}},
+		{"no matching pods found that were sized in namespace shop\n", []string{"-n", "shop", "-l", "app=web"}},
 	} {
 		code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "list", "--server", address}, tc.args...)...)
 		if code != command.ExitOK || stdout != "" || stderr != tc.stderr {
@@ -79,19 +79,19 @@ func TestNoResizes(t *testing.T) {
 }
 
 func TestResizesRules(t *testing.T) {
-	t.Run("resizes of part of a pod", resizesOfPartOfAPod)
-	t.Run("list of resizes that is watched", listOfResizesThatIsWatched)
+	t.Run("explains partly sized pods", explainsPartlySizedPods)
+	t.Run("watches with list --watch", watchesWithListWatch)
 }
 
-// A pod that is partly sized is said to be so, and why.
-func resizesOfPartOfAPod(t *testing.T) {
+// The output says which pods are partly sized, and why.
+func explainsPartlySizedPods(t *testing.T) {
 	server := &cmdtest.Server{}
 	server.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0"), cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
 	plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "NodeCapacity", Message: "node node-1 has no room for 1Gi more"}}
 	server.Plans = []*workloadresizerv1.Plan{plan}
 	address := cmdtest.Serve(t, server)
-	const remark = "1 pod is partly sized; \"resizectl explain POD\" tells why\n"
+	const remark = "1 pod is partly sized; \"resizectl explain POD\" shows why\n"
 	for _, tc := range []struct {
 		golden, stderr string
 		args           []string
@@ -109,7 +109,7 @@ func resizesOfPartOfAPod(t *testing.T) {
 	}
 	server.Resizing.Refused = map[string]error{"PreviewPod": cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
 	code, stdout, stderr := program.Shell(t.Context(), "resizes", "get", "api-0", "--server", address)
-	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, and why cannot be told: ann may not preview plans.\n") {
+	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, for an unknown reason: ann may not preview plans.\n") {
 		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -137,7 +137,7 @@ func TestWatchResizes(t *testing.T) {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.LastRequest(), protocmp.Transform()); diff != "" {
-				t.Errorf("asked for something else (-want +got):\n%s", diff)
+				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
@@ -145,7 +145,7 @@ func TestWatchResizes(t *testing.T) {
 }
 
 // "list --watch" is "watch".
-func listOfResizesThatIsWatched(t *testing.T) {
+func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
 		server := &cmdtest.Server{}
 		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}

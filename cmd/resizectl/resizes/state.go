@@ -10,8 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// resizeStates are the states in words, in the order in which a node goes through
-// them.
+// resizeStates are the states as words, in the order of the help.
 var resizeStates = []struct {
 	state workloadresizerv1.ResizeState
 	name  string
@@ -33,7 +32,7 @@ func stateNames() []string {
 	return names
 }
 
-// State is how far a node is, in a word.
+// State returns the state of a resize on the node, as a word.
 func State(state workloadresizerv1.ResizeState) print.Cell {
 	for _, s := range resizeStates {
 		if s.state == state {
@@ -45,7 +44,7 @@ func State(state workloadresizerv1.ResizeState) print.Cell {
 }
 
 func addStateFlag(cmd *cobra.Command, states *[]string) {
-	cmd.Flags().StringSliceVar(states, "state", nil, "only pods in these states, of "+strings.Join(stateNames(), ", "))
+	cmd.Flags().StringSliceVar(states, "state", nil, "only pods in these states, any of "+strings.Join(stateNames(), ", "))
 	command.CompleteFlag(cmd, "state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -7,10 +7,10 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// resizeName is what -o name prints.
+// resizeName returns what -o name prints.
 func resizeName(resize *workloadresizerv1.Resize) string { return print.PodName(resize.GetPod()) }
 
-// resizesTable has a row per container that was sized.
+// resizesTable returns a table with a row per container that was sized.
 func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *metav1.Table {
 	t := &metav1.Table{ColumnDefinitions: resizeColumns(withNamespace, print.Column("State"))}
 	for _, resize := range resizes {
@@ -19,8 +19,8 @@ func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *met
 	return t
 }
 
-// resizeColumns have state as the column of states: a watch makes room for those
-// that may come.
+// resizeColumns uses state as the column of states: a watch makes room for states that may
+// follow.
 func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []metav1.TableColumnDefinition {
 	var columns []metav1.TableColumnDefinition
 	if withNamespace {
@@ -32,7 +32,7 @@ func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []met
 		print.WideColumn("Actual CPU"), print.WideColumn("Actual Memory"), print.WideColumn("Message"))
 }
 
-// resizeRows are the rows of a pod; one without containers has a row too.
+// resizeRows returns the rows of a pod; a pod without containers has a row, too.
 func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
 	containers := resize.GetContainers()
 	if len(containers) == 0 {

@@ -25,25 +25,25 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	o := &watchOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Show what is done to pods as it happens",
-		Long: `Show the pods that were sized, and from then on what is done.
+		Short: "Show the pods that were sized, and then every resize as it happens",
+		Long: `Show the pods that were sized, and then every resize as it happens.
 
 ` + connect.WatchHelp + "\n\n" + resizesHelp,
-		Example: `  # See the pods of a rollout being sized
+		Example: `  # Watch the pods of a rollout being sized
   resizectl resizes watch -n shop
 
-  # Have a program told of nodes that have no room
+  # Print each resize that its node has no room for, as JSON
   resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.namespace == "" {
-				return command.UsageErrorf(cmd, "the namespace is empty; every namespace is --all-namespaces")
+				return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, whatever --namespace says")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, regardless of --namespace")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }

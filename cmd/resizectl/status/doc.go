@@ -1,5 +1,4 @@
-// Package status is the command that shows how the server does.
+// Package status has the command that shows the state of the server.
 //
-// It must not know what the parts of the server are: it shows what the server says of
-// itself.
+// It must not know the parts of the server: it shows what the server reports.
 package status

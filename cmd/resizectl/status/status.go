@@ -16,20 +16,20 @@ type options struct {
 	server *connect.Connection
 }
 
-// NewCommand is status.
+// NewCommand returns status.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &options{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show how the server does: who leads, what waits, what is wrong",
-		Long: `Show how the server does: which replica answers and which one resizes, what waits
-to be done, what is wrong, and how many pods there are by decision and reason.
+		Short: "Show the state of the server: its leader, its queue, its problems",
+		Long: `Show the state of the server: which replica answers and which one resizes, what is
+queued, what is wrong, and how many pods there are by decision and reason.
 
-The exit code is 0 if the server answers, whatever it says.`,
-		Example: `  # Is all well?
+The exit code is 0 if the server answers, even if it reports problems.`,
+		Example: `  # Show whether the server is healthy
   resizectl status
 
-  # Why are pods left alone, in numbers?
+  # Count the skipped pods by reason
   resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: command.Steps(o.run),

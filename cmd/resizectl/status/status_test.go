@@ -57,10 +57,10 @@ func TestStatus(t *testing.T) {
 }
 
 func TestStatusRules(t *testing.T) {
-	t.Run("status that is refused", statusThatIsRefused)
+	t.Run("reports a refusal", reportsARefusal)
 }
 
-func statusThatIsRefused(t *testing.T) {
+func reportsARefusal(t *testing.T) {
 	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
 	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", cmdtest.Serve(t, server), "--color=always")
 	if code != command.ExitError || stdout != "" {

@@ -10,7 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printStatus prints what there is once as lines, and the pods as a table.
+// printStatus prints single values as lines, and the pods as a table.
 func printStatus(w io.Writer, p print.Painter, s *workloadresizerv1.GetStatusResponse, wide bool) error {
 	if err := print.Lines(w, 10, statusLines(p, s, wide)); err != nil {
 		return err
@@ -39,7 +39,7 @@ func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide b
 		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
 	}
 	if s.GetDryRun() {
-		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans and writes nothing")})
+		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}
 	revision := "none yet"
 	if s.GetRatioRevision() != "" {
@@ -47,7 +47,7 @@ func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide b
 	}
 	lines = append(lines,
 		[2]string{"ratios", revision},
-		[2]string{"queue", fmt.Sprintf("%s to look at, %s to size anew", print.CountOf(s.GetQueueLength(), "pod"), print.CountOf(s.GetRealignBacklog(), "pod"))},
+		[2]string{"queue", fmt.Sprintf("%s to process, %s to resize again", print.CountOf(s.GetQueueLength(), "pod"), print.CountOf(s.GetRealignBacklog(), "pod"))},
 		[2]string{"holds", fmt.Sprint(s.GetHolds())},
 	)
 	if len(s.GetProblems()) == 0 {
@@ -62,13 +62,13 @@ func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide b
 func leaderText(s *workloadresizerv1.GetStatusResponse) string {
 	if s.GetLeader() == nil {
 		if s.GetLeading() {
-			return "the replica that answers"
+			return "this replica"
 		}
-		return "not known"
+		return "unknown"
 	}
 	text := fmt.Sprintf("%s, since %s", print.OneLine(s.GetLeader().GetIdentity()), print.Timestamp(s.GetLeader().GetAcquireTime()))
 	if s.GetLeading() {
-		text += " (the replica that answers)"
+		text += " (this replica)"
 	}
 	return text
 }

@@ -23,19 +23,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// SampleErrorCode is why a sample is rejected.
+// Why a sample is rejected.
 type SampleErrorCode int32
 
 const (
 	// Never sent.
 	SampleErrorCode_SAMPLE_ERROR_CODE_UNSPECIFIED SampleErrorCode = 0
-	// A field is missing or bad.
+	// A field is missing or invalid.
 	SampleErrorCode_SAMPLE_ERROR_CODE_INVALID SampleErrorCode = 1
-	// No such node is known; it may be in a while if it is new.
+	// The node is not known. If it is new, it may become known soon.
 	SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN SampleErrorCode = 2
-	// The caller may only send samples of the node that it runs on.
+	// The caller can send only samples of the node that it runs on.
 	SampleErrorCode_SAMPLE_ERROR_CODE_NODE_NOT_YOURS SampleErrorCode = 3
-	// Another sample has the id.
+	// Another sample has the same id.
 	SampleErrorCode_SAMPLE_ERROR_CODE_ID_CONFLICT SampleErrorCode = 4
 )
 
@@ -84,15 +84,15 @@ func (SampleErrorCode) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{0}
 }
 
-// BenchmarkMode is what benchmarks do for a node type.
+// What benchmarks do for a node type.
 type BenchmarkMode int32
 
 const (
 	// Never sent.
 	BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED BenchmarkMode = 0
-	// What they say is shown, and nothing is changed.
+	// Suggestions are shown, but not applied.
 	BenchmarkMode_BENCHMARK_MODE_OBSERVE BenchmarkMode = 1
-	// Their ratios are those of the benchmark source.
+	// The ratios that benchmarks support are the ratios of the benchmark source.
 	BenchmarkMode_BENCHMARK_MODE_APPLY BenchmarkMode = 2
 )
 
@@ -137,44 +137,47 @@ func (BenchmarkMode) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{1}
 }
 
-// BenchmarkSample is one measurement of one machine by one benchmark.
+// One measurement of one machine by one benchmark.
 type BenchmarkSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifies the measurement among those of the node type. Required.
+	// Required. Identifies the sample among the samples of the node type.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The node of this cluster that was measured: its labels tell the node type.
-	// Exactly one of node, node_type and instance_type must be set, or the last two.
+	// The node of this cluster that was measured. Its labels determine the node type.
+	// Exactly one of node, node_type and instance_type must be set, or both node_type and
+	// instance_type.
 	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	// What the machine is called by in ratios, e.g. "n4", without its CPU model.
+	// The node type as in ratios, for example "n4", without its CPU model.
 	NodeType string `protobuf:"bytes,3,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// What its cloud calls the machine, e.g. "n4-standard-8".
+	// The cloud provider's name for the machine type, for example "n4-standard-8".
 	InstanceType string `protobuf:"bytes,4,opt,name=instance_type,json=instanceType,proto3" json:"instance_type,omitempty"`
-	// The CPU model, e.g. "Intel-6-143"; empty if it is not known.
+	// The CPU model, for example "Intel-6-143"; empty if it is not known.
 	CpuModel string `protobuf:"bytes,5,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// What was run, e.g. "coremark". Required.
+	// Required. The benchmark, for example "coremark".
 	Benchmark string `protobuf:"bytes,6,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// The benchmark's version: scores of different ones are not compared.
+	// The version of the benchmark. Scores of different versions are not compared.
 	Version string `protobuf:"bytes,7,opt,name=version,proto3" json:"version,omitempty"`
-	// The throughput of all vCPUs together, or of one in a spot check; more is
-	// faster. Required.
+	// Required. The throughput of all vCPUs together or, in a spot check, of one vCPU. A
+	// higher score is faster.
 	Score float64 `protobuf:"fixed64,8,opt,name=score,proto3" json:"score,omitempty"`
-	// The unit of the score, for people, e.g. "MB/s".
+	// The unit of the score, for display, for example "MB/s".
 	Unit string `protobuf:"bytes,9,opt,name=unit,proto3" json:"unit,omitempty"`
-	// How many vCPUs the machine has. Required.
+	// Required. The number of vCPUs of the machine.
 	Vcpus int32 `protobuf:"varint,10,opt,name=vcpus,proto3" json:"vcpus,omitempty"`
-	// How many threads ran: all vCPUs, or 1 in a spot check. Required.
+	// Required. The number of threads that ran: the number of vCPUs, or 1 in a spot
+	// check.
 	Threads int32 `protobuf:"varint,11,opt,name=threads,proto3" json:"threads,omitempty"`
-	// The throughput of one thread alone; 0 if that was not measured.
+	// The throughput of a single thread; 0 if it was not measured.
 	SingleThreadScore float64 `protobuf:"fixed64,12,opt,name=single_thread_score,json=singleThreadScore,proto3" json:"single_thread_score,omitempty"`
-	// How many runs the score sums up, of published results; 0 is one.
+	// The number of runs that the score summarizes, for published results; 0 means 1.
 	Runs int32 `protobuf:"varint,13,opt,name=runs,proto3" json:"runs,omitempty"`
-	// Tells machines apart; the node if that is set. Otherwise required.
+	// Identifies the machine. Required unless node is set, which then identifies the
+	// machine.
 	Machine string `protobuf:"bytes,14,opt,name=machine,proto3" json:"machine,omitempty"`
-	// When it was measured. Required.
+	// Required. When the measurement was taken.
 	MeasureTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=measure_time,json=measureTime,proto3" json:"measure_time,omitempty"`
-	// Whether it is a short check of one vCPU, which never decides.
+	// Whether this is a short check of one vCPU, which never determines a ratio.
 	SpotCheck bool `protobuf:"varint,16,opt,name=spot_check,json=spotCheck,proto3" json:"spot_check,omitempty"`
-	// Who says so, e.g. the name of a feed.
+	// The source of the sample, for example the name of a feed.
 	Source        string `protobuf:"bytes,17,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,12 +332,12 @@ func (x *BenchmarkSample) GetSource() string {
 	return ""
 }
 
-// IngestSamplesRequest is a part of the samples.
+// One part of the samples sent to BenchmarkService.IngestSamples.
 type IngestSamplesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The samples.
 	Samples []*BenchmarkSample `protobuf:"bytes,1,rep,name=samples,proto3" json:"samples,omitempty"`
-	// Whether to store nothing of this part, and tell what is wrong with it.
+	// Whether to only validate the samples of this part, without storing them.
 	ValidateOnly  bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,18 +387,18 @@ func (x *IngestSamplesRequest) GetValidateOnly() bool {
 	return false
 }
 
-// IngestSamplesResponse says what became of the samples.
+// Response message for BenchmarkService.IngestSamples.
 type IngestSamplesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many are stored now, or would be with validate_only.
+	// The number of samples that were stored or, with validate_only, would be stored.
 	Stored int64 `protobuf:"varint,1,opt,name=stored,proto3" json:"stored,omitempty"`
-	// How many were known before.
+	// The number of samples that were already stored.
 	Known int64 `protobuf:"varint,2,opt,name=known,proto3" json:"known,omitempty"`
-	// How many are wrong.
+	// The number of samples that were rejected.
 	Rejected int64 `protobuf:"varint,3,opt,name=rejected,proto3" json:"rejected,omitempty"`
-	// How many are older than those that are kept.
+	// The number of samples that are older than those that are kept.
 	Old int64 `protobuf:"varint,4,opt,name=old,proto3" json:"old,omitempty"`
-	// What is wrong with the first 1000 of the rejected ones.
+	// The errors of the first 1000 rejected samples.
 	Errors        []*SampleError `protobuf:"bytes,5,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,18 +469,18 @@ func (x *IngestSamplesResponse) GetErrors() []*SampleError {
 	return nil
 }
 
-// SampleError is what is wrong with a sample.
+// The error of one sample.
 type SampleError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Counts the samples of the stream, from 0.
+	// The index of the sample in the stream, counted from 0.
 	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	// The id of the sample.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// Why it is rejected.
+	// Why the sample is rejected.
 	Code SampleErrorCode `protobuf:"varint,3,opt,name=code,proto3,enum=workloadresizer.v1.SampleErrorCode" json:"code,omitempty"`
-	// The field, e.g. "score"; empty if it is not a single one.
+	// The invalid field, for example "score"; empty if it is not a single field.
 	Field string `protobuf:"bytes,4,opt,name=field,proto3" json:"field,omitempty"`
-	// The particulars, for people.
+	// The details of the error, in human-readable form.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -548,16 +551,16 @@ func (x *SampleError) GetMessage() string {
 	return ""
 }
 
-// ListBenchmarksRequest asks for a page of what the samples come to.
+// Request message for BenchmarkService.ListBenchmarks.
 type ListBenchmarksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only node type; empty for all.
+	// The node type to list; empty for all node types.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The only benchmark; empty for all.
+	// The benchmark to list; empty for all benchmarks.
 	Benchmark string `protobuf:"bytes,2,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// How many to return at most; 0 for 500, and never more than 5000.
+	// The maximum number of benchmarks to return. 0 means 500; the maximum is 5000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before; empty for the first.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -621,12 +624,12 @@ func (x *ListBenchmarksRequest) GetPageToken() string {
 	return ""
 }
 
-// ListBenchmarksResponse is a page of what the samples come to.
+// Response message for BenchmarkService.ListBenchmarks.
 type ListBenchmarksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By node type, CPU model, benchmark and version.
+	// The benchmarks, ordered by node type, CPU model, benchmark and version.
 	Benchmarks []*Benchmark `protobuf:"bytes,1,rep,name=benchmarks,proto3" json:"benchmarks,omitempty"`
-	// For the next page; empty if this is the last.
+	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -676,40 +679,40 @@ func (x *ListBenchmarksResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Benchmark is what the samples of one benchmark come to on one node type with
-// one CPU model. Scores are per vCPU.
+// A summary of the samples of one benchmark on one node type with one CPU model. Scores
+// are per vCPU.
 type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The CPU model; empty if it is not known.
 	CpuModel string `protobuf:"bytes,2,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// What was run.
+	// The name of the benchmark.
 	Benchmark string `protobuf:"bytes,3,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// Its version.
+	// The version of the benchmark.
 	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
 	// The unit of the scores.
 	Unit string `protobuf:"bytes,5,opt,name=unit,proto3" json:"unit,omitempty"`
-	// How many samples count; published results as often as they were run.
+	// The number of samples that count. A published result counts once per run.
 	Samples int64 `protobuf:"varint,6,opt,name=samples,proto3" json:"samples,omitempty"`
-	// How many were dropped as outliers.
+	// The number of samples that were dropped as outliers.
 	Outliers int64 `protobuf:"varint,7,opt,name=outliers,proto3" json:"outliers,omitempty"`
-	// How many machines were measured.
+	// The number of machines that were measured.
 	Machines int64 `protobuf:"varint,8,opt,name=machines,proto3" json:"machines,omitempty"`
 	// The median of the scores.
 	Median float64 `protobuf:"fixed64,9,opt,name=median,proto3" json:"median,omitempty"`
-	// How far they are from it: the scaled median absolute deviation as a share of
-	// the median.
+	// The deviation of the scores from the median: the scaled median absolute deviation
+	// divided by the median.
 	Spread float64 `protobuf:"fixed64,10,opt,name=spread,proto3" json:"spread,omitempty"`
-	// The median of one thread alone; 0 if it is not known.
+	// The median of the single-thread scores; 0 if it is not known.
 	SingleThreadMedian float64 `protobuf:"fixed64,11,opt,name=single_thread_median,json=singleThreadMedian,proto3" json:"single_thread_median,omitempty"`
-	// When the oldest and the newest of the samples that count were measured.
+	// When the oldest sample that counts was measured.
 	OldestTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
-	// See oldest_time.
+	// When the newest sample that counts was measured.
 	NewestTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
-	// How many spot checks there were, and their median.
+	// The number of spot checks.
 	SpotChecks int64 `protobuf:"varint,14,opt,name=spot_checks,json=spotChecks,proto3" json:"spot_checks,omitempty"`
-	// See spot_checks.
+	// The median of the spot checks.
 	SpotMedian    float64 `protobuf:"fixed64,15,opt,name=spot_median,json=spotMedian,proto3" json:"spot_median,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -850,7 +853,7 @@ func (x *Benchmark) GetSpotMedian() float64 {
 	return 0
 }
 
-// ListFeedsRequest asks for all feeds.
+// Request message for BenchmarkService.ListFeeds.
 type ListFeedsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -887,10 +890,10 @@ func (*ListFeedsRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
 }
 
-// ListFeedsResponse has the feeds.
+// Response message for BenchmarkService.ListFeeds.
 type ListFeedsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By name.
+	// The feeds, ordered by name.
 	Feeds         []*Feed `protobuf:"bytes,1,rep,name=feeds,proto3" json:"feeds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -933,30 +936,30 @@ func (x *ListFeedsResponse) GetFeeds() []*Feed {
 	return nil
 }
 
-// Feed is the state of a feed at the replica that answers.
+// The state of a feed on the replica that answers.
 type Feed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name in the settings.
+	// The name of the feed in the settings.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Its format, e.g. "perfkit".
+	// The format of the feed, for example "perfkit".
 	Format string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
-	// Where it is.
+	// The location of the feed.
 	Location string `protobuf:"bytes,3,opt,name=location,proto3" json:"location,omitempty"`
-	// When it was last tried to be read; absent if never.
+	// When the server last tried to read the feed; absent if never.
 	LastTryTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last_try_time,json=lastTryTime,proto3" json:"last_try_time,omitempty"`
-	// When that last worked; absent if never.
+	// When the server last read the feed successfully; absent if never.
 	LastSuccessTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_success_time,json=lastSuccessTime,proto3" json:"last_success_time,omitempty"`
-	// Why it did not work the last time; empty if it did.
+	// Why the last attempt failed; empty if it succeeded.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// Of the last good copy: how many rows it had.
+	// The number of rows in the last good copy.
 	Rows int64 `protobuf:"varint,7,opt,name=rows,proto3" json:"rows,omitempty"`
-	// How many of them were samples.
+	// The number of these rows that are samples.
 	Samples int64 `protobuf:"varint,8,opt,name=samples,proto3" json:"samples,omitempty"`
-	// How many say nothing of a node's speed.
+	// The number of these rows that do not describe the speed of a node.
 	Skipped int64 `protobuf:"varint,9,opt,name=skipped,proto3" json:"skipped,omitempty"`
-	// How many were bad.
+	// The number of these rows that are invalid.
 	Bad int64 `protobuf:"varint,10,opt,name=bad,proto3" json:"bad,omitempty"`
-	// What is wrong with the first 100 of the bad ones.
+	// The faults of the first 100 invalid rows.
 	Faults        []*FeedFault `protobuf:"bytes,11,rep,name=faults,proto3" json:"faults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1069,14 +1072,14 @@ func (x *Feed) GetFaults() []*FeedFault {
 	return nil
 }
 
-// FeedFault is what is wrong with one row of a feed.
+// A fault in one row of a feed.
 type FeedFault struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The line, from 1.
+	// The line, counted from 1.
 	Line int64 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
-	// The column or key; empty if it is the whole row.
+	// The column or key; empty if the fault concerns the whole row.
 	Field string `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
-	// What is wrong.
+	// The fault.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1133,11 +1136,11 @@ func (x *FeedFault) GetMessage() string {
 	return ""
 }
 
-// GetSuggestionRequest names a node type.
+// Request message for BenchmarkService.GetSuggestion.
 type GetSuggestionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type, e.g. "n4", or that of a CPU model, e.g. "n4@Intel-6-207".
-	// Required.
+	// Required. The node type, for example "n4", or a node type with a CPU model, for
+	// example "n4@Intel-6-207".
 	NodeType      string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1180,13 +1183,13 @@ func (x *GetSuggestionRequest) GetNodeType() string {
 	return ""
 }
 
-// GetSuggestionResponse is the suggestion for the node type asked for.
+// Response message for BenchmarkService.GetSuggestion.
 type GetSuggestionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The suggestion.
 	Suggestion *Suggestion `protobuf:"bytes,1,opt,name=suggestion,proto3" json:"suggestion,omitempty"`
-	// What it would mean for the pods to accept it; absent if nothing can be
-	// accepted because the benchmarks give no ratio.
+	// The impact on pods of accepting the suggestion; absent if there is no ratio to
+	// accept.
 	Impact        *Impact `protobuf:"bytes,2,opt,name=impact,proto3" json:"impact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1236,7 +1239,7 @@ func (x *GetSuggestionResponse) GetImpact() *Impact {
 	return nil
 }
 
-// ListSuggestionsRequest asks for all suggestions.
+// Request message for BenchmarkService.ListSuggestions.
 type ListSuggestionsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1273,12 +1276,12 @@ func (*ListSuggestionsRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
 }
 
-// ListSuggestionsResponse has the suggestions.
+// Response message for BenchmarkService.ListSuggestions.
 type ListSuggestionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By node type.
+	// The suggestions, ordered by node type.
 	Suggestions []*Suggestion `protobuf:"bytes,1,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
-	// The node type that all are compared to.
+	// The node type that all suggestions are relative to.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1328,49 +1331,52 @@ func (x *ListSuggestionsResponse) GetBaselineNodeType() string {
 	return ""
 }
 
-// Suggestion is the ratio that benchmarks give for a node type.
+// The ratio that benchmarks support for a node type.
 type Suggestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// What it is compared to.
+	// The node type that the ratio is relative to.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// How many times as fast as the baseline it is; 0 if no benchmark was run on
+	// How many times as fast as the baseline the node type is; 0 if no benchmark ran on
 	// both.
 	Ratio float64 `protobuf:"fixed64,3,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The ends of the interval that the ratio is in with that confidence. Both are the
-	// ratio where there are too few scores to tell any.
+	// The lower end of the confidence interval of the ratio; equal to the ratio if there
+	// are too few scores for an interval.
 	RatioLow float64 `protobuf:"fixed64,4,opt,name=ratio_low,json=ratioLow,proto3" json:"ratio_low,omitempty"`
-	// See ratio_low.
+	// The upper end of the confidence interval of the ratio; equal to the ratio if there
+	// are too few scores for an interval.
 	RatioHigh float64 `protobuf:"fixed64,5,opt,name=ratio_high,json=ratioHigh,proto3" json:"ratio_high,omitempty"`
-	// E.g. 0.95.
+	// The confidence level of the interval, for example 0.95.
 	Confidence float64 `protobuf:"fixed64,6,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// What to set as cpu_perf to accept the suggestion: the ratio in the unit of the
-	// table; 0 if there is no ratio.
+	// The cpu_perf to set to accept the suggestion: the ratio in the unit of the table; 0
+	// if there is no ratio.
 	CpuPerf float64 `protobuf:"fixed64,7,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
-	// What to set as memory_perf with it: as it is now, else that of the baseline.
+	// The memory_perf to set with it: the current value or, if there is none, the value
+	// of the baseline.
 	MemoryPerf float64 `protobuf:"fixed64,8,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// What is in force now; absent if the table does not name the node type.
+	// The ratio in effect; absent if the table does not contain the node type.
 	Current *Ratio `protobuf:"bytes,9,opt,name=current,proto3" json:"current,omitempty"`
-	// For UpdateRatio, to fail if somebody else was faster.
+	// The etag for UpdateRatio, which fails if the override has changed.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Why it is not good enough to be applied by itself; empty if it is.
+	// Why the suggestion is held back and not applied automatically; empty if it is good
+	// enough.
 	Holds []*SuggestionHold `protobuf:"bytes,11,rep,name=holds,proto3" json:"holds,omitempty"`
-	// What each benchmark says.
+	// The ratios of the individual benchmarks.
 	Parts []*SuggestionPart `protobuf:"bytes,12,rep,name=parts,proto3" json:"parts,omitempty"`
 	// The CPU models of the node type.
 	Models []*SuggestionModel `protobuf:"bytes,13,rep,name=models,proto3" json:"models,omitempty"`
-	// How many samples count.
+	// The number of samples that count.
 	Samples int64 `protobuf:"varint,14,opt,name=samples,proto3" json:"samples,omitempty"`
-	// How many machines were measured.
+	// The number of machines that were measured.
 	Machines int64 `protobuf:"varint,15,opt,name=machines,proto3" json:"machines,omitempty"`
-	// When the oldest and the newest of the samples that count were measured.
+	// When the oldest sample that counts was measured.
 	OldestTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
-	// See oldest_time.
+	// When the newest sample that counts was measured.
 	NewestTime *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
-	// Whether the benchmark source follows it by itself.
+	// Whether the benchmark source follows the suggestion automatically.
 	Mode BenchmarkMode `protobuf:"varint,18,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
-	// How the benchmark source follows it; absent if it does not.
+	// How the benchmark source follows the suggestion; absent if it does not.
 	Progress      *SuggestionProgress `protobuf:"bytes,19,opt,name=progress,proto3" json:"progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1539,12 +1545,12 @@ func (x *Suggestion) GetProgress() *SuggestionProgress {
 	return nil
 }
 
-// SuggestionHold is why a suggestion is held back.
+// Why a suggestion is held back.
 type SuggestionHold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why, e.g. "TooFewMachines".
+	// The reason, for example "TooFewMachines".
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// The particulars, for people.
+	// The details of the reason, in human-readable form.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1594,24 +1600,24 @@ func (x *SuggestionHold) GetMessage() string {
 	return ""
 }
 
-// SuggestionPart is what one benchmark says of a node type.
+// The ratio that one benchmark supports for a node type.
 type SuggestionPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The benchmark.
+	// The name of the benchmark.
 	Benchmark string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// Its version.
+	// The version of the benchmark.
 	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// How many times as fast as the baseline.
+	// How many times as fast as the baseline the node type is.
 	Ratio float64 `protobuf:"fixed64,3,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// How much it counts beside others; 0 is only shown.
+	// The weight of the benchmark relative to others; 0 if it is only shown.
 	Weight float64 `protobuf:"fixed64,4,opt,name=weight,proto3" json:"weight,omitempty"`
-	// Samples and machines of the node type.
+	// The number of samples of the node type.
 	Samples int64 `protobuf:"varint,5,opt,name=samples,proto3" json:"samples,omitempty"`
-	// See samples.
+	// The number of machines of the node type that were measured.
 	Machines int64 `protobuf:"varint,6,opt,name=machines,proto3" json:"machines,omitempty"`
-	// Samples and machines of the baseline.
+	// The number of samples of the baseline.
 	BaselineSamples int64 `protobuf:"varint,7,opt,name=baseline_samples,json=baselineSamples,proto3" json:"baseline_samples,omitempty"`
-	// See baseline_samples.
+	// The number of machines of the baseline that were measured.
 	BaselineMachines int64 `protobuf:"varint,8,opt,name=baseline_machines,json=baselineMachines,proto3" json:"baseline_machines,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1703,14 +1709,15 @@ func (x *SuggestionPart) GetBaselineMachines() int64 {
 	return 0
 }
 
-// SuggestionModel is what the machines with one CPU model come to.
+// The ratio for machines with one CPU model.
 type SuggestionModel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The CPU model; empty if it is not known.
 	CpuModel string `protobuf:"bytes,1,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// How many times as fast as the baseline; 0 if no benchmark was run on both.
+	// How many times as fast as the baseline the machines are; 0 if no benchmark ran on
+	// both.
 	Ratio float64 `protobuf:"fixed64,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// How many machines were measured.
+	// The number of machines that were measured.
 	Machines      int64 `protobuf:"varint,3,opt,name=machines,proto3" json:"machines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1767,20 +1774,20 @@ func (x *SuggestionModel) GetMachines() int64 {
 	return 0
 }
 
-// SuggestionProgress is how the benchmark source follows a suggestion.
+// How the benchmark source follows a suggestion.
 type SuggestionProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio to the baseline that the source says now; 0 if none.
+	// The ratio to the baseline that the source has now; 0 if it has none.
 	Ratio float64 `protobuf:"fixed64,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// Where it is on its way to; the same if it rests.
+	// The ratio that the source moves toward; equal to ratio if it does not move.
 	Target float64 `protobuf:"fixed64,2,opt,name=target,proto3" json:"target,omitempty"`
-	// How many windows have confirmed that it is to change, and how many must.
+	// The number of windows that have confirmed the change.
 	ConfirmedWindows int32 `protobuf:"varint,3,opt,name=confirmed_windows,json=confirmedWindows,proto3" json:"confirmed_windows,omitempty"`
-	// See confirmed_windows.
+	// The number of windows that must confirm a change.
 	NeededWindows int32 `protobuf:"varint,4,opt,name=needed_windows,json=neededWindows,proto3" json:"needed_windows,omitempty"`
-	// When it last changed; absent if it never did.
+	// When the ratio last changed; absent if it never changed.
 	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// When it is judged next.
+	// When the suggestion is next evaluated.
 	NextTime      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=next_time,json=nextTime,proto3" json:"next_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,42 +30,51 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BenchmarkService takes measurements of how fast node types are, and tells what
-// they come to. All its methods need the benchmark source: FAILED_PRECONDITION
-// (reason BENCHMARKS_DISABLED) if the server does not use it, UNAVAILABLE (reason
-// BENCHMARKS_NOT_READY) while it was not read yet.
+// Stores measurements of node types, and suggests ratios based on them. All methods
+// require the benchmark source and return:
+//
+//   - FAILED_PRECONDITION (reason BENCHMARKS_DISABLED): the server does not use that
+//     source.
+//   - UNAVAILABLE (reason BENCHMARKS_NOT_READY): the server has not read that source yet.
 type BenchmarkServiceClient interface {
-	// IngestSamples keeps samples. When it returns, they survive restarts and count
-	// at every replica. A sample that is wrong is told in the response and does not
-	// keep the others out; one whose id is known is not counted again, so that
-	// everything can be sent once more.
+	// Stores samples. When the call returns, they survive restarts, and all replicas use
+	// them. The response lists invalid samples, which do not affect the others. A sample
+	// whose id is already stored is not counted again, so a client can safely send all
+	// samples again.
 	//
-	// A caller whose token is bound to a node may only send samples of that node, of
-	// benchmarks whose names begin with "bench-node:", and of 10000 runs at most each.
+	// A caller whose token is bound to a node can send only samples of that node, of
+	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.
 	//
-	// FAILED_PRECONDITION (reason READ_ONLY) if the server is a dry run and
-	// validate_only is not set, FAILED_PRECONDITION (reason SAMPLES_NOT_WRITABLE) if
-	// their ConfigMaps do not exist or cannot be written, UNAVAILABLE (reason
-	// SAMPLES_NOT_STORED) if it may work later, or (reason CACHE_NOT_READY or
-	// RATIOS_NOT_READY) while the types of nodes are not known.
+	// Errors:
+	//
+	//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run, and
+	//     validate_only is not set.
+	//   - FAILED_PRECONDITION (reason SAMPLES_NOT_WRITABLE): the ConfigMaps for samples do
+	//     not exist or cannot be written.
+	//   - UNAVAILABLE (reason SAMPLES_NOT_STORED): the samples cannot be stored now. Try
+	//     again later.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
+	//     are not known yet.
 	IngestSamples(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[IngestSamplesRequest, IngestSamplesResponse], error)
-	// ListBenchmarks returns what the samples come to, per node type, CPU model and
-	// benchmark.
+	// Returns a summary of the samples per node type, CPU model and benchmark.
 	ListBenchmarks(ctx context.Context, in *ListBenchmarksRequest, opts ...grpc.CallOption) (*ListBenchmarksResponse, error)
-	// ListFeeds returns the state of the feeds that the server reads.
+	// Returns the state of the feeds that the server reads.
 	ListFeeds(ctx context.Context, in *ListFeedsRequest, opts ...grpc.CallOption) (*ListFeedsResponse, error)
-	// GetSuggestion returns the ratio that the benchmarks give for a node type, how
-	// sure it is, why it is held back if it is, and what it would mean for the pods
-	// to accept it: to set it with UpdateRatio.
+	// Returns the suggested ratio for a node type with its confidence, why it is held
+	// back if it is, and the impact on pods of accepting it. To accept it, call
+	// RatioService.UpdateRatio.
 	//
-	// NOT_FOUND (reason NO_SUGGESTION) if no benchmark tells anything of it,
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while no baseline is known,
-	// UNAVAILABLE (reason CACHE_NOT_READY) while pods are not read yet.
+	// Errors:
+	//
+	// - NOT_FOUND (reason NO_SUGGESTION): no benchmark covers the node type.
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
+	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	GetSuggestion(ctx context.Context, in *GetSuggestionRequest, opts ...grpc.CallOption) (*GetSuggestionResponse, error)
-	// ListSuggestions returns the suggestions for all node types, without what they
-	// would mean for the pods.
+	// Returns the suggestions for all node types, without their impact on pods.
 	//
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while no baseline is known.
+	// Errors:
+	//
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
 	ListSuggestions(ctx context.Context, in *ListSuggestionsRequest, opts ...grpc.CallOption) (*ListSuggestionsResponse, error)
 }
 
@@ -134,42 +143,51 @@ func (c *benchmarkServiceClient) ListSuggestions(ctx context.Context, in *ListSu
 // All implementations must embed UnimplementedBenchmarkServiceServer
 // for forward compatibility.
 //
-// BenchmarkService takes measurements of how fast node types are, and tells what
-// they come to. All its methods need the benchmark source: FAILED_PRECONDITION
-// (reason BENCHMARKS_DISABLED) if the server does not use it, UNAVAILABLE (reason
-// BENCHMARKS_NOT_READY) while it was not read yet.
+// Stores measurements of node types, and suggests ratios based on them. All methods
+// require the benchmark source and return:
+//
+//   - FAILED_PRECONDITION (reason BENCHMARKS_DISABLED): the server does not use that
+//     source.
+//   - UNAVAILABLE (reason BENCHMARKS_NOT_READY): the server has not read that source yet.
 type BenchmarkServiceServer interface {
-	// IngestSamples keeps samples. When it returns, they survive restarts and count
-	// at every replica. A sample that is wrong is told in the response and does not
-	// keep the others out; one whose id is known is not counted again, so that
-	// everything can be sent once more.
+	// Stores samples. When the call returns, they survive restarts, and all replicas use
+	// them. The response lists invalid samples, which do not affect the others. A sample
+	// whose id is already stored is not counted again, so a client can safely send all
+	// samples again.
 	//
-	// A caller whose token is bound to a node may only send samples of that node, of
-	// benchmarks whose names begin with "bench-node:", and of 10000 runs at most each.
+	// A caller whose token is bound to a node can send only samples of that node, of
+	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.
 	//
-	// FAILED_PRECONDITION (reason READ_ONLY) if the server is a dry run and
-	// validate_only is not set, FAILED_PRECONDITION (reason SAMPLES_NOT_WRITABLE) if
-	// their ConfigMaps do not exist or cannot be written, UNAVAILABLE (reason
-	// SAMPLES_NOT_STORED) if it may work later, or (reason CACHE_NOT_READY or
-	// RATIOS_NOT_READY) while the types of nodes are not known.
+	// Errors:
+	//
+	//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run, and
+	//     validate_only is not set.
+	//   - FAILED_PRECONDITION (reason SAMPLES_NOT_WRITABLE): the ConfigMaps for samples do
+	//     not exist or cannot be written.
+	//   - UNAVAILABLE (reason SAMPLES_NOT_STORED): the samples cannot be stored now. Try
+	//     again later.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
+	//     are not known yet.
 	IngestSamples(grpc.ClientStreamingServer[IngestSamplesRequest, IngestSamplesResponse]) error
-	// ListBenchmarks returns what the samples come to, per node type, CPU model and
-	// benchmark.
+	// Returns a summary of the samples per node type, CPU model and benchmark.
 	ListBenchmarks(context.Context, *ListBenchmarksRequest) (*ListBenchmarksResponse, error)
-	// ListFeeds returns the state of the feeds that the server reads.
+	// Returns the state of the feeds that the server reads.
 	ListFeeds(context.Context, *ListFeedsRequest) (*ListFeedsResponse, error)
-	// GetSuggestion returns the ratio that the benchmarks give for a node type, how
-	// sure it is, why it is held back if it is, and what it would mean for the pods
-	// to accept it: to set it with UpdateRatio.
+	// Returns the suggested ratio for a node type with its confidence, why it is held
+	// back if it is, and the impact on pods of accepting it. To accept it, call
+	// RatioService.UpdateRatio.
 	//
-	// NOT_FOUND (reason NO_SUGGESTION) if no benchmark tells anything of it,
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while no baseline is known,
-	// UNAVAILABLE (reason CACHE_NOT_READY) while pods are not read yet.
+	// Errors:
+	//
+	// - NOT_FOUND (reason NO_SUGGESTION): no benchmark covers the node type.
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
+	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	GetSuggestion(context.Context, *GetSuggestionRequest) (*GetSuggestionResponse, error)
-	// ListSuggestions returns the suggestions for all node types, without what they
-	// would mean for the pods.
+	// Returns the suggestions for all node types, without their impact on pods.
 	//
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while no baseline is known.
+	// Errors:
+	//
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
 	ListSuggestions(context.Context, *ListSuggestionsRequest) (*ListSuggestionsResponse, error)
 	mustEmbedUnimplementedBenchmarkServiceServer()
 }

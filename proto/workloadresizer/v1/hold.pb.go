@@ -23,15 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// HoldKind is what a hold asks for.
+// The kind of a hold.
 type HoldKind int32
 
 const (
 	// Never sent.
 	HoldKind_HOLD_KIND_UNSPECIFIED HoldKind = 0
-	// The pods have their originals and none of our annotations.
+	// The pods have their originals and no annotations of workload-resizer.
 	HoldKind_HOLD_KIND_RESTORE HoldKind = 1
-	// The pods are left as they are.
+	// The pods are not resized.
 	HoldKind_HOLD_KIND_PAUSE HoldKind = 2
 )
 
@@ -76,18 +76,18 @@ func (HoldKind) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{0}
 }
 
-// HoldScope is what a hold covers: exactly one of the cluster (all_namespaces),
-// a namespace (namespace alone), a workload (namespace and workload) and a pod
-// (namespace and pod). An empty one is an error, never the cluster.
+// The scope of a hold. Exactly one of: the cluster (all_namespaces), a namespace (only
+// namespace), a workload (namespace and workload), or a pod (namespace and pod). An
+// empty scope is an error; it never means the cluster.
 type HoldScope struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Every pod of the cluster.
+	// Whether the hold covers every pod in the cluster.
 	AllNamespaces bool `protobuf:"varint,1,opt,name=all_namespaces,json=allNamespaces,proto3" json:"all_namespaces,omitempty"`
-	// The namespace, or that of the workload or the pod.
+	// The namespace to cover, or the namespace of the workload or pod.
 	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name.
+	// The name of the pod.
 	Pod string `protobuf:"bytes,3,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The workload, whose pods are covered whether they exist or are still to come.
+	// The workload. The hold covers its existing and future pods.
 	Workload      *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -151,25 +151,24 @@ func (x *HoldScope) GetWorkload() *Workload {
 	return nil
 }
 
-// Hold is a kind and a scope, and who wanted it and why. There is at most one of
-// a kind for a scope.
+// A hold. There is at most one hold of each kind for a scope.
 type Hold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it asks for.
+	// The kind of the hold.
 	Kind HoldKind `protobuf:"varint,1,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
-	// What it covers.
+	// The scope of the hold.
 	Scope *HoldScope `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
-	// The uid of the pod, if the scope is a pod: another pod of that name is not
+	// The UID of the pod, if the scope is a pod. Another pod with the same name is not
 	// covered.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
-	// Why, in the words of its author.
+	// Why the hold was created, in the words of its author.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who wanted it: the caller's name, or what a caller that the server does not
-	// know has said.
+	// Who created the hold: the name of the caller, or the author that an unauthenticated
+	// caller named in the request.
 	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	// When it began.
+	// When the hold began.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it ends by itself; absent if it does not.
+	// When the hold expires; absent if it does not expire.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

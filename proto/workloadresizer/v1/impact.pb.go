@@ -21,21 +21,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Impact is what other ratios would mean for the pods that run now.
+// The effect that other ratios would have on the pods that run now.
 type Impact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All pods, also those that the caller may not see.
+	// The impact on all pods, including pods that the caller cannot see.
 	Total *ImpactGroup `protobuf:"bytes,1,opt,name=total,proto3" json:"total,omitempty"`
-	// By node type, those with pods that would change or be vetoed, by name.
+	// The impact by node type, ordered by name. Contains only node types with pods that
+	// would change or be vetoed.
 	NodeTypes []*ImpactGroup `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
-	// By namespace, those with pods that would change or be vetoed, by name, as far
-	// as the caller may see their pods.
+	// The impact by namespace, ordered by name. Contains only namespaces with pods that
+	// would change or be vetoed, and whose pods the caller can see.
 	Namespaces []*ImpactGroup `protobuf:"bytes,3,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
-	// How many such namespaces the caller may not see.
+	// The number of affected namespaces whose pods the caller cannot see.
 	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
-	// Pods that would get other sizes, or all of them and not only some, if nothing
-	// spoke against it; those that the caller may see, by namespace and name, and at
-	// most 100.
+	// Pods that would get other sizes, or more of them, without a veto. Contains only
+	// pods that the caller can see, ordered by namespace and name, and at most 100.
 	Vetoed        []*VetoedPod `protobuf:"bytes,5,rep,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -106,19 +106,19 @@ func (x *Impact) GetVetoed() []*VetoedPod {
 	return nil
 }
 
-// ImpactGroup sums up pods.
+// The impact on a group of pods.
 type ImpactGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type or namespace; empty for all.
+	// The node type or namespace; empty for all pods.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// How many pods would get other sizes.
+	// The number of pods whose sizes would change.
 	Pods int64 `protobuf:"varint,2,opt,name=pods,proto3" json:"pods,omitempty"`
-	// By how much the sum of their requests would change, as Kubernetes quantities
-	// by resource name, e.g. {"cpu": "-1500m", "memory": "2Gi"}: less is freed, more
-	// is added. What does not change is absent.
+	// The change in the sum of the pods' requests, as Kubernetes quantities by resource
+	// name, for example {"cpu": "-1500m", "memory": "2Gi"}. A negative quantity is freed;
+	// a positive quantity is added. Resources that do not change are absent.
 	RequestDelta map[string]string `protobuf:"bytes,3,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How many would get others than they do, if nothing spoke against it: also those
-	// of pods that get only some.
+	// The number of pods that would get other sizes without a veto, including pods that
+	// get only some of their new sizes.
 	Vetoed        int64 `protobuf:"varint,4,opt,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -182,19 +182,18 @@ func (x *ImpactGroup) GetVetoed() int64 {
 	return 0
 }
 
-// VetoedPod is a pod that would get other sizes than it does, if nothing spoke
-// against it.
+// A pod that would get other sizes without a veto.
 type VetoedPod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod's namespace.
+	// The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name.
+	// The name of the pod.
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The node it runs on.
+	// The node that the pod runs on.
 	Node string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
-	// What speaks against it, as in a plan, e.g. "NodeCapacity".
+	// The reason for the veto, as in a plan, for example "NodeCapacity".
 	Code string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
-	// The particulars, for people.
+	// The details of the reason, in human-readable form.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,19 +23,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PauseRequest says which pods to leave as they are.
+// Request message for PauseService.Pause.
 type PauseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required.
+	// Required. The pods to pause.
 	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Why, for those who list the holds; one line of up to 512 bytes.
+	// Why the pods are paused, shown to callers that list the holds. One line of up to
+	// 512 bytes.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// How long they are left so, of at least a second; absent for until Resume.
+	// How long the pods are paused, at least one second. If unset, they are paused until
+	// Resume.
 	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Whether to check only what would be done, and store nothing.
+	// Whether to only validate the request, without storing the hold.
 	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -106,14 +108,14 @@ func (x *PauseRequest) GetValidateOnly() bool {
 	return false
 }
 
-// PauseResponse is the hold that was stored.
+// Response message for PauseService.Pause.
 type PauseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hold.
+	// The hold that was stored.
 	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
-	// How many pods its scope has now; absent while that is not known.
+	// The number of pods that are in the scope now; absent while this is not known.
 	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	// The restore that decides for these pods instead; absent if there is none.
+	// The restore that takes precedence for these pods; absent if there is none.
 	OverruledBy   *Hold `protobuf:"bytes,3,opt,name=overruled_by,json=overruledBy,proto3" json:"overruled_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -170,21 +172,21 @@ func (x *PauseResponse) GetOverruledBy() *Hold {
 	return nil
 }
 
-// ResumeRequest says whose holds to end.
+// Request message for PauseService.Resume.
 type ResumeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required. A pod is named whether it exists or not.
+	// Required. The pods to resume. A scope can name a pod that no longer exists.
 	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Whether to say what would be ended only, and end nothing.
+	// Whether to only return the holds that would end, without ending them.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// The only kind to end; unspecified is both.
+	// The kind of holds to end. If unspecified, holds of both kinds end.
 	Kind HoldKind `protobuf:"varint,3,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
-	// Whether the holds of narrower scopes inside this one end, too.
+	// Whether to also end the holds of narrower scopes inside this scope.
 	IncludeNested bool `protobuf:"varint,4,opt,name=include_nested,json=includeNested,proto3" json:"include_nested,omitempty"`
-	// Why, for the server's log; one line of up to 512 bytes.
+	// Why the holds end, for the log of the server. One line of up to 512 bytes.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -262,18 +264,18 @@ func (x *ResumeRequest) GetAuthor() string {
 	return ""
 }
 
-// ResumeResponse says what was ended.
+// Response message for PauseService.Resume.
 type ResumeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The holds that have ended, or would. Those of namespaces whose pods the caller
-	// may not see end, too, but are not here.
+	// The holds that ended, or that would end. Holds of namespaces whose pods the caller
+	// cannot see also end, but are not listed here.
 	Released []*Hold `protobuf:"bytes,1,rep,name=released,proto3" json:"released,omitempty"`
-	// How many pods the scope has now; absent while that is not known.
+	// The number of pods that are in the scope now; absent while this is not known.
 	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	// How many holds of narrower scopes inside this one go on.
+	// The number of holds of narrower scopes inside this scope that stay in effect.
 	Nested int64 `protobuf:"varint,3,opt,name=nested,proto3" json:"nested,omitempty"`
-	// The hold of a wider scope that covers these pods and goes on; absent if there
-	// is none.
+	// The hold of a wider scope that covers these pods and stays in effect; absent if
+	// there is none.
 	StillHeldBy   *Hold `protobuf:"bytes,4,opt,name=still_held_by,json=stillHeldBy,proto3" json:"still_held_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,12 +339,11 @@ func (x *ResumeResponse) GetStillHeldBy() *Hold {
 	return nil
 }
 
-// ListHoldsRequest asks for all holds.
+// Request message for PauseService.ListHolds.
 type ListHoldsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only namespace; empty for the cluster and every namespace that the caller
-	// may see. The hold of the cluster covers a namespace too, and is returned with
-	// it.
+	// The namespace to list; empty for the cluster and every namespace that the caller
+	// can see. Holds of the cluster also cover the namespace and are returned with it.
 	Namespace     string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -385,14 +386,14 @@ func (x *ListHoldsRequest) GetNamespace() string {
 	return ""
 }
 
-// ListHoldsResponse is all holds in force.
+// Response message for PauseService.ListHolds.
 type ListHoldsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The holds: that of the cluster first, then those of each namespace and its
-	// pods, by name.
+	// The holds in effect: first those of the cluster, then those of each namespace and
+	// its pods, ordered by name.
 	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
-	// Why these are not what is stored now but what could be read last; empty if
-	// all is well.
+	// Why the list contains the last holds that could be read instead of the holds that
+	// are stored now; empty if there is no problem.
 	Problem       string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -28,43 +28,53 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PauseService keeps pods from being resized, until told otherwise. A pause is
-// one kind of hold, a restore (ResizeService.Restore) is the other: each has a
-// scope. Holds survive restarts, and nothing is written on the pods for them. No
-// replica begins a write to a pod of the scope later than a second after the hold
-// is stored.
+// Keeps pods from being resized until the pause ends, and lists and ends holds. A pause
+// is one kind of hold; a restore (ResizeService.Restore) is the other. Each hold has a
+// scope. Holds survive restarts and are not stored on pods. No replica starts a write
+// to a pod in the scope more than one second after the hold is stored.
 //
-// All methods answer UNAVAILABLE (reason HOLDS_NOT_READY) while the holds
-// cannot be read or written. Those that write answer FAILED_PRECONDITION (reason
-// HOLDS_MISSING, HOLDS_INVALID, HOLDS_REFUSED or READ_ONLY) if the ConfigMap of
-// the holds does not exist or cannot be understood, if the API server refuses to
-// have it changed, or if the server runs with --dry-run. With validate_only they
-// answer what they would otherwise, as far as that is known before the write, and
-// with --dry-run, too.
+// All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
+// written. Methods that write also return:
 //
-// A scope in a namespace is for callers that may get pods there; others are answered
-// PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether what they name exists or
-// not.
+//   - FAILED_PRECONDITION (reason HOLDS_MISSING): the ConfigMap for holds does not exist.
+//   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
+//     invalid.
+//   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
+//     ConfigMap.
+//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
+//
+// With validate_only, methods return what the write would return, as far as this is
+// known before the write. This also works with --dry-run.
+//
+// A scope in a namespace requires the right to get pods there. Without it, methods
+// return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
+// object exists.
 type PauseServiceClient interface {
-	// Pause leaves pods as they are. Where they are restored too, they stay so, and
-	// the pause goes on when the restore has ended.
+	// Stops resizing the pods in a scope. If the pods are also restored, the restore
+	// takes precedence; the pause applies when it ends.
 	//
-	// INVALID_ARGUMENT if the request does not name exactly one scope, or if a name
-	// or a text in it cannot be, NOT_FOUND (reason POD_NOT_FOUND) if there is no such
-	// pod, UNAVAILABLE (reason CACHE_NOT_READY) while that is not known,
-	// RESOURCE_EXHAUSTED (reason TOO_MANY_HOLDS) if no more holds can be stored.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: the request does not name exactly one scope, or it contains an
+	//     invalid name or text.
+	//   - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_HOLDS): no more holds can be stored.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
-	// Resume ends the holds of exactly a scope, and on request those of what is
-	// inside it. That there are none is no error, nor that a pod does not exist any
-	// more.
+	// Ends the holds of exactly one scope and, on request, of the scopes nested in it. It
+	// is not an error if there are no such holds, or if the pod no longer exists.
 	//
-	// INVALID_ARGUMENT as for Pause, FAILED_PRECONDITION (reason
-	// HELD_BY_WIDER_SCOPE) if there is none to end but a wider hold covers the
-	// scope, PERMISSION_DENIED if the caller may not end holds of that kind. Without
-	// a kind, the right to end restores is needed only if one would end.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: as for Pause.
+	//   - FAILED_PRECONDITION (reason HELD_BY_WIDER_SCOPE): there is no hold to end, but a
+	//     wider hold covers the scope.
+	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
+	//     request names no kind, the right to end restores is required only if a restore
+	//     would end.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
-	// ListHolds returns all holds in force, restores too; those of a namespace only
-	// if the caller may see its pods.
+	// Returns all holds in effect, including restores. Contains the holds of a namespace
+	// only if the caller can see its pods.
 	ListHolds(ctx context.Context, in *ListHoldsRequest, opts ...grpc.CallOption) (*ListHoldsResponse, error)
 }
 
@@ -110,43 +120,53 @@ func (c *pauseServiceClient) ListHolds(ctx context.Context, in *ListHoldsRequest
 // All implementations must embed UnimplementedPauseServiceServer
 // for forward compatibility.
 //
-// PauseService keeps pods from being resized, until told otherwise. A pause is
-// one kind of hold, a restore (ResizeService.Restore) is the other: each has a
-// scope. Holds survive restarts, and nothing is written on the pods for them. No
-// replica begins a write to a pod of the scope later than a second after the hold
-// is stored.
+// Keeps pods from being resized until the pause ends, and lists and ends holds. A pause
+// is one kind of hold; a restore (ResizeService.Restore) is the other. Each hold has a
+// scope. Holds survive restarts and are not stored on pods. No replica starts a write
+// to a pod in the scope more than one second after the hold is stored.
 //
-// All methods answer UNAVAILABLE (reason HOLDS_NOT_READY) while the holds
-// cannot be read or written. Those that write answer FAILED_PRECONDITION (reason
-// HOLDS_MISSING, HOLDS_INVALID, HOLDS_REFUSED or READ_ONLY) if the ConfigMap of
-// the holds does not exist or cannot be understood, if the API server refuses to
-// have it changed, or if the server runs with --dry-run. With validate_only they
-// answer what they would otherwise, as far as that is known before the write, and
-// with --dry-run, too.
+// All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
+// written. Methods that write also return:
 //
-// A scope in a namespace is for callers that may get pods there; others are answered
-// PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether what they name exists or
-// not.
+//   - FAILED_PRECONDITION (reason HOLDS_MISSING): the ConfigMap for holds does not exist.
+//   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
+//     invalid.
+//   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
+//     ConfigMap.
+//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
+//
+// With validate_only, methods return what the write would return, as far as this is
+// known before the write. This also works with --dry-run.
+//
+// A scope in a namespace requires the right to get pods there. Without it, methods
+// return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
+// object exists.
 type PauseServiceServer interface {
-	// Pause leaves pods as they are. Where they are restored too, they stay so, and
-	// the pause goes on when the restore has ended.
+	// Stops resizing the pods in a scope. If the pods are also restored, the restore
+	// takes precedence; the pause applies when it ends.
 	//
-	// INVALID_ARGUMENT if the request does not name exactly one scope, or if a name
-	// or a text in it cannot be, NOT_FOUND (reason POD_NOT_FOUND) if there is no such
-	// pod, UNAVAILABLE (reason CACHE_NOT_READY) while that is not known,
-	// RESOURCE_EXHAUSTED (reason TOO_MANY_HOLDS) if no more holds can be stored.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: the request does not name exactly one scope, or it contains an
+	//     invalid name or text.
+	//   - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_HOLDS): no more holds can be stored.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
-	// Resume ends the holds of exactly a scope, and on request those of what is
-	// inside it. That there are none is no error, nor that a pod does not exist any
-	// more.
+	// Ends the holds of exactly one scope and, on request, of the scopes nested in it. It
+	// is not an error if there are no such holds, or if the pod no longer exists.
 	//
-	// INVALID_ARGUMENT as for Pause, FAILED_PRECONDITION (reason
-	// HELD_BY_WIDER_SCOPE) if there is none to end but a wider hold covers the
-	// scope, PERMISSION_DENIED if the caller may not end holds of that kind. Without
-	// a kind, the right to end restores is needed only if one would end.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: as for Pause.
+	//   - FAILED_PRECONDITION (reason HELD_BY_WIDER_SCOPE): there is no hold to end, but a
+	//     wider hold covers the scope.
+	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
+	//     request names no kind, the right to end restores is required only if a restore
+	//     would end.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// ListHolds returns all holds in force, restores too; those of a namespace only
-	// if the caller may see its pods.
+	// Returns all holds in effect, including restores. Contains the holds of a namespace
+	// only if the caller can see its pods.
 	ListHolds(context.Context, *ListHoldsRequest) (*ListHoldsResponse, error)
 	mustEmbedUnimplementedPauseServiceServer()
 }

@@ -22,18 +22,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Decision is what is to be done with a pod.
+// The decision about a pod.
 type Decision int32
 
 const (
 	// Never sent.
 	Decision_DECISION_UNSPECIFIED Decision = 0
-	// The pod has other requests or limits than it should have here.
+	// The requests or limits of the pod differ from the desired ones.
 	Decision_DECISION_RESIZE Decision = 1
-	// The pod has what it should have here, apart from what the reasons say is
-	// held back.
+	// The pod has the desired size, except for parts that the reasons name.
 	Decision_DECISION_ALIGNED Decision = 2
-	// The pod is left alone; the reasons say why.
+	// The pod is not resized; the reasons state why.
 	Decision_DECISION_SKIP Decision = 3
 )
 
@@ -80,19 +79,19 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
 }
 
-// WhatIf is what is to be taken for true in a plan.
+// Assumptions for a plan.
 type WhatIf struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ratios instead of those of the table, or beside them. Of each, node_type,
-	// cpu_perf and memory_perf count; a performance of 0 is that in force.
+	// Ratios that replace those of the table or add to them. Only node_type, cpu_perf and
+	// memory_perf are used. A performance of 0 stands for the value in effect.
 	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
-	// The node type that every pod runs on, whatever its node is; empty for that of
-	// its node. What the node could give is not asked then.
+	// The node type to assume for every pod, regardless of its node; empty for the type
+	// of its node. If set, the capacity of the node is not checked.
 	NodeType string `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The node type that requests are written for; empty for that of the table.
+	// The node type that requests are written for; empty for the baseline of the table.
 	BaselineNodeType string `protobuf:"bytes,3,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// What no request leaves: the ends that are set hold instead of those of the
-	// table; "0" is none.
+	// Bounds of every request. Each minimum or maximum that is set replaces the one of
+	// the table; "0" removes it.
 	Bounds        *Bounds `protobuf:"bytes,4,opt,name=bounds,proto3" json:"bounds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -156,19 +155,19 @@ func (x *WhatIf) GetBounds() *Bounds {
 	return nil
 }
 
-// PreviewPodRequest names a pod.
+// Request message for PlanService.PreviewPod.
 type PreviewPodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod's namespace. Required.
+	// Required. The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name. Required.
+	// Required. The name of the pod.
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Whether to plan as if the pod were to be restored: given the originals
-	// back, without our annotations.
+	// Whether to plan a restore of the pod, to its originals and without the annotations
+	// of workload-resizer.
 	Restore bool `protobuf:"varint,3,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to ask the API server too, by a dry run of what would be written.
+	// Whether to also send the writes to the API server as a dry run.
 	ServerSide bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
-	// What is to be taken for true.
+	// Assumptions for the plan.
 	WhatIf        *WhatIf `protobuf:"bytes,5,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -239,7 +238,7 @@ func (x *PreviewPodRequest) GetWhatIf() *WhatIf {
 	return nil
 }
 
-// PreviewPodResponse is the plan of the pod asked for.
+// Response message for PlanService.PreviewPod.
 type PreviewPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The plan.
@@ -285,29 +284,29 @@ func (x *PreviewPodResponse) GetPlan() *Plan {
 	return nil
 }
 
-// PreviewPlansRequest says which pods to plan: those that all of its fields
-// select.
+// Request message for PlanService.PreviewPlans. Selects the pods that match all of its
+// fields.
 type PreviewPlansRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace whose pods are planned; empty for every namespace that the
-	// caller may see.
+	// The namespace of the pods; empty for every namespace that the caller can see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// Whether to plan as if the pods were to be restored: given the originals
-	// back, without our annotations.
+	// Whether to plan a restore of the pods, to their originals and without the
+	// annotations of workload-resizer.
 	Restore bool `protobuf:"varint,2,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to ask the API server too, by a dry run of what would be written.
+	// Whether to also send the writes to the API server as a dry run.
 	ServerSide bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
-	// The pod; empty for all.
+	// The name of the pod; empty for all pods.
 	Pod string `protobuf:"bytes,4,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The workload that the pods are of; absent for all.
+	// The workload that the pods belong to; absent for all workloads.
 	Workload *Workload `protobuf:"bytes,5,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Labels of the pods, e.g. "app=web,tier!=cache"; empty for all.
+	// Selects pods by their labels, for example "app=web,tier!=cache"; empty for all
+	// pods.
 	LabelSelector string `protobuf:"bytes,6,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
-	// The node that the pods run on; empty for all.
+	// The node that the pods run on; empty for all nodes.
 	Node string `protobuf:"bytes,7,opt,name=node,proto3" json:"node,omitempty"`
-	// The type of the node that the pods run on; empty for all.
+	// The type of the node that the pods run on; empty for all types.
 	NodeType string `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// What is to be taken for true.
+	// Assumptions for the plans.
 	WhatIf        *WhatIf `protobuf:"bytes,9,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -406,10 +405,10 @@ func (x *PreviewPlansRequest) GetWhatIf() *WhatIf {
 	return nil
 }
 
-// PreviewPlansResponse is one message of the answer.
+// One message of the response of PlanService.PreviewPlans.
 type PreviewPlansResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Plans, with progress in between, and the summary last.
+	// Plans, with progress in between, and the summary at the end.
 	//
 	// Types that are valid to be assigned to Result:
 	//
@@ -495,12 +494,12 @@ type PreviewPlansResponse_Plan struct {
 }
 
 type PreviewPlansResponse_Summary struct {
-	// What the plans come to. Its absence means that the stream broke off.
+	// The summary of the plans. A stream without it is incomplete.
 	Summary *PlanSummary `protobuf:"bytes,2,opt,name=summary,proto3,oneof"`
 }
 
 type PreviewPlansResponse_Progress struct {
-	// How far it is: the first message, and about every second from then on.
+	// The progress. Sent as the first message, and then about once per second.
 	Progress *PlanProgress `protobuf:"bytes,3,opt,name=progress,proto3,oneof"`
 }
 
@@ -510,12 +509,12 @@ func (*PreviewPlansResponse_Summary) isPreviewPlansResponse_Result() {}
 
 func (*PreviewPlansResponse_Progress) isPreviewPlansResponse_Result() {}
 
-// PlanProgress is how far a stream of plans is.
+// The progress of a stream of plans.
 type PlanProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Plans that were sent.
+	// The number of plans sent so far.
 	Done int64 `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
-	// Plans in all.
+	// The total number of plans.
 	Total         int64 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -565,25 +564,25 @@ func (x *PlanProgress) GetTotal() int64 {
 	return 0
 }
 
-// PlanSummary counts the plans of a stream.
+// A summary of the plans of a stream.
 type PlanSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Plans in all.
+	// The total number of plans.
 	Pods int64 `protobuf:"varint,1,opt,name=pods,proto3" json:"pods,omitempty"`
-	// Plans with DECISION_RESIZE.
+	// The number of plans with DECISION_RESIZE.
 	Resize int64 `protobuf:"varint,2,opt,name=resize,proto3" json:"resize,omitempty"`
-	// Plans with DECISION_ALIGNED.
+	// The number of plans with DECISION_ALIGNED.
 	Aligned int64 `protobuf:"varint,3,opt,name=aligned,proto3" json:"aligned,omitempty"`
-	// Plans with DECISION_SKIP.
+	// The number of plans with DECISION_SKIP.
 	Skip int64 `protobuf:"varint,4,opt,name=skip,proto3" json:"skip,omitempty"`
-	// By how much the sum of the requests would change, as Kubernetes quantities by
-	// resource name, e.g. {"cpu": "-1500m", "memory": "2Gi"}: less is freed, more is
-	// added. What does not change is absent.
+	// The change in the sum of the requests, as Kubernetes quantities by resource name,
+	// for example {"cpu": "-1500m", "memory": "2Gi"}. A negative quantity is freed; a
+	// positive quantity is added. Resources that do not change are absent.
 	RequestDelta map[string]string `protobuf:"bytes,5,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How many plans have which first reason, by its code; those to be resized have
-	// none.
+	// The number of plans by the code of their first reason. Plans with DECISION_RESIZE
+	// are not counted.
 	Codes map[string]int64 `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// How many namespaces with pods that were asked for the caller may not see.
+	// The number of namespaces with selected pods that the caller cannot see.
 	HiddenNamespaces int64 `protobuf:"varint,7,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -668,16 +667,16 @@ func (x *PlanSummary) GetHiddenNamespaces() int64 {
 	return 0
 }
 
-// PreviewManifestRequest is a manifest.
+// Request message for PlanService.PreviewManifest.
 type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Objects as YAML or JSON, one or several: pods, and what makes pods
-	// (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, List). Others
-	// are passed over. Required.
+	// Required. One or more objects in YAML or JSON: pods, and objects that create pods
+	// (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, List). Other objects
+	// are ignored.
 	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
-	// The node types; empty for all of the table.
+	// The node types; empty for all node types of the table.
 	NodeTypes []string `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
-	// What is to be taken for true; its node_type does not count.
+	// Assumptions for the plans; its node_type is ignored.
 	WhatIf        *WhatIf `protobuf:"bytes,3,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -734,12 +733,12 @@ func (x *PreviewManifestRequest) GetWhatIf() *WhatIf {
 	return nil
 }
 
-// PreviewManifestResponse is what the manifest comes to.
+// Response message for PlanService.PreviewManifest.
 type PreviewManifestResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The objects that make pods, in the order of the manifest.
+	// The objects that create pods, in the order of the manifest.
 	Objects []*ManifestPlan `protobuf:"bytes,1,rep,name=objects,proto3" json:"objects,omitempty"`
-	// What else was in the manifest, as "Kind name".
+	// The objects that were ignored, as "Kind name".
 	PassedOver    []string `protobuf:"bytes,2,rep,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -789,19 +788,19 @@ func (x *PreviewManifestResponse) GetPassedOver() []string {
 	return nil
 }
 
-// ManifestPlan is what the pods of one object would get.
+// The plans for the pods of one object.
 type ManifestPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The object's kind.
+	// The kind of the object.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The object's namespace; empty if the manifest names none.
+	// The namespace of the object; empty if the manifest names none.
 	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The object's name.
+	// The name of the object.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// What people have to know, e.g. that a pod without a controller is never
+	// Warnings for the user, for example that a pod without a controller is never
 	// resized.
 	Warnings []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// A plan of its pods per node type, by node type.
+	// One plan per node type, ordered by node type.
 	Plans         []*Plan `protobuf:"bytes,5,rep,name=plans,proto3" json:"plans,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -872,22 +871,22 @@ func (x *ManifestPlan) GetPlans() []*Plan {
 	return nil
 }
 
-// Plan is what is to be done with one pod, and why.
+// The plan for one pod: the decision and its reasons.
 type Plan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod's namespace.
+	// The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name.
+	// The name of the pod.
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The pod's uid.
+	// The UID of the pod.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
-	// The node it runs on; empty if it is not scheduled.
+	// The node that the pod runs on; empty if the pod is not scheduled.
 	Node string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
-	// The type of that node; empty if the node is not known or not labelled.
+	// The type of that node; empty if the node is not known or not labeled.
 	NodeType string `protobuf:"bytes,5,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The node label that gave the type, e.g. "cloud.google.com/machine-family". Where
-	// the type has a CPU model ("e2@Intel-6-79"), the label that gave the model
-	// follows after a comma.
+	// The node label that determines the type, for example
+	// "cloud.google.com/machine-family". If the type has a CPU model ("e2@Intel-6-79"),
+	// the label of the CPU model follows after a comma.
 	NodeTypeLabel string `protobuf:"bytes,6,opt,name=node_type_label,json=nodeTypeLabel,proto3" json:"node_type_label,omitempty"`
 	// The node type that the requests are written for.
 	BaselineNodeType string `protobuf:"bytes,7,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
@@ -897,17 +896,18 @@ type Plan struct {
 	CpuFactor float64 `protobuf:"fixed64,9,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
 	// What memory requests are multiplied by on this node; 0 if it is not known.
 	MemoryFactor float64 `protobuf:"fixed64,10,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
-	// What is to be done.
+	// The decision.
 	Decision Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// Why. There is at least one for DECISION_ALIGNED and DECISION_SKIP, the one
-	// that decided first; for DECISION_RESIZE they tell what held a size back.
+	// The reasons for the decision. DECISION_ALIGNED and DECISION_SKIP have at least one,
+	// and the first one is decisive. For DECISION_RESIZE, they state what limits the new
+	// size.
 	Reasons []*PlanReason `protobuf:"bytes,12,rep,name=reasons,proto3" json:"reasons,omitempty"`
-	// The containers in the order of the pod's spec.
+	// The containers, in the order of the pod's spec.
 	Containers []*ContainerPlan `protobuf:"bytes,13,rep,name=containers,proto3" json:"containers,omitempty"`
-	// The pod's QoS class: Guaranteed, Burstable or BestEffort.
+	// The QoS class of the pod: Guaranteed, Burstable or BestEffort.
 	QosClass string `protobuf:"bytes,14,opt,name=qos_class,json=qosClass,proto3" json:"qos_class,omitempty"`
-	// The rule of the configuration that holds for the pod, as its path, e.g.
-	// "overrides[0] (critical)"; empty if none does.
+	// The path of the configuration rule that applies to the pod, for example
+	// "overrides[0] (critical)"; empty if none applies.
 	Rule          string `protobuf:"bytes,15,opt,name=rule,proto3" json:"rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1048,13 +1048,13 @@ func (x *Plan) GetRule() string {
 	return ""
 }
 
-// PlanReason is a reason with its particulars.
+// A reason with its details.
 type PlanReason struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The reason, as on events and metrics, e.g. "UnknownNodeType". The
-	// reference lists them all.
+	// The reason, as in events and metrics, for example "UnknownNodeType". The reference
+	// lists all reasons.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// The particulars, for people.
+	// The details of the reason, in human-readable form.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1104,18 +1104,18 @@ func (x *PlanReason) GetMessage() string {
 	return ""
 }
 
-// ContainerPlan is what one container was asked for, has, and should have.
+// The original, current and desired size of one container.
 type ContainerPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The container's name.
+	// The name of the container.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What its author asked for.
+	// The original size.
 	Original *Resources `protobuf:"bytes,2,opt,name=original,proto3" json:"original,omitempty"`
-	// What its spec says now.
+	// The size in the spec now.
 	Current *Resources `protobuf:"bytes,3,opt,name=current,proto3" json:"current,omitempty"`
-	// What its spec should say on this node.
+	// The desired size on this node.
 	Desired *Resources `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
-	// Whether it is a restartable init container.
+	// Whether the container is a restartable init container.
 	Sidecar       bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1186,14 +1186,13 @@ func (x *ContainerPlan) GetSidecar() bool {
 	return false
 }
 
-// Resources are cpu and memory of one container, as Kubernetes quantities by
-// resource name, e.g. {"cpu": "800m", "memory": "1Gi"}. What is not set is
-// absent.
+// CPU and memory of one container, as Kubernetes quantities by resource name, for
+// example {"cpu": "800m", "memory": "1Gi"}. Resources that are not set are absent.
 type Resources struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Requests by resource name.
+	// The requests by resource name.
 	Requests map[string]string `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Limits by resource name.
+	// The limits by resource name.
 	Limits        map[string]string `protobuf:"bytes,2,rep,name=limits,proto3" json:"limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

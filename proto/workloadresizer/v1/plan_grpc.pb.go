@@ -28,30 +28,38 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PlanService answers what the reconciler would do with a pod now, and why. It
-// asks the same planner as the reconciler does, and changes nothing. A caller sees
-// only pods of namespaces where it may get pods; to name another one is answered
+// Returns what the reconciler would do with a pod now, and why. It uses the same
+// planner as the reconciler, and changes nothing. A caller sees only pods in namespaces
+// where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 //
-// UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot
-// be known yet, INVALID_ARGUMENT if what is asked for cannot be.
+// All methods also return:
+//
+//   - UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY): the server has not read
+//     the ratios, pods and nodes yet.
+//   - INVALID_ARGUMENT: the request is invalid.
 type PlanServiceClient interface {
-	// PreviewPod plans one pod.
+	// Plans one pod.
 	//
-	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod.
+	// Errors:
+	//
+	// - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
 	PreviewPod(ctx context.Context, in *PreviewPodRequest, opts ...grpc.CallOption) (*PreviewPodResponse, error)
-	// PreviewPlans plans the pods that all the fields of the request select: a plan
-	// per pod, ordered by namespace and name, with how far it is in between, then
-	// one summary.
+	// Plans the pods that match all fields of the request. Sends one plan per pod,
+	// ordered by namespace and name, progress messages in between, and then a summary.
 	//
-	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
-	// later; or if nothing is read of it for a minute (reason PREVIEW_TOO_SLOW).
+	// Errors:
+	//
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): too many previews are running. Try
+	//     again later.
+	//   - RESOURCE_EXHAUSTED (reason PREVIEW_TOO_SLOW): the caller has read nothing for a
+	//     minute.
 	PreviewPlans(ctx context.Context, in *PreviewPlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PreviewPlansResponse], error)
-	// PreviewManifest plans the pods that a manifest would make, on each node type.
-	// Nothing of it need be in the cluster: what the namespace, the node and other
-	// pods would say against a resize is not asked.
+	// Plans the pods that a manifest would create, on each node type. The objects of the
+	// manifest need not exist in the cluster. Checks that depend on the namespace, the
+	// node or other pods are not made.
 	//
-	// RESOURCE_EXHAUSTED as for PreviewPlans.
+	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.
 	PreviewManifest(ctx context.Context, in *PreviewManifestRequest, opts ...grpc.CallOption) (*PreviewManifestResponse, error)
 }
 
@@ -106,30 +114,38 @@ func (c *planServiceClient) PreviewManifest(ctx context.Context, in *PreviewMani
 // All implementations must embed UnimplementedPlanServiceServer
 // for forward compatibility.
 //
-// PlanService answers what the reconciler would do with a pod now, and why. It
-// asks the same planner as the reconciler does, and changes nothing. A caller sees
-// only pods of namespaces where it may get pods; to name another one is answered
+// Returns what the reconciler would do with a pod now, and why. It uses the same
+// planner as the reconciler, and changes nothing. A caller sees only pods in namespaces
+// where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 //
-// UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY) while the answer cannot
-// be known yet, INVALID_ARGUMENT if what is asked for cannot be.
+// All methods also return:
+//
+//   - UNAVAILABLE (reason RATIOS_NOT_READY or CACHE_NOT_READY): the server has not read
+//     the ratios, pods and nodes yet.
+//   - INVALID_ARGUMENT: the request is invalid.
 type PlanServiceServer interface {
-	// PreviewPod plans one pod.
+	// Plans one pod.
 	//
-	// NOT_FOUND (reason POD_NOT_FOUND) if there is no such pod.
+	// Errors:
+	//
+	// - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
 	PreviewPod(context.Context, *PreviewPodRequest) (*PreviewPodResponse, error)
-	// PreviewPlans plans the pods that all the fields of the request select: a plan
-	// per pod, ordered by namespace and name, with how far it is in between, then
-	// one summary.
+	// Plans the pods that match all fields of the request. Sends one plan per pod,
+	// ordered by namespace and name, progress messages in between, and then a summary.
 	//
-	// RESOURCE_EXHAUSTED if too many run already (reason TOO_MANY_PREVIEWS): try again
-	// later; or if nothing is read of it for a minute (reason PREVIEW_TOO_SLOW).
+	// Errors:
+	//
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): too many previews are running. Try
+	//     again later.
+	//   - RESOURCE_EXHAUSTED (reason PREVIEW_TOO_SLOW): the caller has read nothing for a
+	//     minute.
 	PreviewPlans(*PreviewPlansRequest, grpc.ServerStreamingServer[PreviewPlansResponse]) error
-	// PreviewManifest plans the pods that a manifest would make, on each node type.
-	// Nothing of it need be in the cluster: what the namespace, the node and other
-	// pods would say against a resize is not asked.
+	// Plans the pods that a manifest would create, on each node type. The objects of the
+	// manifest need not exist in the cluster. Checks that depend on the namespace, the
+	// node or other pods are not made.
 	//
-	// RESOURCE_EXHAUSTED as for PreviewPlans.
+	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.
 	PreviewManifest(context.Context, *PreviewManifestRequest) (*PreviewManifestResponse, error)
 	mustEmbedUnimplementedPlanServiceServer()
 }

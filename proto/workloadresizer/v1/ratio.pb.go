@@ -4,18 +4,25 @@
 // 	protoc        (unknown)
 // source: workloadresizer/v1/ratio.proto
 
-// workloadresizer.v1 is the API of workload-resizer: what the performance
-// ratios of the node types are, and what they mean for the pods of a cluster.
+// The API of workload-resizer: the performance ratios of the node types, and what they
+// mean for the pods of a cluster.
 //
-// An error has a google.rpc.ErrorInfo with a reason. Methods name those of their
-// own; any method answers INVALID_ARGUMENT (reason INVALID_ARGUMENT) if a field of
-// the request is missing or bad; UNAUTHENTICATED (reason CREDENTIALS_MISSING or
-// CREDENTIALS_INVALID) if it is not told who calls; UNAVAILABLE (reason
-// IDENTITY_NOT_READY) while that cannot be found out; PERMISSION_DENIED (reason
-// NOT_AUTHORIZED, or by a bug of the server METHOD_NOT_AUTHORIZED) if the caller has
-// no right to it; RESOURCE_EXHAUSTED (reason RATE_LIMITED) if the caller makes too
-// many calls; FAILED_PRECONDITION (reason STANDALONE) if it needs a cluster and the
-// server has none; and INTERNAL (reason INTERNAL) by a bug of the server.
+// Every error has a google.rpc.ErrorInfo with a reason. Each method documents its own
+// reasons. In addition, any method can return:
+//
+// - INVALID_ARGUMENT (reason INVALID_ARGUMENT): a field of the request is missing or
+//   invalid.
+// - UNAUTHENTICATED (reason CREDENTIALS_MISSING or CREDENTIALS_INVALID): the request
+//   has no valid credentials.
+// - UNAVAILABLE (reason IDENTITY_NOT_READY): the server cannot verify the identity or
+//   the rights of the caller now.
+// - PERMISSION_DENIED (reason NOT_AUTHORIZED): the caller does not have the required
+//   right.
+// - PERMISSION_DENIED (reason METHOD_NOT_AUTHORIZED): a bug in the server.
+// - RESOURCE_EXHAUSTED (reason RATE_LIMITED): the caller makes too many calls.
+// - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
+//   runs without one.
+// - INTERNAL (reason INTERNAL): a bug in the server.
 
 package workloadresizerv1
 
@@ -37,7 +44,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ListRatiosRequest asks for the whole table.
+// Request message for RatioService.ListRatios.
 type ListRatiosRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -74,22 +81,21 @@ func (*ListRatiosRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{0}
 }
 
-// ListRatiosResponse is the table that pods are sized by now.
+// The ratio table in effect.
 type ListRatiosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One ratio per node type, by name.
+	// One ratio per node type, ordered by name.
 	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
-	// The node type that requests are written for.
+	// The baseline: the node type that requests are written for.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// What no request leaves, whatever the ratio.
+	// The bounds of every request, regardless of the ratio.
 	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
-	// Identifies the content of the table: two tables with the same revision
-	// size every pod the same.
+	// Identifies the content of the table. Two tables with the same revision give every
+	// pod the same size.
 	Revision string `protobuf:"bytes,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The sources the table was made from, the one that decides first at the
-	// front.
+	// The sources that the table was made from, in order of precedence.
 	Sources []*RatioSource `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
-	// What holds for some pods only, in the order in which the rules are tried.
+	// The rules for specific pods, in the order in which they are evaluated.
 	Rules         []*RatioRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -167,17 +173,17 @@ func (x *ListRatiosResponse) GetRules() []*RatioRule {
 	return nil
 }
 
-// RatioRule is what holds instead for the pods that a rule of the configuration
-// matches.
+// The settings that replace the global ones for the pods that match a rule of the
+// configuration.
 type RatioRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path of the rule, e.g. "overrides[0] (critical)".
+	// The path of the rule, for example "overrides[0] (critical)".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The node type that requests of these pods are written for.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// What no request of these pods leaves.
+	// The bounds of every request of these pods.
 	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
-	// One ratio per node type, by name: those of the rule and of the globals.
+	// One ratio per node type, ordered by name: those of the rule and the global ones.
 	Ratios        []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -241,10 +247,10 @@ func (x *RatioRule) GetRatios() []*Ratio {
 	return nil
 }
 
-// GetRatioRequest names a node type.
+// Request message for RatioService.GetRatio.
 type GetRatioRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type, e.g. "n4". Required.
+	// Required. The node type, for example "n4".
 	NodeType      string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -287,12 +293,12 @@ func (x *GetRatioRequest) GetNodeType() string {
 	return ""
 }
 
-// GetRatioResponse is the ratio of the node type asked for.
+// Response message for RatioService.GetRatio.
 type GetRatioResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ratio.
 	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The revision of the table that it was read from.
+	// The revision of the table that contains the ratio.
 	Revision      string `protobuf:"bytes,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -342,32 +348,32 @@ func (x *GetRatioResponse) GetRevision() string {
 	return ""
 }
 
-// Ratio is how fast one node type is, and what follows for requests there.
+// The performance of one node type, and the factors for requests there.
 type Ratio struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type, e.g. "n4".
+	// The node type, for example "n4".
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// CPU performance, in the unit that all node types of the table share.
+	// The CPU performance, in the unit that all node types of the table share.
 	CpuPerf float64 `protobuf:"fixed64,2,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
-	// Memory performance, in the unit that all node types of the table share.
+	// The memory performance, in the unit that all node types of the table share.
 	MemoryPerf float64 `protobuf:"fixed64,3,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// What a CPU request is multiplied by on this node type:
-	// baseline cpu_perf / cpu_perf. Output only.
+	// Output only. What a CPU request is multiplied by on this node type: baseline
+	// cpu_perf / cpu_perf.
 	CpuFactor float64 `protobuf:"fixed64,4,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
-	// What a memory request is multiplied by on this node type:
-	// baseline memory_perf / memory_perf. Output only.
+	// Output only. What a memory request is multiplied by on this node type: baseline
+	// memory_perf / memory_perf.
 	MemoryFactor float64 `protobuf:"fixed64,5,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
-	// Whether this is the node type that requests are written for. Output only.
+	// Output only. Whether requests are written for this node type.
 	Baseline bool `protobuf:"varint,6,opt,name=baseline,proto3" json:"baseline,omitempty"`
-	// Where the ratio comes from. Output only.
+	// Output only. Where the ratio comes from.
 	Provenance *Provenance `protobuf:"bytes,7,opt,name=provenance,proto3" json:"provenance,omitempty"`
-	// What each source says of this node type, the one that decides first; the
-	// first one is this ratio itself. Output only.
+	// Output only. The ratios that the sources have for this node type, in order of
+	// precedence. The first one is this ratio.
 	Candidates []*RatioCandidate `protobuf:"bytes,8,rep,name=candidates,proto3" json:"candidates,omitempty"`
-	// Identifies the state of the node type's override, or that there is none. An
-	// update with it fails if somebody else was faster. Empty in the rules.
+	// Identifies the state of the node type's override, or its absence. An update with an
+	// outdated etag fails. Empty in rules.
 	Etag string `protobuf:"bytes,9,opt,name=etag,proto3" json:"etag,omitempty"`
-	// When the override ends by itself; absent if it does not, or there is none.
+	// When the override expires; absent if it does not expire or there is no override.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,14 +479,14 @@ func (x *Ratio) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// RatioCandidate is what one source says of a node type.
+// The ratio that one source has for a node type.
 type RatioCandidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// CPU performance.
+	// The CPU performance.
 	CpuPerf float64 `protobuf:"fixed64,1,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
-	// Memory performance.
+	// The memory performance.
 	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// Which source says so.
+	// The source, and where it has the ratio from.
 	Provenance    *Provenance `protobuf:"bytes,3,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -537,17 +543,17 @@ func (x *RatioCandidate) GetProvenance() *Provenance {
 	return nil
 }
 
-// Provenance is where a value comes from.
+// Where a value comes from.
 type Provenance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the source, e.g. "configmap".
+	// The name of the source, for example "configmap".
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// When the value was last written there.
+	// When the value was last written to the source.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Who wrote it, as the source knows it: for a ConfigMap its field manager,
+	// Who wrote the value, as far as the source knows: for a ConfigMap its field manager,
 	// for an override the caller.
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// Why, in the words of its author, where the source knows.
+	// Why the value was written, in the words of its author, if the source knows.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -611,17 +617,17 @@ func (x *Provenance) GetReason() string {
 	return ""
 }
 
-// RatioSource is the state of one source of ratios.
+// The state of one source of ratios.
 type RatioSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the source, e.g. "configmap".
+	// The name of the source, for example "configmap".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether what the source says now is what the table holds. If not, the
-	// table keeps the last good state and message says what is wrong.
+	// Whether the table contains the current state of the source. If not, the table keeps
+	// the last good state, and the message describes the problem.
 	Healthy bool `protobuf:"varint,2,opt,name=healthy,proto3" json:"healthy,omitempty"`
-	// What is wrong, empty if nothing is.
+	// The problem; empty if there is none.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// When the last good state was taken over; unset if there was none.
+	// When the last good state took effect; unset if there was none.
 	LastGoodTime  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last_good_time,json=lastGoodTime,proto3" json:"last_good_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -685,12 +691,12 @@ func (x *RatioSource) GetLastGoodTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Bounds limits requests per container.
+// Bounds of the requests of a container.
 type Bounds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Bounds of the cpu request.
+	// The bounds of the CPU request.
 	Cpu *QuantityRange `protobuf:"bytes,1,opt,name=cpu,proto3" json:"cpu,omitempty"`
-	// Bounds of the memory request.
+	// The bounds of the memory request.
 	Memory        *QuantityRange `protobuf:"bytes,2,opt,name=memory,proto3" json:"memory,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -740,12 +746,12 @@ func (x *Bounds) GetMemory() *QuantityRange {
 	return nil
 }
 
-// QuantityRange is a closed range of Kubernetes quantities.
+// A closed range of Kubernetes quantities.
 type QuantityRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The least, e.g. "50m"; empty for none.
+	// The minimum, for example "50m"; empty for no minimum.
 	Min string `protobuf:"bytes,1,opt,name=min,proto3" json:"min,omitempty"`
-	// The most, e.g. "16"; empty for none.
+	// The maximum, for example "16"; empty for no maximum.
 	Max           string `protobuf:"bytes,2,opt,name=max,proto3" json:"max,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -795,25 +801,25 @@ func (x *QuantityRange) GetMax() string {
 	return ""
 }
 
-// UpdateRatioRequest says what the override of a node type is to be.
+// Request message for RatioService.UpdateRatio.
 type UpdateRatioRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type with its new values; fields that are output only do not count.
-	// If its etag is set, it must be that of the present state. Required.
+	// Required. The node type with its new values; output-only fields are ignored. If the
+	// etag is set, it must match the current state.
 	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// Which of cpu_perf, memory_perf and expire_time are changed; empty for those
-	// that are set. What is not changed stays as the override has it, or is what is
-	// in force now if there is none.
+	// The fields to change: cpu_perf, memory_perf and expire_time. If empty, the fields
+	// that are set change. A field that does not change keeps the value of the override
+	// or, if there is no override, the value in effect.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Whether the table need not name the node type yet. Both performances must be
-	// set then.
+	// Whether to add the node type if the table does not contain it. Both performances
+	// must then be set.
 	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to store nothing, and tell what it would mean.
+	// Whether to store nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for those who read the history; one line of up to 512 bytes.
+	// Why, for readers of the history. One line of up to 512 bytes.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -891,14 +897,14 @@ func (x *UpdateRatioRequest) GetAuthor() string {
 	return ""
 }
 
-// UpdateRatioResponse is the ratio as it is with the change.
+// Response message for RatioService.UpdateRatio.
 type UpdateRatioResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio.
+	// The ratio after the change.
 	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The change as the history has it; absent if nothing was changed.
+	// The change as recorded in the history; absent if nothing changed.
 	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// What it would mean for the pods, with validate_only.
+	// The impact on pods; set only with validate_only.
 	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -955,19 +961,18 @@ func (x *UpdateRatioResponse) GetImpact() *Impact {
 	return nil
 }
 
-// BatchUpdateRatiosRequest says what the overrides of several node types are to
-// be.
+// Request message for RatioService.BatchUpdateRatios.
 type BatchUpdateRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The updates, at most one per node type. Their validate_only, reason and author
-	// must be empty: those of this message hold for all.
+	// The updates, at most one per node type. Their validate_only, reason and author must
+	// be empty; the fields of this message apply to all updates.
 	Requests []*UpdateRatioRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
-	// Whether to store nothing, and tell what it would mean.
+	// Whether to store nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for those who read the history; one line of up to 512 bytes.
+	// Why, for readers of the history. One line of up to 512 bytes.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1031,14 +1036,14 @@ func (x *BatchUpdateRatiosRequest) GetAuthor() string {
 	return ""
 }
 
-// BatchUpdateRatiosResponse is the ratios as they are with the change.
+// Response message for RatioService.BatchUpdateRatios.
 type BatchUpdateRatiosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratios in the order of the requests.
+	// The ratios after the change, in the order of the requests.
 	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
-	// The change as the history has it; absent if nothing was changed.
+	// The change as recorded in the history; absent if nothing changed.
 	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// What it would mean for the pods, with validate_only.
+	// The impact on pods; set only with validate_only.
 	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1095,21 +1100,21 @@ func (x *BatchUpdateRatiosResponse) GetImpact() *Impact {
 	return nil
 }
 
-// DeleteRatioRequest names the override to delete.
+// Request message for RatioService.DeleteRatio.
 type DeleteRatioRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type. Required.
+	// Required. The node type.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// If set, it must be that of the present state.
+	// The etag of the ratio. If set, it must match the current state.
 	Etag string `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Whether it is no error that there is no override.
+	// Whether to succeed if there is no override.
 	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to delete nothing, and tell what it would mean.
+	// Whether to delete nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for those who read the history; one line of up to 512 bytes.
+	// Why, for readers of the history. One line of up to 512 bytes.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1187,14 +1192,14 @@ func (x *DeleteRatioRequest) GetAuthor() string {
 	return ""
 }
 
-// DeleteRatioResponse is what is left.
+// Response message for RatioService.DeleteRatio.
 type DeleteRatioResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio as the other sources have it; absent if none names the node type.
+	// The ratio from the other sources; absent if none of them has the node type.
 	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The change as the history has it; absent if nothing was changed.
+	// The change as recorded in the history; absent if nothing changed.
 	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// What it would mean for the pods, with validate_only.
+	// The impact on pods; set only with validate_only.
 	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1251,11 +1256,10 @@ func (x *DeleteRatioResponse) GetImpact() *Impact {
 	return nil
 }
 
-// WatchRatiosRequest says from where to watch.
+// Request message for RatioService.WatchRatios.
 type WatchRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The token of the last message that was received; empty to begin with the
-	// present state.
+	// The token of the last message received; empty to start with the current state.
 	ResumeToken   string `protobuf:"bytes,1,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1298,17 +1302,18 @@ func (x *WatchRatiosRequest) GetResumeToken() string {
 	return ""
 }
 
-// WatchRatiosResponse is one event.
+// One event of RatioService.WatchRatios.
 type WatchRatiosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What has happened.
+	// The type of the event.
 	Type WatchEventType `protobuf:"varint,1,opt,name=type,proto3,enum=workloadresizer.v1.WatchEventType" json:"type,omitempty"`
-	// The ratio as it is now, of a deleted one as it was; absent in a bookmark.
+	// The ratio as it is now or, if it was deleted, as it was before; absent in a
+	// bookmark.
 	Ratio *Ratio `protobuf:"bytes,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
 	// The revision of the table.
 	Revision string `protobuf:"bytes,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Where to go on after this message; empty in the present state, half of which
-	// is nothing to go on from.
+	// The token to resume from after this message; empty in the initial state, because a
+	// watch cannot resume from part of it.
 	ResumeToken   string `protobuf:"bytes,4,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1372,14 +1377,14 @@ func (x *WatchRatiosResponse) GetResumeToken() string {
 	return ""
 }
 
-// ListRatioChangesRequest asks for a page of the history.
+// Request message for RatioService.ListRatioChanges.
 type ListRatioChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only node type whose changes to return; empty for all.
+	// The node type whose changes to return; empty for all node types.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// How many to return at most; 0 for 100, and never more than 1000.
+	// The maximum number of changes to return. 0 means 100; the maximum is 1000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before; empty for the first.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1436,12 +1441,12 @@ func (x *ListRatioChangesRequest) GetPageToken() string {
 	return ""
 }
 
-// ListRatioChangesResponse is a page of the history.
+// Response message for RatioService.ListRatioChanges.
 type ListRatioChangesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes, the newest first.
+	// The changes, newest first.
 	Changes []*RatioChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// For the next page; empty if this is the last.
+	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1491,21 +1496,22 @@ func (x *ListRatioChangesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// RatioChange is one change of overrides: who, when, why, and from what to what.
+// One change of overrides.
 type RatioChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Counts the changes, from 1.
+	// The number of the change, counted from 1.
 	Number int64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// When it was made.
+	// When the change was made.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Who made it: the caller's name, or what a caller that the server does not
-	// know has said.
+	// Who made the change: the name of the caller, or the author that an unauthenticated
+	// caller named in the request.
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// Why, in the words of its author.
+	// Why the change was made, in the words of its author.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The node types that were changed, by name.
+	// What changed, ordered by node type.
 	Deltas []*RatioDelta `protobuf:"bytes,5,rep,name=deltas,proto3" json:"deltas,omitempty"`
-	// The change that was gone back to; absent if this was no rollback.
+	// The change that this rollback went back to; absent if this change is not a
+	// rollback.
 	RollbackTo    *int64 `protobuf:"varint,6,opt,name=rollback_to,json=rollbackTo,proto3,oneof" json:"rollback_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1583,14 +1589,14 @@ func (x *RatioChange) GetRollbackTo() int64 {
 	return 0
 }
 
-// RatioDelta is what a change did to the override of one node type.
+// How a change affected the override of one node type.
 type RatioDelta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The override before; absent if there was none.
+	// The override before the change; absent if there was none.
 	From *RatioOverride `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	// The override after; absent if there is none.
+	// The override after the change; absent if there is none.
 	To            *RatioOverride `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1647,14 +1653,14 @@ func (x *RatioDelta) GetTo() *RatioOverride {
 	return nil
 }
 
-// RatioOverride is what an override says of a node type.
+// The values of an override.
 type RatioOverride struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// CPU performance.
+	// The CPU performance.
 	CpuPerf float64 `protobuf:"fixed64,1,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
-	// Memory performance.
+	// The memory performance.
 	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// When it ends by itself; absent if it does not.
+	// When the override expires; absent if it does not expire.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1711,20 +1717,20 @@ func (x *RatioOverride) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// RollbackRatiosRequest says which state to go back to.
+// Request message for RatioService.RollbackRatios.
 type RollbackRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the last change to keep; 0 is the state before the first one.
+	// The number of the last change to keep; 0 is the state before the first change.
 	ToChange int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3" json:"to_change,omitempty"`
-	// Whether to change nothing, and tell what it would mean.
+	// Whether to change nothing, and to return what the rollback would do.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for those who read the history; one line of up to 512 bytes.
+	// Why, for readers of the history. One line of up to 512 bytes.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// If set, the number of the newest change that the caller knows: ABORTED (reason
-	// ETAG_MISMATCH) if there is a newer one.
+	// The number of the newest change that the caller knows. If it is set and there is a
+	// newer change, the method returns ABORTED (reason ETAG_MISMATCH).
 	ExpectedNewestChange int64 `protobuf:"varint,5,opt,name=expected_newest_change,json=expectedNewestChange,proto3" json:"expected_newest_change,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -1795,13 +1801,13 @@ func (x *RollbackRatiosRequest) GetExpectedNewestChange() int64 {
 	return 0
 }
 
-// RollbackRatiosResponse says what was changed.
+// Response message for RatioService.RollbackRatios.
 type RollbackRatiosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change as the history has it; absent if nothing had to be changed. With
-	// validate_only it has no number.
+	// The change as recorded in the history; absent if nothing had to change. Has no
+	// number with validate_only.
 	Change *RatioChange `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
-	// What it would mean for the pods, with validate_only.
+	// The impact on pods; set only with validate_only.
 	Impact        *Impact `protobuf:"bytes,2,opt,name=impact,proto3" json:"impact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

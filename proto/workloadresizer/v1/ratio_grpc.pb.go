@@ -4,18 +4,25 @@
 // - protoc             (unknown)
 // source: workloadresizer/v1/ratio.proto
 
-// workloadresizer.v1 is the API of workload-resizer: what the performance
-// ratios of the node types are, and what they mean for the pods of a cluster.
+// The API of workload-resizer: the performance ratios of the node types, and what they
+// mean for the pods of a cluster.
 //
-// An error has a google.rpc.ErrorInfo with a reason. Methods name those of their
-// own; any method answers INVALID_ARGUMENT (reason INVALID_ARGUMENT) if a field of
-// the request is missing or bad; UNAUTHENTICATED (reason CREDENTIALS_MISSING or
-// CREDENTIALS_INVALID) if it is not told who calls; UNAVAILABLE (reason
-// IDENTITY_NOT_READY) while that cannot be found out; PERMISSION_DENIED (reason
-// NOT_AUTHORIZED, or by a bug of the server METHOD_NOT_AUTHORIZED) if the caller has
-// no right to it; RESOURCE_EXHAUSTED (reason RATE_LIMITED) if the caller makes too
-// many calls; FAILED_PRECONDITION (reason STANDALONE) if it needs a cluster and the
-// server has none; and INTERNAL (reason INTERNAL) by a bug of the server.
+// Every error has a google.rpc.ErrorInfo with a reason. Each method documents its own
+// reasons. In addition, any method can return:
+//
+// - INVALID_ARGUMENT (reason INVALID_ARGUMENT): a field of the request is missing or
+//   invalid.
+// - UNAUTHENTICATED (reason CREDENTIALS_MISSING or CREDENTIALS_INVALID): the request
+//   has no valid credentials.
+// - UNAVAILABLE (reason IDENTITY_NOT_READY): the server cannot verify the identity or
+//   the rights of the caller now.
+// - PERMISSION_DENIED (reason NOT_AUTHORIZED): the caller does not have the required
+//   right.
+// - PERMISSION_DENIED (reason METHOD_NOT_AUTHORIZED): a bug in the server.
+// - RESOURCE_EXHAUSTED (reason RATE_LIMITED): the caller makes too many calls.
+// - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
+//   runs without one.
+// - INTERNAL (reason INTERNAL): a bug in the server.
 
 package workloadresizerv1
 
@@ -46,74 +53,103 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RatioService answers which performance ratio each node type has, where that
-// ratio comes from, and whether its sources are well; and changes ratios.
+// Reads and changes the performance ratios of node types. Also returns where each ratio
+// comes from, and the state of the sources.
 //
-// Writes go to the override source alone, which by default decides before all
-// others; what others say of a node type decides again when its override is
-// deleted. They answer FAILED_PRECONDITION (reason OVERRIDES_DISABLED,
-// OVERRIDES_MISSING, OVERRIDES_INVALID, OVERRIDES_REFUSED or READ_ONLY) if the
-// server does not use that source, if the ConfigMap of it does not exist or
-// cannot be understood, if the API server refuses to have it changed, or if the
-// server runs with --dry-run; UNAVAILABLE (reason OVERRIDES_NOT_READY) while it
-// cannot be read or written; RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES) if no
-// more can be stored; UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table
-// yet. With validate_only they answer what they would otherwise, as far as that is
-// known before the write, and what it would mean for the pods; UNAVAILABLE (reason
-// CACHE_NOT_READY) while the pods are not known.
+// Writes change only the override source, which by default takes precedence over all
+// other sources. When the override of a node type is deleted, its ratio comes from the
+// other sources again. Methods that write also return:
+//
+//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
+//     override source.
+//   - FAILED_PRECONDITION (reason OVERRIDES_MISSING): the ConfigMap for overrides does
+//     not exist.
+//   - FAILED_PRECONDITION (reason OVERRIDES_INVALID): the content of that ConfigMap is
+//     invalid.
+//   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
+//     that ConfigMap.
+//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
+//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): that ConfigMap cannot be read or written
+//     now.
+//   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
+//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+//
+// With validate_only, methods return what the write would return, as far as this is
+// known before the write, and the impact on pods. They return UNAVAILABLE (reason
+// CACHE_NOT_READY) until the server has read the pods.
 type RatioServiceClient interface {
-	// ListRatios returns the table that pods are sized by now, with the state of
-	// the sources it was made from.
+	// Returns the ratio table in effect, and the state of the sources that it was made
+	// from.
 	//
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet; the
-	// message says what is missing.
+	// Errors:
+	//
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet. The message
+	//     names what is missing.
 	ListRatios(ctx context.Context, in *ListRatiosRequest, opts ...grpc.CallOption) (*ListRatiosResponse, error)
-	// GetRatio returns the ratio of one node type.
+	// Returns the ratio of one node type.
 	//
-	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type,
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet.
+	// Errors:
+	//
+	// - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type.
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
 	GetRatio(ctx context.Context, in *GetRatioRequest, opts ...grpc.CallOption) (*GetRatioResponse, error)
-	// UpdateRatio sets the override of one node type.
+	// Sets the override of one node type.
 	//
-	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type and
-	// allow_missing is not set, ABORTED (reason ETAG_MISMATCH) if somebody else has
-	// changed it since the etag was read, INVALID_ARGUMENT if the ratio cannot be.
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
+	//     and allow_missing is not set.
+	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
+	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
-	// BatchUpdateRatios sets the overrides of several node types, all or none.
+	// Sets the overrides of several node types, either all of them or none.
 	//
-	// Errors as for UpdateRatio; the message names the node type.
+	// Errors: as for UpdateRatio. The message names the node type.
 	BatchUpdateRatios(ctx context.Context, in *BatchUpdateRatiosRequest, opts ...grpc.CallOption) (*BatchUpdateRatiosResponse, error)
-	// DeleteRatio deletes the override of one node type, so that the next source
-	// that names the type decides again.
+	// Deletes the override of one node type. The ratio then comes from the next source
+	// that has one for the node type.
 	//
-	// NOT_FOUND (reason NO_OVERRIDE) if there is none and allow_missing is not set,
-	// ABORTED (reason ETAG_MISMATCH) as for UpdateRatio, FAILED_PRECONDITION (reason
-	// BASELINE_IN_USE) if the type is the baseline and no other source names it.
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NO_OVERRIDE): there is no override, and allow_missing is not
+	//     set.
+	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
+	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
+	//     no other source has a ratio for it.
 	DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error)
-	// WatchRatios sends the present ratios, a bookmark, and from then on every
-	// change. Each message after the present state has a token to go on from.
+	// Sends the current ratios, then a bookmark, then every change. Each message after
+	// the initial state has a token to resume from.
 	//
-	// OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED) if the token is too old or from
-	// another replica: watch again without one. RESOURCE_EXHAUSTED (reason
-	// WATCH_TOO_SLOW) if the caller does not read as fast as things change: it can
-	// go on from its last token. RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES) if the
-	// caller has too many already. UNAVAILABLE (reason RATIOS_NOT_READY) while there
-	// is no table yet, or (reason SHUTTING_DOWN) if the server ends: go on at another
-	// one.
+	// Errors:
+	//
+	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): the token is too old or from another
+	//     replica. Watch again without a token.
+	//   - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller reads more slowly than
+	//     changes occur. Resume from the last token.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches.
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
+	//     replica.
 	WatchRatios(ctx context.Context, in *WatchRatiosRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRatiosResponse], error)
-	// ListRatioChanges returns the changes of the overrides, the newest first, as
-	// far back as they are kept.
+	// Returns the changes of overrides that are kept, newest first.
 	//
-	// INVALID_ARGUMENT if the page token cannot be, FAILED_PRECONDITION (reason
-	// OVERRIDES_DISABLED) if the server does not use the override source, UNAVAILABLE
-	// (reason OVERRIDES_NOT_READY) while it was not read yet.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: the page token is invalid.
+	//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
+	//     override source.
+	//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): the server has not read the overrides
+	//     yet.
 	ListRatioChanges(ctx context.Context, in *ListRatioChangesRequest, opts ...grpc.CallOption) (*ListRatioChangesResponse, error)
-	// RollbackRatios makes the overrides what they were right after a change. It is
-	// a change itself.
+	// Resets the overrides to their state right after a change. The rollback is itself a
+	// change.
 	//
-	// OUT_OF_RANGE (reason CHANGE_NOT_KEPT) if that is too long ago or there was no
-	// such change, ABORTED (reason ETAG_MISMATCH) if there is a newer change than the
-	// caller knows, FAILED_PRECONDITION (reason BASELINE_IN_USE) as for DeleteRatio.
+	// Errors:
+	//
+	//   - OUT_OF_RANGE (reason CHANGE_NOT_KEPT): the change is no longer kept, or it does
+	//     not exist.
+	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
+	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
 	RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error)
 }
 
@@ -218,74 +254,103 @@ func (c *ratioServiceClient) RollbackRatios(ctx context.Context, in *RollbackRat
 // All implementations must embed UnimplementedRatioServiceServer
 // for forward compatibility.
 //
-// RatioService answers which performance ratio each node type has, where that
-// ratio comes from, and whether its sources are well; and changes ratios.
+// Reads and changes the performance ratios of node types. Also returns where each ratio
+// comes from, and the state of the sources.
 //
-// Writes go to the override source alone, which by default decides before all
-// others; what others say of a node type decides again when its override is
-// deleted. They answer FAILED_PRECONDITION (reason OVERRIDES_DISABLED,
-// OVERRIDES_MISSING, OVERRIDES_INVALID, OVERRIDES_REFUSED or READ_ONLY) if the
-// server does not use that source, if the ConfigMap of it does not exist or
-// cannot be understood, if the API server refuses to have it changed, or if the
-// server runs with --dry-run; UNAVAILABLE (reason OVERRIDES_NOT_READY) while it
-// cannot be read or written; RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES) if no
-// more can be stored; UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table
-// yet. With validate_only they answer what they would otherwise, as far as that is
-// known before the write, and what it would mean for the pods; UNAVAILABLE (reason
-// CACHE_NOT_READY) while the pods are not known.
+// Writes change only the override source, which by default takes precedence over all
+// other sources. When the override of a node type is deleted, its ratio comes from the
+// other sources again. Methods that write also return:
+//
+//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
+//     override source.
+//   - FAILED_PRECONDITION (reason OVERRIDES_MISSING): the ConfigMap for overrides does
+//     not exist.
+//   - FAILED_PRECONDITION (reason OVERRIDES_INVALID): the content of that ConfigMap is
+//     invalid.
+//   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
+//     that ConfigMap.
+//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
+//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): that ConfigMap cannot be read or written
+//     now.
+//   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
+//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+//
+// With validate_only, methods return what the write would return, as far as this is
+// known before the write, and the impact on pods. They return UNAVAILABLE (reason
+// CACHE_NOT_READY) until the server has read the pods.
 type RatioServiceServer interface {
-	// ListRatios returns the table that pods are sized by now, with the state of
-	// the sources it was made from.
+	// Returns the ratio table in effect, and the state of the sources that it was made
+	// from.
 	//
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet; the
-	// message says what is missing.
+	// Errors:
+	//
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet. The message
+	//     names what is missing.
 	ListRatios(context.Context, *ListRatiosRequest) (*ListRatiosResponse, error)
-	// GetRatio returns the ratio of one node type.
+	// Returns the ratio of one node type.
 	//
-	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type,
-	// UNAVAILABLE (reason RATIOS_NOT_READY) while there is no table yet.
+	// Errors:
+	//
+	// - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type.
+	// - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
 	GetRatio(context.Context, *GetRatioRequest) (*GetRatioResponse, error)
-	// UpdateRatio sets the override of one node type.
+	// Sets the override of one node type.
 	//
-	// NOT_FOUND (reason NODE_TYPE_UNKNOWN) if the table does not name the type and
-	// allow_missing is not set, ABORTED (reason ETAG_MISMATCH) if somebody else has
-	// changed it since the etag was read, INVALID_ARGUMENT if the ratio cannot be.
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
+	//     and allow_missing is not set.
+	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
+	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
-	// BatchUpdateRatios sets the overrides of several node types, all or none.
+	// Sets the overrides of several node types, either all of them or none.
 	//
-	// Errors as for UpdateRatio; the message names the node type.
+	// Errors: as for UpdateRatio. The message names the node type.
 	BatchUpdateRatios(context.Context, *BatchUpdateRatiosRequest) (*BatchUpdateRatiosResponse, error)
-	// DeleteRatio deletes the override of one node type, so that the next source
-	// that names the type decides again.
+	// Deletes the override of one node type. The ratio then comes from the next source
+	// that has one for the node type.
 	//
-	// NOT_FOUND (reason NO_OVERRIDE) if there is none and allow_missing is not set,
-	// ABORTED (reason ETAG_MISMATCH) as for UpdateRatio, FAILED_PRECONDITION (reason
-	// BASELINE_IN_USE) if the type is the baseline and no other source names it.
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NO_OVERRIDE): there is no override, and allow_missing is not
+	//     set.
+	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
+	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
+	//     no other source has a ratio for it.
 	DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error)
-	// WatchRatios sends the present ratios, a bookmark, and from then on every
-	// change. Each message after the present state has a token to go on from.
+	// Sends the current ratios, then a bookmark, then every change. Each message after
+	// the initial state has a token to resume from.
 	//
-	// OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED) if the token is too old or from
-	// another replica: watch again without one. RESOURCE_EXHAUSTED (reason
-	// WATCH_TOO_SLOW) if the caller does not read as fast as things change: it can
-	// go on from its last token. RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES) if the
-	// caller has too many already. UNAVAILABLE (reason RATIOS_NOT_READY) while there
-	// is no table yet, or (reason SHUTTING_DOWN) if the server ends: go on at another
-	// one.
+	// Errors:
+	//
+	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): the token is too old or from another
+	//     replica. Watch again without a token.
+	//   - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller reads more slowly than
+	//     changes occur. Resume from the last token.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches.
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
+	//     replica.
 	WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error
-	// ListRatioChanges returns the changes of the overrides, the newest first, as
-	// far back as they are kept.
+	// Returns the changes of overrides that are kept, newest first.
 	//
-	// INVALID_ARGUMENT if the page token cannot be, FAILED_PRECONDITION (reason
-	// OVERRIDES_DISABLED) if the server does not use the override source, UNAVAILABLE
-	// (reason OVERRIDES_NOT_READY) while it was not read yet.
+	// Errors:
+	//
+	//   - INVALID_ARGUMENT: the page token is invalid.
+	//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
+	//     override source.
+	//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): the server has not read the overrides
+	//     yet.
 	ListRatioChanges(context.Context, *ListRatioChangesRequest) (*ListRatioChangesResponse, error)
-	// RollbackRatios makes the overrides what they were right after a change. It is
-	// a change itself.
+	// Resets the overrides to their state right after a change. The rollback is itself a
+	// change.
 	//
-	// OUT_OF_RANGE (reason CHANGE_NOT_KEPT) if that is too long ago or there was no
-	// such change, ABORTED (reason ETAG_MISMATCH) if there is a newer change than the
-	// caller knows, FAILED_PRECONDITION (reason BASELINE_IN_USE) as for DeleteRatio.
+	// Errors:
+	//
+	//   - OUT_OF_RANGE (reason CHANGE_NOT_KEPT): the change is no longer kept, or it does
+	//     not exist.
+	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
+	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
 	RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error)
 	mustEmbedUnimplementedRatioServiceServer()
 }

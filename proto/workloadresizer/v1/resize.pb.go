@@ -24,23 +24,23 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ResizeState is how far a node is with the sizes of a pod.
+// The state of a resize on the node of the pod.
 type ResizeState int32
 
 const (
 	// Never sent.
 	ResizeState_RESIZE_STATE_UNSPECIFIED ResizeState = 0
-	// The containers run with what the spec says.
+	// The containers run with the sizes in the spec.
 	ResizeState_RESIZE_STATE_ACTUATED ResizeState = 1
-	// The kubelet has not looked at the spec yet.
+	// The kubelet has not processed the spec yet.
 	ResizeState_RESIZE_STATE_PENDING ResizeState = 2
-	// The kubelet is at it.
+	// The kubelet is applying the resize.
 	ResizeState_RESIZE_STATE_IN_PROGRESS ResizeState = 3
-	// The node has no room now; the kubelet tries again.
+	// The node has no room now; the kubelet retries.
 	ResizeState_RESIZE_STATE_DEFERRED ResizeState = 4
-	// The node can never give this.
+	// The node can never satisfy the resize.
 	ResizeState_RESIZE_STATE_INFEASIBLE ResizeState = 5
-	// The kubelet failed at it.
+	// The kubelet could not apply the resize.
 	ResizeState_RESIZE_STATE_FAILED ResizeState = 6
 )
 
@@ -93,26 +93,27 @@ func (ResizeState) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{0}
 }
 
-// Resize is what was done to one pod.
+// How one pod was sized.
 type Resize struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod's namespace.
+	// The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name.
+	// The name of the pod.
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The pod's uid.
+	// The UID of the pod.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
-	// What made the pod: the topmost workload that is known; absent if nothing did.
+	// The topmost known workload that made the pod; absent if the pod has none.
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
-	// The node it runs on.
+	// The node that the pod runs on.
 	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
-	// The node type that the pod was sized for; empty while only part of that is done.
+	// The node type for which the pod was sized; empty while only part of the resize is
+	// done.
 	NodeType string `protobuf:"bytes,6,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// When it was sized.
+	// When the pod was sized.
 	ApplyTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=apply_time,json=applyTime,proto3" json:"apply_time,omitempty"`
-	// How far the node is.
+	// The state of the resize on the node.
 	State ResizeState `protobuf:"varint,8,opt,name=state,proto3,enum=workloadresizer.v1.ResizeState" json:"state,omitempty"`
-	// What the kubelet says of it, for people.
+	// What the kubelet reports about the resize, in human-readable form.
 	Message string `protobuf:"bytes,9,opt,name=message,proto3" json:"message,omitempty"`
 	// The containers that have an original, in the order of the pod's spec.
 	Containers    []*ResizedContainer `protobuf:"bytes,10,rep,name=containers,proto3" json:"containers,omitempty"`
@@ -220,19 +221,19 @@ func (x *Resize) GetContainers() []*ResizedContainer {
 	return nil
 }
 
-// ResizedContainer is what one container was asked for, has been given, and runs
-// with.
+// The sizes of one container: the original, the spec and the actual size.
 type ResizedContainer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The container's name.
+	// The name of the container.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What its author asked for.
+	// The original size.
 	Original *Resources `protobuf:"bytes,2,opt,name=original,proto3" json:"original,omitempty"`
-	// What its spec says now.
+	// The size in the spec now.
 	Spec *Resources `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
-	// What the kubelet says it runs with; absent if it does not say.
+	// The size that the container runs with, as reported by the kubelet; absent if the
+	// kubelet does not report it.
 	Actual *Resources `protobuf:"bytes,4,opt,name=actual,proto3" json:"actual,omitempty"`
-	// Whether it is a restartable init container.
+	// Whether the container is a restartable init container.
 	Sidecar       bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -303,18 +304,18 @@ func (x *ResizedContainer) GetSidecar() bool {
 	return false
 }
 
-// ListResizesRequest says which pods to list.
+// Request message for ResizeService.ListResizes.
 type ListResizesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only namespace; empty for every namespace that the caller may see.
+	// The namespace to list; empty for every namespace that the caller can see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The only pods by their labels, e.g. "app=web"; empty for all.
+	// Selects pods by their labels, for example "app=web"; empty for all pods.
 	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
-	// The only states; empty for all.
+	// The states to list; empty for all states.
 	States []ResizeState `protobuf:"varint,3,rep,packed,name=states,proto3,enum=workloadresizer.v1.ResizeState" json:"states,omitempty"`
-	// How many to return at most; 0 for 500, and never more than 5000.
+	// The maximum number of resizes to return. 0 means 500; the maximum is 5000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before; empty for the first.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -385,12 +386,12 @@ func (x *ListResizesRequest) GetPageToken() string {
 	return ""
 }
 
-// ListResizesResponse is a page of pods that were sized.
+// Response message for ResizeService.ListResizes.
 type ListResizesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By namespace and name.
+	// The resizes, ordered by namespace and name.
 	Resizes []*Resize `protobuf:"bytes,1,rep,name=resizes,proto3" json:"resizes,omitempty"`
-	// For the next page; empty if this is the last.
+	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -440,12 +441,12 @@ func (x *ListResizesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// GetResizeRequest names a pod.
+// Request message for ResizeService.GetResize.
 type GetResizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod's namespace. Required.
+	// Required. The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The pod's name. Required.
+	// Required. The name of the pod.
 	Pod           string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -495,10 +496,10 @@ func (x *GetResizeRequest) GetPod() string {
 	return ""
 }
 
-// GetResizeResponse is what was done to the pod.
+// Response message for ResizeService.GetResize.
 type GetResizeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was done.
+	// How the pod was sized.
 	Resize        *Resize `protobuf:"bytes,1,opt,name=resize,proto3" json:"resize,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,13 +542,13 @@ func (x *GetResizeResponse) GetResize() *Resize {
 	return nil
 }
 
-// WatchResizesRequest says what to watch, and from where.
+// Request message for ResizeService.WatchResizes.
 type WatchResizesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The only namespace; empty for every namespace that the caller may see.
+	// The namespace to watch; empty for every namespace that the caller can see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The token of the last message that was received; empty to begin with the
-	// present state. It is good for the same namespace only.
+	// The token of the last message received; empty to start with the current state.
+	// Valid only for the same namespace.
 	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -597,15 +598,16 @@ func (x *WatchResizesRequest) GetResumeToken() string {
 	return ""
 }
 
-// WatchResizesResponse is one event.
+// One event of ResizeService.WatchResizes.
 type WatchResizesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What has happened.
+	// The type of the event.
 	Type WatchEventType `protobuf:"varint,1,opt,name=type,proto3,enum=workloadresizer.v1.WatchEventType" json:"type,omitempty"`
-	// The resize as it is now, of a deleted one as it was; absent in a bookmark.
+	// The resize as it is now or, if it was deleted, as it was before; absent in a
+	// bookmark.
 	Resize *Resize `protobuf:"bytes,2,opt,name=resize,proto3" json:"resize,omitempty"`
-	// Where to go on after this message; empty in the present state, half of which
-	// is nothing to go on from.
+	// The token to resume from after this message; empty in the initial state, because a
+	// watch cannot resume from part of it.
 	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -662,7 +664,7 @@ func (x *WatchResizesResponse) GetResumeToken() string {
 	return ""
 }
 
-// GetStatusRequest asks how the reconciler does.
+// Request message for ResizeService.GetStatus.
 type GetStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -699,32 +701,33 @@ func (*GetStatusRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{8}
 }
 
-// GetStatusResponse is how the reconciler does.
+// The state of the reconciler.
 type GetStatusResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The replica that answers.
+	// The name of the replica that answers.
 	Replica string `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
-	// Its version.
+	// The version of the replica that answers.
 	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Since when it runs.
+	// When the replica that answers started.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// Which replica resizes; absent if it is not known.
+	// The leader, which resizes pods; absent if it is not known.
 	Leader *Leader `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
-	// Whether the replica that answers is the one that resizes.
+	// Whether the replica that answers is the one that resizes pods.
 	Leading bool `protobuf:"varint,5,opt,name=leading,proto3" json:"leading,omitempty"`
-	// Whether it plans only, and writes nothing (--dry-run).
+	// Whether the replica that answers only plans and writes nothing (--dry-run).
 	DryRun bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// What is missing or wrong; empty if all is well.
+	// What is missing or wrong; empty if there are no problems.
 	Problems []string `protobuf:"bytes,7,rep,name=problems,proto3" json:"problems,omitempty"`
-	// The revision of the ratio table in force; empty if there is none.
+	// The revision of the ratio table in effect; empty if there is none.
 	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`
-	// How many pods are to be looked at now.
+	// The number of pods that are queued for planning now.
 	QueueLength int64 `protobuf:"varint,9,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// How many pods wait for their turn to be sized anew (--realign-rate).
+	// The number of pods that wait for their turn to be resized to new ratios
+	// (--realign-rate).
 	RealignBacklog int64 `protobuf:"varint,10,opt,name=realign_backlog,json=realignBacklog,proto3" json:"realign_backlog,omitempty"`
-	// How many holds are in force.
+	// The number of holds in effect.
 	Holds int64 `protobuf:"varint,11,opt,name=holds,proto3" json:"holds,omitempty"`
-	// How many pods there are, by decision and first reason, most first.
+	// The number of pods by decision and first reason, in descending order.
 	Pods          []*PodCount `protobuf:"bytes,12,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -844,14 +847,14 @@ func (x *GetStatusResponse) GetPods() []*PodCount {
 	return nil
 }
 
-// Leader is the replica that resizes.
+// The replica that resizes pods.
 type Leader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name.
+	// The name of the replica.
 	Identity string `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
-	// Since when.
+	// When the replica became the leader.
 	AcquireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=acquire_time,json=acquireTime,proto3" json:"acquire_time,omitempty"`
-	// When it last said so.
+	// When the replica last renewed its leadership.
 	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -908,14 +911,14 @@ func (x *Leader) GetRenewTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// PodCount counts pods that were decided the same way.
+// The number of pods with the same decision and reason.
 type PodCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is to be done with them.
+	// The decision.
 	Decision Decision `protobuf:"varint,1,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// The first reason, as in a plan; empty for pods that are to be resized.
+	// The first reason, as in a plan; empty for pods that will be resized.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// How many.
+	// The number of pods.
 	Pods          int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -972,19 +975,21 @@ func (x *PodCount) GetPods() int64 {
 	return 0
 }
 
-// RestoreRequest says which pods to restore.
+// Request message for ResizeService.Restore.
 type RestoreRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which pods. Required.
+	// Required. The pods to restore.
 	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Why, for those who list the holds; one line of up to 512 bytes.
+	// Why the pods are restored, shown to callers that list the holds. One line of up to
+	// 512 bytes.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who asks, where the server does not know its callers; elsewhere it does not
-	// count. One line of up to 128 bytes.
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// How long the pods are kept so, of at least a second; absent for until Resume.
+	// How long the pods stay restored, at least one second. If unset, they stay restored
+	// until PauseService.Resume.
 	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Whether to check only what would be done, and store nothing.
+	// Whether to only validate the request, without storing the hold.
 	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1055,12 +1060,12 @@ func (x *RestoreRequest) GetValidateOnly() bool {
 	return false
 }
 
-// RestoreResponse is the hold that was stored.
+// Response message for ResizeService.Restore.
 type RestoreResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hold.
+	// The hold that was stored.
 	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
-	// How many pods its scope has now; absent while that is not known.
+	// The number of pods that are in the scope now; absent while this is not known.
 	Pods          *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,34 +30,40 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ResizeService tells what was done to pods, as the cluster itself has it: every
-// replica answers the same, also about what another did before it. A caller sees
-// only pods of namespaces where it may get pods; to name another one is answered
+// Returns how pods were sized, as recorded in the cluster itself, and the state of the
+// reconciler. Also restores pods to their originals. Every replica returns the same
+// resizes, including those by other replicas. A caller sees only pods in namespaces
+// where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ResizeServiceClient interface {
-	// ListResizes returns the pods that were sized, by namespace and name, in pages.
+	// Returns the pods that were sized, ordered by namespace and name, in pages.
 	//
-	// INVALID_ARGUMENT if the selector or the page token cannot be, UNAVAILABLE
-	// (reason CACHE_NOT_READY) while the pods are not known.
+	// Errors:
+	//
+	// - INVALID_ARGUMENT: the selector or the page token is invalid.
+	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	ListResizes(ctx context.Context, in *ListResizesRequest, opts ...grpc.CallOption) (*ListResizesResponse, error)
-	// GetResize returns what was done to one pod.
+	// Returns how one pod was sized.
 	//
-	// NOT_FOUND if there is no such pod (reason POD_NOT_FOUND), or it was not sized
-	// (reason NOT_RESIZED), UNAVAILABLE as for ListResizes.
+	// Errors:
+	//
+	// - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
+	// - NOT_FOUND (reason NOT_RESIZED): the pod was not sized.
+	// - UNAVAILABLE: as for ListResizes.
 	GetResize(ctx context.Context, in *GetResizeRequest, opts ...grpc.CallOption) (*GetResizeResponse, error)
-	// WatchResizes sends the pods that were sized, a bookmark, and from then on
-	// every change. Each message after the present state has a token to go on from.
+	// Sends the pods that were sized, then a bookmark, then every change. Each message
+	// after the initial state has a token to resume from.
 	//
-	// Errors as for RatioService.WatchRatios and ListResizes.
+	// Errors: as for RatioService.WatchRatios and ListResizes.
 	WatchResizes(ctx context.Context, in *WatchResizesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResizesResponse], error)
-	// GetStatus tells how the reconciler does.
+	// Returns the state of the reconciler.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// Restore gives pods their originals back, takes the annotations of
-	// workload-resizer off them, and keeps them so until PauseService.Resume. It
-	// goes before any pause of the same pods. The call returns when the hold is
-	// stored; PlanService shows how far the reconciler is.
+	// Returns pods to their originals, removes the annotations of workload-resizer from
+	// them, and keeps them that way until PauseService.Resume. A restore takes precedence
+	// over a pause of the same pods. The call returns when the hold is stored;
+	// PlanService shows the progress of the reconciler.
 	//
-	// Errors as for PauseService.Pause.
+	// Errors: as for PauseService.Pause.
 	Restore(ctx context.Context, in *RestoreRequest, opts ...grpc.CallOption) (*RestoreResponse, error)
 }
 
@@ -132,34 +138,40 @@ func (c *resizeServiceClient) Restore(ctx context.Context, in *RestoreRequest, o
 // All implementations must embed UnimplementedResizeServiceServer
 // for forward compatibility.
 //
-// ResizeService tells what was done to pods, as the cluster itself has it: every
-// replica answers the same, also about what another did before it. A caller sees
-// only pods of namespaces where it may get pods; to name another one is answered
+// Returns how pods were sized, as recorded in the cluster itself, and the state of the
+// reconciler. Also restores pods to their originals. Every replica returns the same
+// resizes, including those by other replicas. A caller sees only pods in namespaces
+// where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ResizeServiceServer interface {
-	// ListResizes returns the pods that were sized, by namespace and name, in pages.
+	// Returns the pods that were sized, ordered by namespace and name, in pages.
 	//
-	// INVALID_ARGUMENT if the selector or the page token cannot be, UNAVAILABLE
-	// (reason CACHE_NOT_READY) while the pods are not known.
+	// Errors:
+	//
+	// - INVALID_ARGUMENT: the selector or the page token is invalid.
+	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	ListResizes(context.Context, *ListResizesRequest) (*ListResizesResponse, error)
-	// GetResize returns what was done to one pod.
+	// Returns how one pod was sized.
 	//
-	// NOT_FOUND if there is no such pod (reason POD_NOT_FOUND), or it was not sized
-	// (reason NOT_RESIZED), UNAVAILABLE as for ListResizes.
+	// Errors:
+	//
+	// - NOT_FOUND (reason POD_NOT_FOUND): the pod does not exist.
+	// - NOT_FOUND (reason NOT_RESIZED): the pod was not sized.
+	// - UNAVAILABLE: as for ListResizes.
 	GetResize(context.Context, *GetResizeRequest) (*GetResizeResponse, error)
-	// WatchResizes sends the pods that were sized, a bookmark, and from then on
-	// every change. Each message after the present state has a token to go on from.
+	// Sends the pods that were sized, then a bookmark, then every change. Each message
+	// after the initial state has a token to resume from.
 	//
-	// Errors as for RatioService.WatchRatios and ListResizes.
+	// Errors: as for RatioService.WatchRatios and ListResizes.
 	WatchResizes(*WatchResizesRequest, grpc.ServerStreamingServer[WatchResizesResponse]) error
-	// GetStatus tells how the reconciler does.
+	// Returns the state of the reconciler.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// Restore gives pods their originals back, takes the annotations of
-	// workload-resizer off them, and keeps them so until PauseService.Resume. It
-	// goes before any pause of the same pods. The call returns when the hold is
-	// stored; PlanService shows how far the reconciler is.
+	// Returns pods to their originals, removes the annotations of workload-resizer from
+	// them, and keeps them that way until PauseService.Resume. A restore takes precedence
+	// over a pause of the same pods. The call returns when the hold is stored;
+	// PlanService shows the progress of the reconciler.
 	//
-	// Errors as for PauseService.Pause.
+	// Errors: as for PauseService.Pause.
 	Restore(context.Context, *RestoreRequest) (*RestoreResponse, error)
 	mustEmbedUnimplementedResizeServiceServer()
 }

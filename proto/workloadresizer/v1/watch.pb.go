@@ -21,19 +21,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WatchEventType is what an event of a watch tells.
+// The type of a watch event.
 type WatchEventType int32
 
 const (
 	// Never sent.
 	WatchEventType_WATCH_EVENT_TYPE_UNSPECIFIED WatchEventType = 0
-	// It is there: from before, or it came.
+	// The item was added, or existed before the watch began.
 	WatchEventType_WATCH_EVENT_TYPE_ADDED WatchEventType = 1
-	// It is otherwise than before.
+	// The item changed.
 	WatchEventType_WATCH_EVENT_TYPE_MODIFIED WatchEventType = 2
-	// It is gone.
+	// The item was deleted.
 	WatchEventType_WATCH_EVENT_TYPE_DELETED WatchEventType = 3
-	// Everything up to here was sent. The first one ends the present state.
+	// Everything up to this event was sent. The first bookmark ends the initial state.
 	WatchEventType_WATCH_EVENT_TYPE_BOOKMARK WatchEventType = 4
 )
 

@@ -22,13 +22,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Workload names what makes pods: their controller, e.g. a ReplicaSet, or what
-// controls that, however far up: its Deployment, or a Rollout and what it belongs to.
+// A workload that makes pods: their controller, for example a ReplicaSet, or any owner
+// above it, for example a Deployment, or a Rollout and its owner.
 type Workload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The kind, e.g. "Deployment". Required.
+	// Required. The kind, for example "Deployment".
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The name. Required.
+	// Required. The name.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

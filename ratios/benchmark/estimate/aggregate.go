@@ -10,39 +10,41 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Key is what samples are comparable by.
+// Key identifies samples that can be compared.
 type Key struct {
 	NodeType, CPUModel, Benchmark, Version string
 }
 
-// Aggregate is what the samples of a key come to. Scores are per vCPU.
+// Aggregate summarizes the samples of a key. Scores are per vCPU.
 type Aggregate struct {
 	Key
 	Unit string
-	// Samples count and Outliers were dropped, published results as often as they
-	// were run; Machines are those of Samples. Spot checks are in none of them.
+	// Samples is the number of samples that count, Outliers the number of samples
+	// that were dropped, and Machines the number of machines of Samples. A published
+	// result counts once per run. Spot checks are not included.
 	Samples, Outliers, Machines int
-	// Median is that of the scores, in which all machines weigh the same, Spread
-	// their scaled median absolute deviation as a share of it.
+	// Median is the median of the scores, in which all machines have the same
+	// weight. Spread is their scaled median absolute deviation as a fraction of it.
 	Median, Spread float64
-	// SingleThread is the median of one thread alone; 0 if unknown.
+	// SingleThread is the median score of a single thread; 0 if unknown.
 	SingleThread float64
-	// SpotChecks is how many there were, and SpotMedian what they come to.
+	// SpotChecks is the number of spot checks, and SpotMedian their median.
 	SpotChecks int
 	SpotMedian float64
-	// Oldest and Newest are of the samples that count.
+	// Oldest and Newest are the times of the oldest and the newest sample that
+	// counts.
 	Oldest, Newest time.Time
 
-	// scores are those that count.
+	// scores are the scores that count.
 	scores scores
 }
 
-// Aggregates sums samples up, by node type, CPU model, benchmark and version, in
-// this order. Those that are too old do not count, nor do those that ran neither
-// on all vCPUs nor as a spot check, or whose node type is not known.
+// Aggregates summarizes samples by node type, CPU model, benchmark and version, sorted in this
+// order. It ignores samples that are too old, that ran neither on all vCPUs nor as a spot
+// check, or whose node type is not known.
 //
-// Outliers are told by single scores, one per sample: a published result of 140
-// runs is one score, though it counts as 140 samples.
+// Outliers are single scores, one per sample: a published result of 140 runs is one score,
+// although it counts as 140 samples.
 func Aggregates(samples []sample.Sample, now time.Time, s Settings) []Aggregate {
 	groups := make(map[Key][]*sample.Sample)
 	since := now.Add(-s.MaxAge)
@@ -68,7 +70,7 @@ func (k Key) compare(other Key) int {
 		strings.Compare(k.Benchmark, other.Benchmark), strings.Compare(k.Version, other.Version))
 }
 
-// usable tells whether the score is one that others can be compared with.
+// usable reports whether a sample can be compared with others.
 func usable(x *sample.Sample) bool {
 	if x.NodeType == "" || x.Threads < 1 || !x.Spot && x.Threads != x.VCPUs {
 		return false
@@ -77,7 +79,7 @@ func usable(x *sample.Sample) bool {
 	return v > 0 && !math.IsInf(v, 0)
 }
 
-// aggregate sums up the samples of one key.
+// aggregate summarizes the samples of one key.
 func aggregate(key Key, group []*sample.Sample, s *Settings) Aggregate {
 	a := Aggregate{Key: key}
 	full, spot := make([]score, 0, len(group)), []score(nil)
@@ -131,13 +133,13 @@ func aggregate(key Key, group []*sample.Sample, s *Settings) Aggregate {
 	return a
 }
 
-// medianOf is that of scores that need not be sorted.
+// medianOf returns the median of scores in any order.
 func medianOf(s []score) float64 {
 	sorted := newScores(s)
 	return sorted.median(sorted.perMachine())
 }
 
-// earlier and later pass over times that are not set.
+// earlier and later ignore zero times.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -8,12 +8,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// run is a sample of a machine with one vCPU.
+// run returns a sample of a machine with one vCPU.
 func run(machine string, score float64) sample.Sample {
 	return sample.Sample{NodeType: "n4", Benchmark: "b", Score: score, VCPUs: 1, Threads: 1, Machine: machine, Time: now}
 }
 
-// runs are samples of machines of their own.
+// runs returns samples of different machines.
 func runs(scores ...float64) []sample.Sample {
 	var samples []sample.Sample
 	for i, score := range scores {
@@ -35,59 +35,59 @@ func TestAggregates(t *testing.T) {
 		spotChecks                  int
 		spotMedian                  float64
 	}{
-		{name: "the median of an even number is between the two in the middle", samples: runs(10, 40, 20, 30),
+		{name: "the median of an even number of scores is between the middle two", samples: runs(10, 40, 20, 30),
 			count: 4, machines: 4, median: 25, spread: 1.4826 * 10 / 25},
-		{name: "the median of an odd number is the one in the middle", samples: runs(10, 50, 20, 30, 40),
+		{name: "the median of an odd number of scores is the middle one", samples: runs(10, 50, 20, 30, 40),
 			count: 5, machines: 5, median: 30, spread: 1.4826 * 10 / 30},
 		{name: "scores count per vCPU", samples: []sample.Sample{
 			with(run("a", 80), func(x *sample.Sample) { x.VCPUs, x.Threads, x.SingleThread = 8, 8, 17 })},
 			count: 1, machines: 1, median: 10, singleThead: 17},
-		{name: "what one thread does alone is told by those who know it", samples: []sample.Sample{
+		{name: "only samples with a single-thread score count for its median", samples: []sample.Sample{
 			run("a", 10), with(run("b", 10), func(x *sample.Sample) { x.SingleThread = 17 }), run("c", 10)},
 			count: 3, machines: 3, median: 10, singleThead: 17},
 		// The median of all six is 100.5 and their median deviation 1.5, so that
-		// 1.4826 × 1.5 × 3.5 = 7.8 is far; of the first five these are 100 and 1.
-		{name: "what is farther than 3.5 deviations from the median is dropped", samples: runs(98, 99, 100, 101, 102, 109),
+		// 1.4826 × 1.5 × 3.5 = 7.8 is the limit; of the first five, these are 100 and 1.
+		{name: "a score farther than 3.5 deviations from the median is dropped", samples: runs(98, 99, 100, 101, 102, 109),
 			count: 5, outliers: 1, machines: 5, median: 100, spread: 0.014826},
-		{name: "what is nearer is not", samples: runs(98, 99, 100, 101, 102, 108),
+		{name: "a nearer score is kept", samples: runs(98, 99, 100, 101, 102, 108),
 			count: 6, machines: 6, median: 100.5, spread: 1.4826 * 1.5 / 100.5},
-		{name: "nor is what is exactly as far", samples: runs(1000, 1000, 1000, 1000, 1003.5),
+		{name: "a score at exactly the limit is kept", samples: runs(1000, 1000, 1000, 1000, 1003.5),
 			count: 5, machines: 5, median: 1000},
 		{name: "nothing is dropped of four samples", samples: runs(100, 100, 100, 200),
 			count: 4, machines: 4, median: 100},
-		{name: "where most scores are equal, one that differs a little stays", samples: runs(100, 100, 100, 100, 100.3),
+		{name: "if most scores are equal, a slightly different one is kept", samples: runs(100, 100, 100, 100, 100.3),
 			count: 5, machines: 5, median: 100},
-		{name: "where most scores are equal, one that differs more goes", samples: runs(100, 100, 100, 100, 100.4),
+		{name: "if most scores are equal, a more different one is dropped", samples: runs(100, 100, 100, 100, 100.4),
 			count: 4, outliers: 1, machines: 4, median: 100},
-		{name: "one machine that was measured often weighs as much as one that was measured once",
+		{name: "a machine that was measured often has the same weight as one that was measured once",
 			samples: append(runs(110, 111), run("x", 90), run("x", 91), run("x", 92), run("x", 93), run("x", 94), run("x", 95)),
 			count:   8, machines: 3, median: 110, spread: 1.4826 * 1 / 110},
 		{name: "runs of one machine do not make the others outliers",
 			samples: append(runs(110), run("x", 100), run("x", 100), run("x", 100), run("x", 100), run("x", 100)),
 			count:   6, machines: 2, median: 105, spread: 1.4826 * 5 / 105},
-		{name: "of few machines, none is dropped as a whole, but runs of it are",
+		{name: "with few machines, single runs are dropped, but no machine as a whole",
 			samples: append(runs(100, 101, 102), run("x", 100.5), run("x", 150)),
 			count:   4, outliers: 1, machines: 4, median: 100.75, spread: 1.4826 * 0.5 / 100.75},
-		{name: "of many, one is",
+		{name: "with many machines, one is dropped as a whole",
 			samples: append(runs(100, 101, 102, 103), run("x", 150), run("x", 151)),
 			count:   4, outliers: 2, machines: 4, median: 101.5, spread: 1.4826 * 1 / 101.5},
-		{name: "a published result counts as often as it was run, and is one score of one machine",
+		{name: "a published result counts once per run, and is one score of one machine",
 			samples: []sample.Sample{with(run("a", 10), func(x *sample.Sample) { x.Runs = 140 }), run("b", 20)},
 			count:   141, machines: 2, median: 15, spread: 1.4826 * 5 / 15},
-		{name: "an outlier that sums up runs counts as often",
+		{name: "an outlier counts once per run",
 			samples: append(runs(100, 100, 100, 100), with(run("a", 200), func(x *sample.Sample) { x.Runs = 7 })),
 			count:   4, outliers: 7, machines: 4, median: 100},
-		{name: "spot checks are apart", samples: []sample.Sample{run("a", 10),
+		{name: "spot checks count separately", samples: []sample.Sample{run("a", 10),
 			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true }),
 			with(run("c", 40), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true })},
 			count: 1, machines: 1, median: 10, spotChecks: 2, spotMedian: 35},
-		{name: "spot checks alone come to no median", samples: []sample.Sample{
+		{name: "spot checks alone have no median", samples: []sample.Sample{
 			with(run("b", 30), func(x *sample.Sample) { x.Spot = true })}, spotChecks: 1, spotMedian: 30},
-		{name: "what ran on some of the vCPUs only does not count", samples: []sample.Sample{run("a", 10),
+		{name: "a run on only some of the vCPUs is ignored", samples: []sample.Sample{run("a", 10),
 			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Threads = 8, 4 })}, count: 1, machines: 1, median: 10},
-		{name: "what is too old does not count", samples: []sample.Sample{
+		{name: "a sample that is too old is ignored", samples: []sample.Sample{
 			with(run("b", 30), old(90*24*time.Hour+1)), with(run("a", 10), old(90*24*time.Hour))}, count: 1, machines: 1, median: 10},
-		{name: "without a node type nothing counts", samples: []sample.Sample{run("a", 10),
+		{name: "a sample without a node type is ignored", samples: []sample.Sample{run("a", 10),
 			with(run("b", 30), func(x *sample.Sample) { x.NodeType = "" })}, count: 1, machines: 1, median: 10},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -110,20 +110,20 @@ func TestAggregates(t *testing.T) {
 }
 
 func TestAggregate(t *testing.T) {
-	t.Run("the unit is the newest", theUnitIsTheNewest)
-	t.Run("aggregates are by key in order", aggregatesAreByKeyInOrder)
+	t.Run("uses the newest unit", usesTheNewestUnit)
+	t.Run("sorts aggregates by key", sortsAggregatesByKey)
 }
 
-func theUnitIsTheNewest(t *testing.T) {
+func usesTheNewestUnit(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		units []string // Of samples that are an hour older each.
-		same  bool     // They are not.
+		units []string // Of samples, each an hour older than the previous one.
+		same  bool     // All have the same time.
 		want  string
 	}{
-		{"whatever its name", []string{"KB/s", "MB/s"}, false, "KB/s"},
-		{"none is no unit", []string{"", "KB/s", "MB/s"}, false, "KB/s"},
-		{"of several that are as new the last by name", []string{"KB/s", "MB/s", "", "GB/s"}, true, "MB/s"},
+		{"regardless of its name", []string{"KB/s", "MB/s"}, false, "KB/s"},
+		{"an empty unit is ignored", []string{"", "KB/s", "MB/s"}, false, "KB/s"},
+		{"the last by name of several with the same time", []string{"KB/s", "MB/s", "", "GB/s"}, true, "MB/s"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var samples []sample.Sample
@@ -134,7 +134,7 @@ func theUnitIsTheNewest(t *testing.T) {
 				}
 				samples = append(samples, x)
 			}
-			for range samples { // From whichever they are read.
+			for range samples { // Start from each of them.
 				samples = append(samples[1:], samples[0])
 				if a := Aggregates(samples, now, Defaults())[0]; a.Unit != tc.want {
 					t.Errorf("%q, want %q", a.Unit, tc.want)
@@ -144,7 +144,7 @@ func theUnitIsTheNewest(t *testing.T) {
 	}
 }
 
-func aggregatesAreByKeyInOrder(t *testing.T) {
+func sortsAggregatesByKey(t *testing.T) {
 	var samples []sample.Sample
 	want := []Key{
 		{"c3", "", "a", ""}, {"n4", "", "a", "1"}, {"n4", "", "a", "2"}, {"n4", "", "b", "1"}, {"n4", "Intel-6-207", "a", "1"},

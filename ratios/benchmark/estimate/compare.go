@@ -5,27 +5,26 @@ import (
 	"math"
 )
 
-// pair is one benchmark that two pools have, in the version to compare.
+// pair is one benchmark that two pools have in common, in the version to compare.
 type pair struct {
 	of, base *series
-	// weight is 0 for what is only shown.
+	// weight is 0 if the benchmark is only shown.
 	weight float64
-	// enough tells that it has the samples and machines that are needed, on both
-	// sides.
+	// enough means that both sides have enough samples and machines.
 	enough bool
 }
 
 func (p *pair) samples() int  { return min(p.of.samples, p.base.samples) }
 func (p *pair) machines() int { return min(p.of.machines, p.base.machines) }
 
-// ratio is the logarithm of how many times as fast the first pool is.
+// ratio returns the logarithm of how many times as fast the first pool is.
 func (p *pair) ratio() float64 { return math.Log(p.of.median) - math.Log(p.base.median) }
 
-// compare pairs what two pools have in common, one pair per benchmark by name.
+// compare pairs the benchmarks that two pools have in common, one pair per benchmark, by name.
 //
-// Pairs with too few samples or machines are only shown as soon as there are
-// enough others: one row of a new feed neither moves a ratio nor holds it back.
-// Until then they count, so that there is something to see, which is held back.
+// As soon as there are enough other pairs, those with too few samples or machines are only
+// shown: one row of a new feed neither moves a ratio nor holds it back. Until then, they
+// count, and the resulting estimate is shown, but held back.
 func compare(of, base *pool, s *Settings) []pair {
 	var pairs []pair
 	for i, j := 0, 0; i < len(of.series) && j < len(base.series); {
@@ -59,8 +58,9 @@ func compare(of, base *pool, s *Settings) []pair {
 	return pairs
 }
 
-// better tells which version of a benchmark to compare: the one with enough, then
-// with more samples on the side that has fewer, then the newer.
+// better reports whether p is the better version of a benchmark to compare: the version with
+// enough samples and machines, then with more samples on the side that has fewer, then the
+// newer one.
 func (p *pair) better(other *pair) bool {
 	if p.enough != other.enough {
 		return p.enough
@@ -72,7 +72,7 @@ func (p *pair) better(other *pair) bool {
 		cmp.Compare(p.of.version, other.of.version)) > 0
 }
 
-// countEnough counts the benchmarks that have enough, and count.
+// countEnough counts the benchmarks that have enough samples and machines, and a weight.
 func countEnough(pairs []pair) int {
 	n := 0
 	for i := range pairs {
@@ -83,7 +83,7 @@ func countEnough(pairs []pair) int {
 	return n
 }
 
-// counting are the pairs that are not only shown.
+// counting returns the pairs that are not only shown.
 func counting(pairs []pair) []pair {
 	var counting []pair
 	for _, p := range pairs {
@@ -94,8 +94,8 @@ func counting(pairs []pair) []pair {
 	return counting
 }
 
-// mean is the weighted geometric mean of the ratios of counting pairs; 0 if there
-// are none.
+// mean returns the weighted geometric mean of the ratios of counting pairs; 0 if there are
+// none.
 func mean(pairs []pair) float64 {
 	if len(pairs) == 0 {
 		return 0
@@ -108,5 +108,5 @@ func mean(pairs []pair) float64 {
 	return exp(sum / weights)
 }
 
-// exp returns a finite number above 0, whatever the scores.
+// exp always returns a finite number above 0, regardless of the scores.
 func exp(log float64) float64 { return math.Exp(max(-700, min(log, 700))) }

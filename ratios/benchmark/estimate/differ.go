@@ -2,13 +2,13 @@ package estimate
 
 import "fmt"
 
-// compareTo tells what the machines with the model come to.
+// compareTo compares the machines with the model to the baseline.
 func (m model) compareTo(base *pool, s *Settings) Model {
 	return Model{CPUModel: m.label, Ratio: mean(counting(compare(m.pool, base, s))), Machines: m.machines}
 }
 
-// compareModels does so for all models of a family, by name, those whose model is
-// unknown first.
+// compareModels compares all models of a family to the baseline, by name. Machines whose model
+// is unknown come first.
 func (f *family) compareModels(base *pool, s *Settings) []Model {
 	var models []Model
 	if f.unknown != nil {
@@ -20,10 +20,10 @@ func (f *family) compareModels(base *pool, s *Settings) []Model {
 	return models
 }
 
-// modelDoubts tells whether the CPU models of a family differ too much. They are
-// compared with each other, by the benchmarks that both have: one that was run
-// with one benchmark only is not said to differ from one that was run with
-// another. How often each machine was measured does not matter: there is doubt already.
+// modelDoubts returns a doubt if the CPU models of a family differ too much. Models are
+// compared with each other by the benchmarks that both have: models that ran different
+// benchmarks do not count as different. How often each machine was measured does not matter: a
+// difference is sufficient for doubt.
 func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 	most := 1.0
 	var fast, slow model
@@ -34,7 +34,7 @@ func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 			}
 			r := mean(counting(compare(a.pool, b.pool, s)))
 			if r == 0 {
-				continue // They share no benchmark.
+				continue // They have no benchmark in common.
 			}
 			if r > most {
 				most, fast, slow = r, a, b
@@ -47,13 +47,13 @@ func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 	if !exceeds(most, s.MaxModelSpread) {
 		return nil
 	}
-	return []Doubt{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is sound",
+	return []Doubt{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is allowed",
 		describe(f.all, base), fast.label, most, slow.label,
 		formatRatio(fast.compareTo(base, s).Ratio), formatRatio(slow.compareTo(base, s).Ratio), s.MaxModelSpread)}}
 }
 
-// formatRatio is for people; a model that shares no benchmark with the baseline
-// has none.
+// formatRatio formats a ratio for messages. A model that has no benchmark in common with the
+// baseline has no ratio.
 func formatRatio(ratio float64) string {
 	if ratio == 0 {
 		return "unknown"

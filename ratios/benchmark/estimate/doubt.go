@@ -9,26 +9,28 @@ import (
 // Code is why an estimate is held back.
 type Code string
 
-// Why an estimate is held back.
+// The reasons why an estimate is held back.
 const (
-	// TooFewSamples, TooFewMachines and TooFewBenchmarks: there is not enough.
+	// TooFewSamples, TooFewMachines and TooFewBenchmarks mean that the estimate does
+	// not have enough of them.
 	TooFewSamples    Code = "TooFewSamples"
 	TooFewMachines   Code = "TooFewMachines"
 	TooFewBenchmarks Code = "TooFewBenchmarks"
-	// BenchmarksDisagree: their ratios spread too far.
+	// BenchmarksDisagree means that the ratios of the benchmarks differ too much.
 	BenchmarksDisagree Code = "BenchmarksDisagree"
-	// MachinesDisagree: the ends of the confidence interval are as far apart. Of two
-	// machines, one that is broken or lies would move the ratio half of its way.
+	// MachinesDisagree means that the ends of the confidence interval differ too
+	// much. With two machines, one that is broken or lies would move the ratio by
+	// half of the difference.
 	MachinesDisagree Code = "MachinesDisagree"
-	// ModelsDiffer: the machines of the node type have CPUs of different speed;
-	// each model may have an estimate of its own.
+	// ModelsDiffer means that the machines of the node type have CPUs of different
+	// speed. Each model may have its own estimate.
 	ModelsDiffer Code = "ModelsDiffer"
-	// BaselineDiffers: the same of the baseline.
+	// BaselineDiffers means the same for the machines of the baseline.
 	BaselineDiffers Code = "BaselineDiffers"
 )
 
-// NotEnough tells that there is too little to say anything, rather than that what
-// there is does not agree.
+// NotEnough reports whether the code stands for too few measurements, rather than for
+// measurements that disagree.
 func (c Code) NotEnough() bool {
 	return c == TooFewSamples || c == TooFewMachines || c == TooFewBenchmarks
 }
@@ -40,12 +42,12 @@ type Doubt struct {
 	Message string
 }
 
-// benchmarks is how many are needed; a ratio of none does not exist.
+// benchmarks returns how many benchmarks are needed; a ratio needs at least one.
 func (s *Settings) benchmarks() int { return max(1, s.MinBenchmarks) }
 
-// minima tells what there is too little of. As many benchmarks as are needed must
-// each have the samples and machines that are, of the node type and of the
-// baseline: a baseline that was measured once makes every ratio as good as that.
+// minima returns doubts if there are too few measurements. The needed number of benchmarks
+// must each have the needed samples and machines, of the node type and of the baseline: with a
+// baseline that was measured only once, no ratio is reliable.
 func minima(of, base *pool, count []pair, s *Settings) []Doubt {
 	if countEnough(count) >= s.benchmarks() {
 		return nil
@@ -77,16 +79,17 @@ func minima(of, base *pool, count []pair, s *Settings) []Doubt {
 	case len(base.series) == 0:
 		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s was not measured", describe(base, base))})
 	case n < s.benchmarks():
-		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s of both %s and %s, %s needed",
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s for both %s and %s, %s needed",
 			quantity(n, "benchmark", "benchmarks"), of.name, describe(base, base), are(s.benchmarks()))})
 	case len(doubts) == 0:
-		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s with enough samples and machines of both %s and %s, %s needed",
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s with enough samples and machines for both %s and %s, %s needed",
 			quantity(countEnough(count), "benchmark", "benchmarks"), of.name, describe(base, base), are(s.benchmarks()))})
 	}
 	return doubts
 }
 
-// nthMost is how many the benchmarks have that come first, as many as are needed.
+// nthMost returns the minimum count among the benchmarks with the highest counts, taking as
+// many benchmarks as are needed.
 func (s *Settings) nthMost(pairs []pair, count func(*pair) int) int {
 	if len(pairs) == 0 {
 		return 0
@@ -99,7 +102,7 @@ func (s *Settings) nthMost(pairs []pair, count func(*pair) int) int {
 	return -counts[min(s.benchmarks(), len(counts))-1]
 }
 
-// disagreement tells that what the benchmarks say spreads too far.
+// disagreement returns a doubt if the ratios of the benchmarks differ too much.
 func disagreement(count []pair, s *Settings) []Doubt {
 	if len(count) == 0 {
 		return nil
@@ -110,24 +113,23 @@ func disagreement(count []pair, s *Settings) []Doubt {
 	if !exceeds(spread, s.MaxSpread) {
 		return nil
 	}
-	return []Doubt{{BenchmarksDisagree, fmt.Sprintf("ratios spread %.2f times, from %.2f (%s) to %.2f (%s), at most %.2f is sound",
+	return []Doubt{{BenchmarksDisagree, fmt.Sprintf("ratios differ by a factor of %.2f, from %.2f (%s) to %.2f (%s), at most %.2f is allowed",
 		spread, exp(least.ratio()), least.of.benchmark, exp(most.ratio()), most.of.benchmark, s.MaxSpread)}}
 }
 
-// uncertainty tells that the confidence interval is too wide.
+// uncertainty returns a doubt if the confidence interval is too wide.
 func uncertainty(low, high float64, s *Settings) []Doubt {
 	if low == 0 || !exceeds(high/low, s.MaxSpread) {
 		return nil
 	}
-	return []Doubt{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, which are %.2f times apart, at most %.2f is sound: some machines are much faster than others",
+	return []Doubt{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, a factor of %.2f, at most %.2f is allowed: some machines are much faster than others",
 		low, high, high/low, s.MaxSpread)}}
 }
 
-// exceeds tells whether a quotient is above what it may be, and not only by
-// rounding.
+// exceeds reports whether a factor is above the maximum, and not only because of rounding.
 func exceeds(quotient, most float64) bool { return quotient > most*(1+1e-9) }
 
-// describe names a side of the comparison.
+// describe returns the name of one side of the comparison.
 func describe(p, base *pool) string {
 	if p == base {
 		return "baseline " + p.name

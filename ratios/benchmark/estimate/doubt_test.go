@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// batch is samples of one node type by one benchmark, machine by machine.
+// batch has the samples of one node type by one benchmark, per machine.
 type batch struct {
 	nodeType, benchmark string
 	score               float64
@@ -41,10 +41,10 @@ func TestDoubts(t *testing.T) {
 		{name: "3 samples of 2 machines by 2 benchmarks on both sides are enough", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "b", 110, enough},
 		}, ratio: 1.1},
-		{name: "2 samples are not", batches: []batch{
+		{name: "2 samples are not enough", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, []int{1, 1}}, {"n4", "b", 110, enough},
 		}, ratio: 1.1, want: []Doubt{{TooFewSamples, "2 samples per benchmark of n4, 3 are needed"}}},
-		{name: "nor is 1 machine", batches: []batch{
+		{name: "1 machine is not enough", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, []int{9}}, {"n4", "b", 110, []int{9}},
 		}, ratio: 1.1, want: []Doubt{{TooFewMachines, "1 machine per benchmark of n4, 2 are needed"}}},
 		{name: "the same doubts for the baseline", batches: []batch{
@@ -52,24 +52,24 @@ func TestDoubts(t *testing.T) {
 		}, ratio: 1.1, want: []Doubt{
 			{TooFewSamples, "1 sample per benchmark of baseline n2d, 3 are needed"},
 			{TooFewMachines, "1 machine per benchmark of baseline n2d, 2 are needed"}}},
-		{name: "nor is 1 benchmark", batches: []batch{
+		{name: "1 benchmark is not enough", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "c", 110, enough},
-		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
-		{name: "where nothing is shared there is no ratio", batches: []batch{
+		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark for both n4 and baseline n2d, 2 are needed"}}},
+		{name: "without a common benchmark, there is no ratio", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n4", "b", 110, enough},
-		}, want: []Doubt{{TooFewBenchmarks, "0 benchmarks of both n4 and baseline n2d, 2 are needed"}}},
-		{name: "a baseline that was not measured is said to be so", batches: []batch{
+		}, want: []Doubt{{TooFewBenchmarks, "0 benchmarks for both n4 and baseline n2d, 2 are needed"}}},
+		{name: "names a baseline that was not measured", batches: []batch{
 			{"n4", "a", 110, enough},
 		}, want: []Doubt{{TooFewBenchmarks, "baseline n2d was not measured"}}},
-		{name: "one side lacks it in one benchmark and the other in another", batches: []batch{
+		{name: "each side lacks samples in a different benchmark", batches: []batch{
 			{"n2d", "a", 100, []int{1, 1}}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 110, []int{1, 1}}, {"n4", "c", 110, enough},
-		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark with enough samples and machines of both n4 and baseline n2d, 2 are needed"}}},
-		{name: "what has too little does not count beside enough others", batches: []batch{
+		}, ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark with enough samples and machines for both n4 and baseline n2d, 2 are needed"}}},
+		{name: "a benchmark with too few samples is ignored if there are enough others", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 110, enough}, {"n4", "c", 300, []int{1}},
 		}, ratio: 1.1},
-		{name: "what is only shown is none of these others", batches: []batch{
+		{name: "a benchmark that is only shown is not one of these others", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n2d", "c", 100, enough},
 			{"n4", "a", 110, enough}, {"n4", "b", 121, []int{1}}, {"n4", "c", 300, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"c": 0} },
@@ -79,17 +79,17 @@ func TestDoubts(t *testing.T) {
 		{name: "benchmarks that are only shown count neither as benchmarks nor in the spread", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 110, enough}, {"n4", "b", 300, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"b": 0} },
-			ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark of both n4 and baseline n2d, 2 are needed"}}},
-		{name: "a spread of 1.3 is sound", batches: []batch{
+			ratio: 1.1, want: []Doubt{{TooFewBenchmarks, "1 benchmark for both n4 and baseline n2d, 2 are needed"}}},
+		{name: "a factor of 1.3 is allowed", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 130, enough},
 		}, ratio: 1.140175425},
-		{name: "one above it is not", batches: []batch{
+		{name: "a factor above 1.3 is not allowed", batches: []batch{
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 131, enough},
-		}, ratio: 1.144552314, want: []Doubt{{BenchmarksDisagree, "ratios spread 1.31 times, from 1.00 (a) to 1.31 (b), at most 1.30 is sound"}}},
+		}, ratio: 1.144552314, want: []Doubt{{BenchmarksDisagree, "ratios differ by a factor of 1.31, from 1.00 (a) to 1.31 (b), at most 1.30 is allowed"}}},
 		{name: "weights count in the mean", batches: []batch{ // 1^(1/4) × 1.21^(3/4)
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 121, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"b": 3} }, ratio: 1.153689732},
-		{name: "minima are settings", batches: []batch{
+		{name: "the minimums come from the settings", batches: []batch{
 			{"n2d", "a", 100, []int{1}}, {"n4", "a", 110, []int{1}},
 		}, change: func(s *Settings) { s.MinSamples, s.MinMachines, s.MinBenchmarks = 1, 1, 1 }, ratio: 1.1},
 	} {
@@ -108,7 +108,7 @@ func TestDoubts(t *testing.T) {
 			}
 			for _, h := range e.Doubts {
 				if h.Code.NotEnough() != (h.Code != BenchmarksDisagree) {
-					t.Errorf("%s says not enough: %v", h.Code, h.Code.NotEnough())
+					t.Errorf("NotEnough of %s is %v", h.Code, h.Code.NotEnough())
 				}
 			}
 		})
@@ -116,12 +116,12 @@ func TestDoubts(t *testing.T) {
 }
 
 func TestDoubt(t *testing.T) {
-	t.Run("the samples of an estimate are those that count", theSamplesOfAnEstimateAreThoseThatCount)
-	t.Run("weight is that of the longest name that fits", weightIsThatOfTheLongestNameThatFits)
-	t.Run("nothing is estimated without a baseline", nothingIsEstimatedWithoutABaseline)
+	t.Run("counts only the compared samples of an estimate", countsOnlyTheComparedSamplesOfAnEstimate)
+	t.Run("uses the weight of the longest matching name", usesTheWeightOfTheLongestMatchingName)
+	t.Run("estimates nothing without a baseline", estimatesNothingWithoutABaseline)
 }
 
-func theSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
+func countsOnlyTheComparedSamplesOfAnEstimate(t *testing.T) {
 	var samples []sample.Sample
 	add := func(age time.Duration, b batch) {
 		for _, x := range b.samples() {
@@ -140,8 +140,8 @@ func theSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
 		samples, machines int
 		oldest, newest    time.Duration
 	}{
-		{"in the benchmarks that are compared", "n2d", 7, 2, 3 * time.Hour, 2 * time.Hour},
-		{"all while none can be compared", "c3", 18, 6, 4 * time.Hour, time.Hour},
+		{"only samples of compared benchmarks", "n2d", 7, 2, 3 * time.Hour, 2 * time.Hour},
+		{"all samples while none can be compared", "c3", 18, 6, 4 * time.Hour, time.Hour},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := estimates(samples, tc.baseline, Defaults())["n4"]
@@ -153,7 +153,7 @@ func theSamplesOfAnEstimateAreThoseThatCount(t *testing.T) {
 	}
 }
 
-func weightIsThatOfTheLongestNameThatFits(t *testing.T) {
+func usesTheWeightOfTheLongestMatchingName(t *testing.T) {
 	s := Settings{Weights: map[string]float64{"bench-node:*": 2, "bench-node:memory-*": 0, "bench-node:memory-copy": 0.5, "*": 3}}
 	for benchmark, want := range map[string]float64{
 		"bench-node:sha256": 2, "bench-node:memory-latency": 0, "bench-node:memory-copy": 0.5, "coremark": 3,
@@ -167,7 +167,7 @@ func weightIsThatOfTheLongestNameThatFits(t *testing.T) {
 	}
 }
 
-func nothingIsEstimatedWithoutABaseline(t *testing.T) {
+func estimatesNothingWithoutABaseline(t *testing.T) {
 	if got := Estimates(Aggregates(batch{"n4", "a", 1, []int{1}}.samples(), now, Defaults()), "", Defaults()); got != nil {
 		t.Errorf("%+v", got)
 	}

@@ -6,64 +6,67 @@ import (
 	"time"
 )
 
-// Part is what one benchmark says.
+// Part is the result of one benchmark.
 type Part struct {
 	Benchmark, Version string
-	// Ratio to the baseline; above 1 is faster. Weight is its share before
-	// they are made to sum up to 1; 0 if it is only shown, since that is its
-	// weight or since others have more samples and machines and suffice.
+	// Ratio is the ratio to the baseline; above 1 is faster. Weight is the weight
+	// before normalization. It is 0 if the benchmark is only shown: either because
+	// its weight is 0, or because it has too few samples or machines and enough
+	// others have more.
 	Ratio, Weight float64
-	// Samples and Machines of the node type, and of the baseline.
+	// Samples and Machines are the numbers for the node type; the others are those
+	// for the baseline.
 	Samples, Machines                 int
 	BaselineSamples, BaselineMachines int
 }
 
-// Model is what one CPU model of a node type comes to.
+// Model is the result for one CPU model of a node type.
 type Model struct {
 	CPUModel string
-	// Ratio is to the baseline; Machines are those with the model.
+	// Ratio is the ratio to the baseline; Machines is the number of machines with
+	// the model.
 	Ratio    float64
 	Machines int
 }
 
 // Estimate is how fast a node type is.
 type Estimate struct {
-	// NodeType is the type, or that of one CPU model of it (nodetype.WithModel).
+	// NodeType is the node type, or one CPU model of it (nodetype.WithModel).
 	NodeType string
-	// Baseline is what it is compared to.
+	// Baseline is the node type of comparison.
 	Baseline string
-	// Ratio is how many times as fast as the baseline: the weighted geometric
-	// mean of the benchmarks that both have; 0 if they share none.
+	// Ratio is how many times as fast as the baseline the node type is: the
+	// weighted geometric mean of the benchmarks that both have; 0 if they have none
+	// in common.
 	Ratio float64
 	// Low and High are the ends of the confidence interval: Low ≤ Ratio ≤ High.
 	//
-	// Of a nominal 95 %, in simulations with noise of 2 % per run and 3 % per
-	// machine, 92 to 98 % of the intervals have the true ratio in them with 4
-	// machines or more on both sides, 84 to 93 % with 3, and 66 to 78 % with 2,
-	// which have seen too little. Those of 1 machine say nothing of others (0 to
-	// 43 %). Where only runs differ, not machines, intervals are wider than they
-	// had to be.
+	// In simulations with a nominal 95 %, and noise of 2 % per run and 3 % per
+	// machine, 92 to 98 % of the intervals contain the true ratio if both sides have
+	// 4 machines or more. It is 84 to 93 % with 3 machines and 66 to 78 % with 2,
+	// which are too few. Intervals of 1 machine are not valid for others (0 to 43 %).
+	// If only runs differ, and not machines, intervals are wider than necessary.
 	Low, High float64
-	// Parts by benchmark.
+	// Parts are sorted by benchmark.
 	Parts []Part
-	// Models of the node type, by name, of very many those with the most machines;
-	// those whose model is unknown have "".
+	// Models are the CPU models of the node type, by name. If there are very many,
+	// only those with the most machines are included. An unknown model is "".
 	Models []Model
-	// Samples and Machines of the node type that count; while no benchmark can be
-	// compared, all that were measured.
+	// Samples and Machines are the numbers for the node type that count. While no
+	// benchmark can be compared, they include all that were measured.
 	Samples, Machines int
-	// Oldest and Newest are of these samples.
+	// Oldest and Newest are the times of the oldest and the newest of these samples.
 	Oldest, Newest time.Time
-	// Doubts are why the estimate is not good enough to be applied by itself;
-	// empty if it is.
+	// Doubts are why the estimate must not be applied automatically; empty if it
+	// can be.
 	Doubts []Doubt
 }
 
-// Estimates compares all node types with the baseline, by name; also each CPU
-// model of a node type that has several, of more than 32 those with the most
-// machines. The others count for the type as a whole. The baseline itself is not among them.
-// It may be that of one CPU model (nodetype.WithModel): then only the samples of
-// that model are compared with. Without a baseline there are no estimates.
+// Estimates compares all node types with the baseline, sorted by name. For node types with
+// several CPU models, it also compares each model; if there are more than 32, only those with
+// the most machines. The other models only count for the node type as a whole. The baseline
+// itself is not included. If the baseline is one CPU model (nodetype.WithModel), only samples
+// of that model are its measurements. Without a baseline, there are no estimates.
 func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 	if baseline == "" {
 		return nil
@@ -100,7 +103,7 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 	return estimates
 }
 
-// compareTo estimates how fast the machines of a pool are.
+// compareTo estimates how fast the machines of a pool are compared to the baseline.
 func compareTo(of, base *pool, s *Settings) Estimate {
 	e := Estimate{NodeType: of.name, Baseline: base.name}
 	pairs := compare(of, base, s)

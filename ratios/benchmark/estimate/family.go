@@ -9,35 +9,35 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// mostModels is how many CPU models of a node type are looked at by themselves.
-// Each of them is compared with each other and resampled, so that names that
-// somebody has made up would cost the square of their number. No cloud has half as
-// many CPUs under one type.
+// mostModels limits how many CPU models of a node type are evaluated separately. All of them
+// are compared with each other and resampled, so that the cost of made-up names would be
+// quadratic. No cloud has half as many CPUs under one type.
 const mostModels = 32
 
-// family is a node type: its machines but for odd ones, and those with each CPU
+// family is a node type: all its machines except for odd ones, and the machines of each CPU
 // model.
 type family struct {
 	all *pool
-	// named are the CPU models that are looked at by themselves, by name, unknown
-	// the machines whose model is not known, nil if there are none.
+	// named are the CPU models that are evaluated separately, by name. unknown has
+	// the machines whose model is not known; nil if there are none.
 	named   []model
 	unknown *model
 }
 
-// model is the machines of a family that have one CPU model.
+// model has the machines of a family with the same CPU model.
 type model struct {
 	label    string
 	machines int
-	// credible tells that they are enough to say that this CPU is another one: as
-	// many as a ratio needs, or a third of the type's. One of many may be broken or
-	// lie about its CPU, and must not hold back what all others say.
+	// credible means that the machines are enough to show that this CPU differs:
+	// as many as a ratio needs, or a third of the node type's. A single machine of
+	// many may be broken or lie about its CPU, and must not hold back the estimate of
+	// all others.
 	credible bool
 	*pool
 }
 
-// families puts aggregates together by node type. CPU models whose names are too
-// long to be told apart in node types are one.
+// families groups aggregates by node type. CPU models whose names are too long to be
+// distinguished in node types are combined.
 func families(aggregates []Aggregate, baseline string, s *Settings) map[string]*family {
 	all := make(map[string][]*Aggregate)
 	byName := make(map[string]map[string][]*Aggregate)
@@ -81,9 +81,8 @@ func families(aggregates []Aggregate, baseline string, s *Settings) map[string]*
 	return families
 }
 
-// foremost are those of the models with the most machines, the first by name where
-// these are as many. The baseline is always among them: everything is compared with
-// it.
+// foremost returns the models with the most machines; models with the same number are chosen by
+// name. The baseline is always included, because everything is compared with it.
 func foremost(models []model, baseline string) []model {
 	rank := func(m model) int {
 		if m.name == baseline {
@@ -97,8 +96,8 @@ func foremost(models []model, baseline string) []model {
 	return models
 }
 
-// find returns the pool of a name: that of a node type, or of one with a CPU
-// model. The family is nil unless the name is that of all of it.
+// find returns the pool of a name, which is a node type or a CPU model of one. The family is
+// nil unless the name is a node type.
 func find(families map[string]*family, name string) (*pool, *family) {
 	nodeType, label := nodetype.SplitModel(name)
 	f := families[nodeType]

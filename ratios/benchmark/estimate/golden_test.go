@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// published is one result of an instance type of 8 vCPUs.
+// published returns one result of an instance type with 8 vCPUs.
 func published(nodeType, benchmark string, score float64) sample.Sample {
 	return sample.Sample{
 		ID: nodeType + benchmark, NodeType: nodeType, Benchmark: benchmark, Score: score,
@@ -15,7 +15,7 @@ func published(nodeType, benchmark string, score float64) sample.Sample {
 	}
 }
 
-// estimates are those of samples with the defaults, by node type.
+// estimates returns the estimates of samples, by node type.
 func estimates(samples []sample.Sample, baseline string, s Settings) map[string]Estimate {
 	byType := make(map[string]Estimate)
 	for _, e := range Estimates(Aggregates(samples, now, s), baseline, s) {
@@ -27,34 +27,34 @@ func estimates(samples []sample.Sample, baseline string, s Settings) map[string]
 func near(got, want, tolerance float64) bool { return math.Abs(got-want) <= tolerance }
 
 func TestGolden(t *testing.T) {
-	t.Run("ratios of published CoreMark scores", ratiosOfPublishedCoreMarkScores)
-	t.Run("benchmarks that disagree hold back", benchmarksThatDisagreeHoldBack)
-	t.Run("benchmarks that agree do not", benchmarksThatAgreeDoNot)
-	t.Run("a family is not a CPU", aFamilyIsNotACPU)
+	t.Run("computes the ratios of published CoreMark scores", computesTheRatiosOfPublishedCoreMarkScores)
+	t.Run("benchmarks that disagree hold the ratio back", benchmarksThatDisagreeHoldTheRatioBack)
+	t.Run("benchmarks that agree do not hold the ratio back", benchmarksThatAgreeDoNotHoldTheRatioBack)
+	t.Run("distinguishes the CPUs of a family", distinguishesTheCPUsOfAFamily)
 }
 
-// The scores are 8 times what a cloud published per vCPU:
+// The scores are 8 times the scores that a cloud published per vCPU:
 //
 //	n4  22207 / 20482 = 1.0842
 //	c3  20043 / 20482 = 0.9786
 //	t2d 29817 / 20482 = 1.4558
-func ratiosOfPublishedCoreMarkScores(t *testing.T) {
+func computesTheRatiosOfPublishedCoreMarkScores(t *testing.T) {
 	got := estimates([]sample.Sample{
 		published("n2d", "coremark", 8*20482), published("n4", "coremark", 8*22207),
 		published("c3", "coremark", 8*20043), published("t2d", "coremark", 8*29817),
 	}, "n2d", Defaults())
 	if len(got) != 3 {
-		t.Fatalf("%d estimates, want those of n4, c3 and t2d", len(got))
+		t.Fatalf("%d estimates, want n4, c3 and t2d", len(got))
 	}
 	for nodeType, want := range map[string]float64{"n4": 1.0842, "c3": 0.9786, "t2d": 1.4558} {
 		e := got[nodeType]
 		if !near(e.Ratio, want, 0.00005) || e.Low != e.Ratio || e.High != e.Ratio || e.Baseline != "n2d" {
-			t.Errorf("%s: ratio %.4f to %s in [%.4f, %.4f], want %.4f to n2d and nothing to tell an interval from",
+			t.Errorf("%s: ratio %.4f to %s in [%.4f, %.4f], want %.4f to n2d and an empty interval",
 				nodeType, e.Ratio, e.Baseline, e.Low, e.High, want)
 		}
 		for _, code := range []Code{TooFewSamples, TooFewMachines, TooFewBenchmarks} {
 			if !held(e, code) {
-				t.Errorf("%s: one row each is enough, want %s", nodeType, code)
+				t.Errorf("%s: one row per type must not be enough, want %s", nodeType, code)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func held(e Estimate, code Code) bool {
 	return false
 }
 
-// thrice is a sample as three results of different machines.
+// thrice returns a sample as three results of different machines.
 func thrice(x sample.Sample) []sample.Sample {
 	three := []sample.Sample{x, x, x}
 	for i, suffix := range []string{"a", "b", "c"} {
@@ -83,8 +83,8 @@ func thrice(x sample.Sample) []sample.Sample {
 //
 //	(1.08 × 0.97 × 1.26 × 0.64)^(1/4) = 0.844784^(1/4) = 0.9587
 //
-// and they spread 1.26 / 0.64 = 1.97 times.
-func benchmarksThatDisagreeHoldBack(t *testing.T) {
+// and they differ by a factor of 1.26 / 0.64 = 1.97.
+func benchmarksThatDisagreeHoldTheRatioBack(t *testing.T) {
 	var samples []sample.Sample
 	for benchmark, ratio := range map[string]float64{"coremark": 1.08, "passmark": 0.97, "geekbench": 1.26, "division": 0.64} {
 		samples = append(samples, thrice(published("n2d", benchmark, 1000))...)
@@ -94,7 +94,7 @@ func benchmarksThatDisagreeHoldBack(t *testing.T) {
 	if !near(e.Ratio, 0.9587, 0.00005) {
 		t.Errorf("ratio %.4f, want 0.9587", e.Ratio)
 	}
-	want := Doubt{BenchmarksDisagree, "ratios spread 1.97 times, from 0.64 (division) to 1.26 (geekbench), at most 1.30 is sound"}
+	want := Doubt{BenchmarksDisagree, "ratios differ by a factor of 1.97, from 0.64 (division) to 1.26 (geekbench), at most 1.30 is allowed"}
 	if len(e.Doubts) != 1 || e.Doubts[0] != want {
 		t.Errorf("doubts %v, want %v", e.Doubts, want)
 	}
@@ -103,9 +103,9 @@ func benchmarksThatDisagreeHoldBack(t *testing.T) {
 	}
 }
 
-// The same four without the one that differs: c3 has 0.98, 1.00 and 1.20, whose
-// geometric mean is 1.176^(1/3) = 1.0555; they spread 1.2245 times.
-func benchmarksThatAgreeDoNot(t *testing.T) {
+// The same four without the one that differs: c3 has 0.98, 1.00 and 1.20. Their
+// geometric mean is 1.176^(1/3) = 1.0555; they differ by a factor of 1.2245.
+func benchmarksThatAgreeDoNotHoldTheRatioBack(t *testing.T) {
 	var samples []sample.Sample
 	for benchmark, ratio := range map[string]float64{"coremark": 0.98, "passmark": 1.00, "geekbench": 1.20, "division": 0.62} {
 		samples = append(samples, thrice(published("n2d", benchmark, 1000))...)
@@ -122,10 +122,10 @@ func benchmarksThatAgreeDoNot(t *testing.T) {
 	}
 }
 
-// Two e2-standard-8 scored 1108 and 2683, on different CPUs: beside an n2d of
-// 2000 these are 0.554 and 1.3415, and 2683 / 1108 = 2.42. The type as a whole is
-// between them, (1108 + 2683) / 2 / 2000 = 0.9478, and says nothing.
-func aFamilyIsNotACPU(t *testing.T) {
+// Two e2-standard-8 scored 1108 and 2683, on different CPUs. Compared to an n2d with
+// 2000, these are 0.554 and 1.3415, and 2683 / 1108 = 2.42. The type as a whole is
+// between them, (1108 + 2683) / 2 / 2000 = 0.9478, which is meaningless.
+func distinguishesTheCPUsOfAFamily(t *testing.T) {
 	slow, fast := published("e2", "passmark", 1108), published("e2", "passmark", 2683)
 	slow.CPUModel, slow.Machine = "Intel-6-79", "slow"
 	fast.CPUModel, fast.Machine = "AMD-25-1", "fast"
@@ -138,7 +138,7 @@ func aFamilyIsNotACPU(t *testing.T) {
 			t.Errorf("%s: doubts %v", name, got[name].Doubts)
 		}
 	}
-	message := "CPU models of e2 differ: AMD-25-1 is 2.42 times as fast as Intel-6-79 (ratios 1.34 and 0.55), at most 1.10 is sound"
+	message := "CPU models of e2 differ: AMD-25-1 is 2.42 times as fast as Intel-6-79 (ratios 1.34 and 0.55), at most 1.10 is allowed"
 	if doubts := got["e2"].Doubts; len(doubts) == 0 || doubts[len(doubts)-1].Message != message {
 		t.Errorf("doubts %v, want %q", doubts, message)
 	}

@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// interval is the confidence interval of the mean of counting pairs: the
-// percentiles of its resamples. Both ends are the ratio where there is nothing to
-// tell them from: one score of each benchmark.
+// interval returns the confidence interval of the mean of counting pairs: percentiles of its
+// resamples. If each benchmark has only one score, both ends are equal to the ratio.
 func interval(of, base *pool, count []pair, ratio float64, s *Settings) (low, high float64) {
 	if len(count) == 0 || s.Resamples < 1 {
 		return ratio, ratio
@@ -35,9 +34,10 @@ func interval(of, base *pool, count []pair, ratio float64, s *Settings) (low, hi
 }
 
 const (
-	// fullyResampled is how many scores of a series are resampled as often as is
-	// said. More make the interval narrow, and are resampled less often, but not
-	// less than leastResamples times, which still tell its ends.
+	// fullyResampled is the number of scores up to which a series is resampled as
+	// often as configured. More scores make the interval narrow, and are resampled
+	// less often, but at least leastResamples times, which is enough to determine
+	// its ends.
 	fullyResampled = 64
 	leastResamples = 200
 )
@@ -46,7 +46,7 @@ func (s *Settings) resamples(scores int) int {
 	return min(s.Resamples, max(leastResamples, s.Resamples*fullyResampled/max(1, scores)))
 }
 
-// resample sets the draws of all series that count, once.
+// resample sets the draws of all series that count. It does so only once.
 func (p *pool) resample(s *Settings) {
 	if p.resampled {
 		return
@@ -77,7 +77,7 @@ func (p *pool) resample(s *Settings) {
 	}
 }
 
-// seed is the same for a name at every replica.
+// seed returns the same value for a name on every replica.
 func seed(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -87,10 +87,10 @@ func seed(name string) uint64 {
 // resampler draws medians of one series.
 type resampler struct {
 	series *series
-	// machine of each score, by number.
+	// machine is the index of the machine of each score.
 	machine []int
-	// several tells that a machine has more than one score. Then sums is, per
-	// machine, what is drawn for them, and drawn what is for each.
+	// several means that a machine has more than one score. Then drawn has the
+	// random number of each score, and sums their sum per machine.
 	several     bool
 	sums, drawn []float64
 	weights     []float64
@@ -107,8 +107,8 @@ func newResampler(x *series, index map[string]int) *resampler {
 	return r
 }
 
-// median is that of the scores with these weights of the machines, which scores of
-// the same machine share at random.
+// median returns the median of the scores with these weights of the machines. Scores of the
+// same machine share its weight at random.
 func (r *resampler) median(weights []float64, random *rand.Rand) float64 {
 	total := 0.0
 	if r.several {

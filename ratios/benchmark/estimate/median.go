@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// score is one value per vCPU, and the machine it was measured on.
+// score is a value per vCPU, and the machine on which it was measured.
 type score struct {
 	value   float64
 	machine string
@@ -23,7 +23,7 @@ func byValue(a, b score) int {
 // scores are sorted by value.
 type scores []score
 
-// newScores sorts what it is given.
+// newScores sorts its argument in place.
 func newScores(s []score) scores {
 	slices.SortFunc(s, byValue)
 	return s
@@ -38,8 +38,8 @@ func (s scores) perMachine() map[string]int {
 	return counts
 }
 
-// median is where the machines are split in halves, each of which weighs the same
-// and shares that among its scores; 0 if there are none.
+// median returns the weighted median; 0 if there are no scores. Every machine has the same
+// weight, which its scores share.
 func (s scores) median(perMachine map[string]int) float64 {
 	i, j := split(len(s), float64(len(perMachine)), func(i int) float64 {
 		return 1 / float64(perMachine[s[i].machine])
@@ -50,14 +50,13 @@ func (s scores) median(perMachine map[string]int) float64 {
 	return s.between(i, j)
 }
 
-// between is half way from one score to the next, above 0 and finite as they are.
+// between returns the midpoint of two scores, which is finite and above 0 if they are.
 func (s scores) between(i, j int) float64 { return s[i].value + (s[j].value-s[i].value)/2 }
 
-// madScale makes the median absolute deviation of normal noise its standard
-// deviation.
+// madScale scales the median absolute deviation of normal noise to its standard deviation.
 const madScale = 1.4826
 
-// deviation is the scaled median absolute deviation from a centre.
+// deviation returns the scaled median absolute deviation from a center.
 func (s scores) deviation(centre float64, perMachine map[string]int) float64 {
 	deviations := make([]score, len(s))
 	for i, x := range s {
@@ -66,12 +65,13 @@ func (s scores) deviation(centre float64, perMachine map[string]int) float64 {
 	return madScale * newScores(deviations).median(perMachine)
 }
 
-// sameHalf is by what share of the whole sums of weights may be off a half and
-// still count as half: they are sums of fractions such as 1/3.
+// sameHalf is the tolerance, as a fraction of the total, within which a sum of weights counts
+// as half: weights are fractions such as 1/3.
 const sameHalf = 1e-9
 
-// split finds the place in n sorted values where half of the weight is on each
-// side: one value (twice), or the two on either side of it; -1 if n is 0.
+// split finds the position in n sorted values with half of the weight on each side. It returns
+// the index of one value twice, or the indexes of the two values next to the position; -1 if n
+// is 0.
 func split(n int, total float64, weight func(i int) float64) (int, int) {
 	sum, half, tolerance := 0.0, total/2, total*sameHalf
 	for i := range n {

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// group is machines of a node type with one CPU model, that have one score in
+// group has machines of a node type with the same CPU model and the same score in
 // some benchmarks.
 type group struct {
 	nodeType, model string
@@ -37,36 +37,36 @@ func TestModels(t *testing.T) {
 		name     string
 		groups   []group
 		baseline string
-		// want are the ratios of all estimates; codes the doubts of "e2".
+		// want are the ratios of all estimates; codes are the doubts of "e2".
 		want  map[string]float64
 		codes []Code
 	}{
-		{"one model is the type", []group{base, {"e2", "X", 3, 120, "a b"}}, "n2d",
+		{"a single model is the type", []group{base, {"e2", "X", 3, 120, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.2}, nil},
-		{"several are shown each, and pooled", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 106, "a b"}}, "n2d",
+		{"several models are shown separately and pooled", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 106, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.03, "e2@X": 1, "e2@Y": 1.06}, nil},
-		{"several that differ hold the type back", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 112, "a b"}}, "n2d",
+		{"models that differ hold the type back", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.06, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
 		{"a model of one machine of many raises no doubt, and is shown", []group{base, {"e2", "X", 5, 100, "a b"}, {"e2", "Y", 1, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1.12}, nil},
-		{"a model of a third of the machines does", []group{base, {"e2", "X", 2, 100, "a b"}, {"e2", "Y", 1, 112, "a b"}}, "n2d",
+		{"a model of a third of the machines raises doubt", []group{base, {"e2", "X", 2, 100, "a b"}, {"e2", "Y", 1, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
-		{"a model of as many machines as a ratio needs does", []group{base, {"e2", "X", 9, 100, "a b"}, {"e2", "Y", 2, 112, "a b"}}, "n2d",
+		{"a model of as many machines as a ratio needs raises doubt", []group{base, {"e2", "X", 9, 100, "a b"}, {"e2", "Y", 2, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
-		{"one that raises no doubt does not hide two that do", []group{base, {"e2", "W", 1, 100, "a b"}, {"e2", "X", 5, 100, "a b"}, {"e2", "Y", 5, 112, "a b"}}, "n2d",
+		{"a model that raises no doubt does not hide two that do", []group{base, {"e2", "W", 1, 100, "a b"}, {"e2", "X", 5, 100, "a b"}, {"e2", "Y", 5, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@W": 1, "e2@X": 1, "e2@Y": 1.12}, []Code{ModelsDiffer}},
-		{"nor does one that no other can be compared with", []group{base, {"e2", "X", 3, 100, "c"}, {"e2", "Y", 3, 100, "a b"}, {"e2", "Z", 3, 112, "a b"}}, "n2d",
+		{"a model that cannot be compared does not hide two that differ", []group{base, {"e2", "X", 3, 100, "c"}, {"e2", "Y", 3, 100, "a b"}, {"e2", "Z", 3, 112, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.06, "e2@X": 0, "e2@Y": 1, "e2@Z": 1.12}, []Code{ModelsDiffer}},
-		{"a model of one machine of the baseline doubts nothing back", []group{{"n2d", "P", 5, 100, "a b"}, {"n2d", "Q", 1, 150, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
+		{"a model of one machine of the baseline raises no doubt", []group{{"n2d", "P", 5, 100, "a b"}, {"n2d", "Q", 1, 150, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.1, "n2d@P": 1, "n2d@Q": 1.5}, nil},
 		{"an unknown model counts for the type alone", []group{base, {"e2", "", 4, 150, "a b"}, {"e2", "X", 3, 100, "a b"}}, "n2d",
 			map[string]float64{"e2": 1.5}, []Code{MachinesDisagree}},
 		{"models are not compared by different benchmarks", []group{base, {"e2", "X", 3, 100, "a"}, {"e2", "Y", 3, 115, "b"}}, "n2d",
 			map[string]float64{"e2": 1.072380529, "e2@X": 1, "e2@Y": 1.15}, nil},
-		{"nor by benchmarks that are only shown", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 100, "a b"},
+		{"models are not compared by benchmarks that are only shown", []group{base, {"e2", "X", 3, 100, "a b"}, {"e2", "Y", 3, 100, "a b"},
 			{"e2", "X", 3, 100, "bench-node:memory-copy"}, {"e2", "Y", 3, 200, "bench-node:memory-copy"}}, "n2d",
 			map[string]float64{"e2": 1, "e2@X": 1, "e2@Y": 1}, nil},
-		{"models of the baseline that differ hold all back", []group{{"n2d", "P", 3, 100, "a b"}, {"n2d", "Q", 3, 120, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
+		{"models of the baseline that differ hold all types back", []group{{"n2d", "P", 3, 100, "a b"}, {"n2d", "Q", 3, 120, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d",
 			map[string]float64{"e2": 1, "n2d@P": 1 / 1.1, "n2d@Q": 1.2 / 1.1}, []Code{BaselineDiffers}},
 		{"a baseline of one model does not differ", []group{{"n2d", "P", 3, 100, "a b"}, {"n2d", "Q", 3, 120, "a b"}, {"e2", "X", 3, 110, "a b"}}, "n2d@P",
 			map[string]float64{"e2": 1.1, "n2d": 1.1, "n2d@Q": 1.2}, nil},
@@ -99,20 +99,20 @@ func TestModels(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	t.Run("a model that differs is named with its ratio", aModelThatDiffersIsNamedWithItsRatio)
-	t.Run("of models that differ as much the first are named", ofModelsThatDifferAsMuchTheFirstAreNamed)
-	t.Run("a third of the machines raises doubt however many a ratio needs", aThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds)
-	t.Run("of very many models those with the most machines are looked at", ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt)
-	t.Run("models with names that are too long to tell are one", modelsWithNamesThatAreTooLongToTellAreOne)
+	t.Run("names models that differ with their ratios", namesModelsThatDifferWithTheirRatios)
+	t.Run("names the first of models that differ equally", namesTheFirstOfModelsThatDifferEqually)
+	t.Run("a third of the machines raises doubt regardless of the minimum", aThirdOfTheMachinesRaisesDoubtRegardlessOfTheMinimum)
+	t.Run("evaluates only the models with the most machines", evaluatesOnlyTheModelsWithTheMostMachines)
+	t.Run("combines models whose names are too long to distinguish", combinesModelsWhoseNamesAreTooLongToDistinguish)
 }
 
-func aModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
+func namesModelsThatDifferWithTheirRatios(t *testing.T) {
 	var samples []sample.Sample
 	for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", "Y", 3, 112, "a b c"}, {"e2", "Z", 3, 50, "c"}} {
 		samples = append(samples, g.samples()...)
 	}
 	e := estimates(samples, "n2d", Defaults())["e2"]
-	want := Doubt{ModelsDiffer, "CPU models of e2 differ: Y is 2.24 times as fast as Z (ratios 1.12 and unknown), at most 1.10 is sound"}
+	want := Doubt{ModelsDiffer, "CPU models of e2 differ: Y is 2.24 times as fast as Z (ratios 1.12 and unknown), at most 1.10 is allowed"}
 	if len(e.Doubts) != 1 || e.Doubts[0] != want {
 		t.Errorf("doubts %q, want %q", e.Doubts, want)
 	}
@@ -121,7 +121,7 @@ func aModelThatDiffersIsNamedWithItsRatio(t *testing.T) {
 	}
 }
 
-func ofModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
+func namesTheFirstOfModelsThatDifferEqually(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		x, y, z float64
@@ -143,7 +143,7 @@ func ofModelsThatDifferAsMuchTheFirstAreNamed(t *testing.T) {
 	}
 }
 
-func aThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
+func aThirdOfTheMachinesRaisesDoubtRegardlessOfTheMinimum(t *testing.T) {
 	s := Defaults()
 	s.MinMachines = 4
 	for machines, want := range map[int]bool{2: true, 1: false} {
@@ -157,7 +157,7 @@ func aThirdOfTheMachinesRaisesDoubtHoweverManyARatioNeeds(t *testing.T) {
 	}
 }
 
-func ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
+func evaluatesOnlyTheModelsWithTheMostMachines(t *testing.T) {
 	groups := []group{{"n2d", "", 3, 100, "a b"}, {"e2", "Z", 3, 90, "a b"}}
 	for i := range 3 * mostModels {
 		groups = append(groups, group{"e2", fmt.Sprintf("made-up-%03d", i), 1, 120, "a b"})
@@ -171,8 +171,8 @@ func ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
 		name, baseline, extra string
 		ratio                 float64
 	}{
-		{"by name where they have as many", "n2d", "e2@made-up-030", 1.2},
-		{"and the baseline always", last, "n2d", 1 / 1.2},
+		{"by name among equal numbers", "n2d", "e2@made-up-030", 1.2},
+		{"the baseline is always included", last, "n2d", 1 / 1.2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := estimates(samples, tc.baseline, Defaults())
@@ -184,13 +184,13 @@ func ofVeryManyModelsThoseWithTheMostMachinesAreLookedAt(t *testing.T) {
 				t.Errorf("%d machines; %s: %v", e.Machines, tc.extra, got[tc.extra].Ratio)
 			}
 			if _, ok := got[last]; ok {
-				t.Errorf("an estimate of %s", last)
+				t.Errorf("there is an estimate of %s", last)
 			}
 		})
 	}
 }
 
-func modelsWithNamesThatAreTooLongToTellAreOne(t *testing.T) {
+func combinesModelsWhoseNamesAreTooLongToDistinguish(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	var samples []sample.Sample
 	for _, g := range []group{{"n2d", "", 3, 100, "a b"}, {"e2", long + "1", 3, 90, "a b"}, {"e2", long + "2", 3, 110, "a b"}} {
@@ -198,6 +198,6 @@ func modelsWithNamesThatAreTooLongToTellAreOne(t *testing.T) {
 	}
 	all := Estimates(Aggregates(samples, now, Defaults()), "n2d", Defaults())
 	if len(all) != 1 || !near(all[0].Ratio, 1, 1e-9) || len(all[0].Models) != 1 || all[0].Models[0].Machines != 6 {
-		t.Errorf("%+v, want one of 6 machines with the ratio 1", all)
+		t.Errorf("%+v, want one model with 6 machines and the ratio 1", all)
 	}
 }

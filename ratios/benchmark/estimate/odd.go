@@ -11,9 +11,9 @@ func measuredOn(aggregates []*Aggregate) int {
 	return len(names)
 }
 
-// withoutOutliers drops those of the odd aggregates of a node type whose scores are
-// all outliers of what the type comes to in the same test: to claim a CPU that no
-// other machine has is no way around being one.
+// withoutOutliers drops the odd aggregates of a node type whose scores are all outliers among
+// all scores of the node type in the same test: a machine cannot avoid being an outlier by
+// claiming a CPU that no other machine has.
 func withoutOutliers(aggregates []*Aggregate, odd map[*Aggregate]bool, s *Settings) []*Aggregate {
 	if len(odd) == 0 {
 		return aggregates

@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// leastDeviation is the share of the median that counts as deviation where scores
-// deviate less: as much as repeated runs of one machine do at best. Without it,
-// where most scores are equal by chance or by rounding, any other would be an
-// outlier.
+// leastDeviation is the minimum deviation, as a fraction of the median: the deviation that
+// repeated runs of one machine have at best. Without it, if most scores are equal by chance or
+// by rounding, any other score would be an outlier.
 const leastDeviation = 0.001
 
-// outliers are the scores that are farther from the median than so many
-// deviations; there are none of fewer scores than from. Of fewer machines than
-// from, none is dropped as a whole: which of them are the odd ones cannot be told.
+// outliers returns the scores that are more than OutlierDeviations away from the median. With
+// fewer scores than OutliersFrom, there are none. With fewer machines than OutliersFrom, no
+// machine is dropped as a whole: it is not clear which of them are the odd ones.
 func (s scores) outliers(perMachine map[string]int, settings *Settings) map[score]bool {
 	if len(s) < settings.OutliersFrom {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// test is what scores of different machines are comparable by.
+// test identifies scores of different machines that can be compared.
 type test struct{ benchmark, version string }
 
 func (t test) compare(other test) int {
 	return cmp.Or(strings.Compare(t.benchmark, other.benchmark), strings.Compare(t.version, other.version))
 }
 
-// series is what the machines of a pool come to in one test.
+// series has the scores of the machines of a pool in one test.
 type series struct {
 	test
 	scores            scores
@@ -25,16 +25,16 @@ type series struct {
 	draws []float64
 }
 
-// pool is the machines that a name stands for: all of a node type, or those with
-// one CPU model of it. All its series have scores.
+// pool has the machines that a name stands for: all machines of a node type, or those with one
+// CPU model of it. All its series have scores.
 type pool struct {
 	name      string
 	series    []*series
 	resampled bool
 }
 
-// newPool puts what several CPU models come to, which all have scores, together. Their outliers were
-// dropped before: machines of another model are none.
+// newPool combines the aggregates of several CPU models, all of which have scores. Outliers
+// were dropped per model before, because machines of another model are not outliers.
 func newPool(name string, aggregates []*Aggregate) *pool {
 	byTest := make(map[test][]*Aggregate)
 	for _, a := range aggregates {
@@ -64,7 +64,7 @@ func newPool(name string, aggregates []*Aggregate) *pool {
 	return p
 }
 
-// machines are those of some series.
+// machines returns the machines of some series.
 func machines(of []*series) map[string]bool {
 	names := make(map[string]bool)
 	for _, x := range of {

@@ -49,20 +49,20 @@ func each(t *testing.T, property func(*testing.T, *rand.Rand, []sample.Sample)) 
 		random := rand.New(rand.NewPCG(seed, 7))
 		property(t, random, anything(random))
 		if t.Failed() {
-			t.Fatalf("of the samples with seed %d", seed)
+			t.Fatalf("for the samples with seed %d", seed)
 		}
 	}
 }
 
 func TestProperty(t *testing.T) {
-	t.Run("order does not matter", orderDoesNotMatter)
-	t.Run("units do not matter", unitsDoNotMatter)
-	t.Run("the other way round is the inverse", theOtherWayRoundIsTheInverse)
-	t.Run("intervals have the ratio", intervalsHaveTheRatio)
+	t.Run("the order of samples does not matter", theOrderOfSamplesDoesNotMatter)
+	t.Run("the unit of scores does not matter", theUnitOfScoresDoesNotMatter)
+	t.Run("swapping type and baseline inverts the ratio", swappingTypeAndBaselineInvertsTheRatio)
+	t.Run("intervals contain the ratio", intervalsContainTheRatio)
 	t.Run("one more outlier changes little", oneMoreOutlierChangesLittle)
 }
 
-func orderDoesNotMatter(t *testing.T) {
+func theOrderOfSamplesDoesNotMatter(t *testing.T) {
 	each(t, func(t *testing.T, random *rand.Rand, samples []sample.Sample) {
 		aggregates := Aggregates(samples, now, few())
 		estimates := Estimates(aggregates, "a", few())
@@ -78,7 +78,7 @@ func orderDoesNotMatter(t *testing.T) {
 	})
 }
 
-func unitsDoNotMatter(t *testing.T) {
+func theUnitOfScoresDoesNotMatter(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		before := Estimates(Aggregates(samples, now, few()), "a", few())
 		factor := map[string]float64{"p": 1024, "q": 1.0 / 4096, "r": 1}
@@ -97,7 +97,7 @@ func unitsDoNotMatter(t *testing.T) {
 	})
 }
 
-func theOtherWayRoundIsTheInverse(t *testing.T) {
+func swappingTypeAndBaselineInvertsTheRatio(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		aggregates := Aggregates(samples, now, few())
 		there, back := Estimates(aggregates, "a", few()), Estimates(aggregates, "b", few())
@@ -110,7 +110,7 @@ func theOtherWayRoundIsTheInverse(t *testing.T) {
 	})
 }
 
-func intervalsHaveTheRatio(t *testing.T) {
+func intervalsContainTheRatio(t *testing.T) {
 	wide := 0
 	each(t, func(t *testing.T, _ *rand.Rand, samples []sample.Sample) {
 		for _, e := range Estimates(Aggregates(samples, now, few()), "a", few()) {
@@ -137,14 +137,14 @@ func oneMoreOutlierChangesLittle(t *testing.T) {
 			odd.ID, odd.Machine, odd.Score = "odd", "odd", odd.Score*factor
 			after := estimates(append(slices.Clone(samples), odd), "base", few())["t"].Ratio
 			if math.Abs(after/before-1) > 0.005 {
-				t.Errorf("seed %d: ratio %.4f, and %.4f with one score × %v", seed, before, after, factor)
+				t.Errorf("seed %d: ratio %.4f, but %.4f with one score × %v", seed, before, after, factor)
 			}
 		}
 	}
 }
 
-// FuzzFinite looks for scores that make figures which cannot be shown, sorted or
-// sent.
+// FuzzFinite looks for scores that lead to values which cannot be displayed, sorted or
+// serialized.
 func FuzzFinite(f *testing.F) {
 	f.Add(1.0, 2.0, 3.0, 4.0)
 	f.Add(math.SmallestNonzeroFloat64, math.MaxFloat64, 1.0, math.MaxFloat64)
@@ -182,7 +182,7 @@ func finite(t *testing.T, figures ...float64) {
 	t.Helper()
 	for _, x := range figures {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-			t.Errorf("figure %v of %v", x, figures)
+			t.Errorf("value %v among %v", x, figures)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// codes are all constants of the type Code.
+// codes returns all constants of the type Code.
 func codes(t *testing.T) []Code {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "doubt.go", nil, 0)

@@ -5,32 +5,35 @@ import (
 	"time"
 )
 
-// Settings say what is sound enough.
+// Settings define which estimates are trustworthy.
 type Settings struct {
-	// MinBenchmarks is how many benchmarks there must be, each with MinSamples and
+	// MinBenchmarks is the minimum number of benchmarks, each with MinSamples and
 	// MinMachines of the node type and of the baseline.
 	MinSamples, MinMachines, MinBenchmarks int
-	// MaxSpread is how many times the least ratio of a benchmark the greatest may
-	// be, and the lower end of the interval the upper one.
+	// MaxSpread is the maximum factor between the lowest and the highest ratio of
+	// the benchmarks, and between the ends of the confidence interval.
 	MaxSpread float64
-	// MaxModelSpread is the same of the CPU models of one node type.
+	// MaxModelSpread is the maximum factor between the CPU models of a node type.
 	MaxModelSpread float64
-	// OutliersFrom is from how many samples of a key on outliers are dropped, and
-	// OutlierDeviations how many (scaled median absolute) deviations from the
-	// median they are. Machines are dropped as a whole from as many machines on.
+	// OutliersFrom is the minimum number of samples of a key for dropping outliers,
+	// and of machines for dropping a machine as a whole. OutlierDeviations is the
+	// distance from the median, in scaled median absolute deviations, beyond which
+	// a sample is an outlier.
 	OutliersFrom      int
 	OutlierDeviations float64
-	// MaxAge is when samples stop to count.
+	// MaxAge is the age from which samples are ignored.
 	MaxAge time.Duration
-	// Weights of benchmarks by name, or by a prefix that ends in *; the longest
-	// that fits counts. 1 where none fits; 0 is shown and does not count.
+	// Weights are the weights of benchmarks, by name or by a prefix that ends in *.
+	// The longest match applies, or 1 if none matches. A benchmark with weight 0 is
+	// only shown.
 	Weights map[string]float64
-	// Confidence of the interval, e.g. 0.95, and Resamples it is made of.
+	// Confidence is the confidence level of the interval, e.g. 0.95, and Resamples
+	// the number of resamples from which it is computed.
 	Confidence float64
 	Resamples  int
 }
 
-// Defaults are sound for clouds.
+// Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
 		MinSamples: 3, MinMachines: 2, MinBenchmarks: 2,
@@ -42,7 +45,7 @@ func Defaults() Settings {
 	}
 }
 
-// weight is that of a benchmark: by its name, else by the longest prefix.
+// weight returns the weight of a benchmark: by its name, or else by the longest prefix.
 func (s *Settings) weight(benchmark string) float64 {
 	if w, ok := s.Weights[benchmark]; ok {
 		return max(0, w)

@@ -11,20 +11,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// world is a truth that samples are drawn from.
+// world defines the true values from which samples are drawn.
 type world struct {
-	// ratio of type "t" to "base" by each benchmark.
+	// ratios of type "t" to "base", per benchmark.
 	ratios []float64
-	// machines of each type, and runs of each benchmark on each of them.
+	// machines per type, and runs of each benchmark per machine.
 	machines, runs int
-	// machineNoise is how far machines of a type are from each other in all
-	// benchmarks, runNoise how far runs on a machine are: standard deviations, as
-	// shares.
+	// machineNoise is the noise of machines of a type in all benchmarks,
+	// runNoise the noise of runs on a machine: standard deviations as
+	// fractions.
 	machineNoise, runNoise float64
-	// outliers is the share of samples that are off by half.
+	// outliers is the fraction of samples that are off by half.
 	outliers float64
-	// otherModel is the share of the machines of "t" that have another CPU, which
-	// is so many times as fast; hideModels that samples do not tell which.
+	// otherModel is the fraction of the machines of "t" that have another CPU,
+	// which is otherSpeed times as fast. hideModels omits the CPU model of samples.
 	otherModel, otherSpeed float64
 	hideModels             bool
 }
@@ -66,18 +66,18 @@ func (w world) draw(random *rand.Rand) []sample.Sample {
 
 var now = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// accuracy is how far estimates are from a true ratio, as shares of it, and how
-// often the true one is in the interval.
+// accuracy is how far estimates are from the true ratio, as fractions of it, and how
+// often the interval contains the true ratio.
 type accuracy struct {
 	median, p95, covered float64
-	// width is the median of the intervals', as a share of the truth.
+	// width is the median width of the intervals, as a fraction of the true ratio.
 	width float64
-	// doubts are how often there was which.
+	// doubts is the fraction of simulations per doubt.
 	doubts map[Code]float64
 }
 
-// simulate estimates what has the name many times, with intervals of so many
-// resamples.
+// simulate estimates the ratio of a name many times, with intervals from the given
+// number of resamples.
 func (w world) simulate(name string, truth float64, times, resamples int) accuracy {
 	s := Defaults()
 	s.Resamples = resamples
@@ -112,19 +112,19 @@ func (w world) simulate(name string, truth float64, times, resamples int) accura
 var same = []float64{1.08, 1.08, 1.08, 1.08}
 
 func TestSimulation(t *testing.T) {
-	t.Run("simulated estimates are close", simulatedEstimatesAreClose)
-	t.Run("simulated doubts are held back", simulatedDoubtsAreHeldBack)
-	t.Run("simulated CPUs without a name", simulatedCPUsWithoutAName)
-	t.Run("simulated intervals have the truth", simulatedIntervalsHaveTheTruth)
+	t.Run("estimates are close", estimatesAreClose)
+	t.Run("holds doubtful estimates back", holdsDoubtfulEstimatesBack)
+	t.Run("handles CPUs without a name", handlesCPUsWithoutAName)
+	t.Run("intervals contain the true ratio", intervalsContainTheTrueRatio)
 }
 
-func simulatedEstimatesAreClose(t *testing.T) {
+func estimatesAreClose(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		world  world
 		of     string
 		truth  float64
-		within [2]float64 // of the error: median and 95th percentile
+		within [2]float64 // Of the error: median and 95th percentile.
 	}{
 		{"runs that differ by 0.1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.001}, "t", 1.08, [2]float64{0.0004, 0.001}},
 		{"runs that differ by 1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.01}, "t", 1.08, [2]float64{0.004, 0.01}},
@@ -133,10 +133,10 @@ func simulatedEstimatesAreClose(t *testing.T) {
 		{"13 % on many machines", world{ratios: same, machines: 30, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.012, 0.03}},
 		{"machines that differ by 3 %", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.03, runNoise: 0.01}, "t", 1.08, [2]float64{0.015, 0.04}},
 		{"1 of 10 samples off by half", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.004, 0.01}},
-		{"the same, of few machines", world{ratios: same, machines: 3, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.008, 0.025}},
-		{"benchmarks that differ a little: their geometric mean", world{ratios: []float64{1, 1.05, 1.1, 1.15}, machines: 5, runs: 3, runNoise: 0.02}, "t", 1.07349, [2]float64{0.006, 0.015}},
-		{"a new CPU in 3 of 10 machines: each model", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@new", 1.62, [2]float64{0.006, 0.02}},
-		{"and the other", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@old", 1.08, [2]float64{0.006, 0.015}},
+		{"the same with few machines", world{ratios: same, machines: 3, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.008, 0.025}},
+		{"the geometric mean of benchmarks that differ slightly", world{ratios: []float64{1, 1.05, 1.1, 1.15}, machines: 5, runs: 3, runNoise: 0.02}, "t", 1.07349, [2]float64{0.006, 0.015}},
+		{"a new CPU in 3 of 10 machines: the new model", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@new", 1.62, [2]float64{0.006, 0.02}},
+		{"a new CPU in 3 of 10 machines: the old model", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.3, otherSpeed: 1.5}, "t@old", 1.08, [2]float64{0.006, 0.015}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := tc.world.simulate(tc.of, tc.truth, 100, 0)
@@ -148,13 +148,13 @@ func simulatedEstimatesAreClose(t *testing.T) {
 	}
 }
 
-func simulatedDoubtsAreHeldBack(t *testing.T) {
+func holdsDoubtfulEstimatesBack(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		world world
 		code  Code
-		// often is the share of simulations that are held back for it, least and
-		// most.
+		// least and most are the range for the fraction of simulations that are held back
+		// for the code.
 		least, most float64
 	}{
 		{"one run on each of 2 machines", world{ratios: same, machines: 2, runs: 1, runNoise: 0.01}, TooFewSamples, 1, 1},
@@ -162,9 +162,9 @@ func simulatedDoubtsAreHeldBack(t *testing.T) {
 		{"one benchmark", world{ratios: same[:1], machines: 9, runs: 3, runNoise: 0.01}, TooFewBenchmarks, 1, 1},
 		{"benchmarks that disagree", world{ratios: []float64{1.08, 0.97, 1.26, 0.64}, machines: 5, runs: 3, runNoise: 0.05}, BenchmarksDisagree, 1, 1},
 		{"benchmarks that agree, with noise", world{ratios: same, machines: 5, runs: 3, runNoise: 0.05}, BenchmarksDisagree, 0, 0},
-		{"outliers are no disagreement", world{ratios: same, machines: 5, runs: 3, runNoise: 0.02, outliers: 0.1}, BenchmarksDisagree, 0, 0},
+		{"outliers do not count as disagreement", world{ratios: same, machines: 5, runs: 3, runNoise: 0.02, outliers: 0.1}, BenchmarksDisagree, 0, 0},
 		{"a CPU that is 1.2 times as fast", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1.2}, ModelsDiffer, 1, 1},
-		{"a CPU that is as fast", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.02, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1}, ModelsDiffer, 0, 0},
+		{"a CPU that is equally fast", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.02, runNoise: 0.02, otherModel: 0.2, otherSpeed: 1}, ModelsDiffer, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.world.simulate("t", 1.08, 50, 0).doubts[tc.code]; got < tc.least || got > tc.most {
@@ -174,32 +174,33 @@ func simulatedDoubtsAreHeldBack(t *testing.T) {
 	}
 }
 
-// A new CPU that samples do not name cannot be told from outliers while few
-// machines have it, and makes the interval wide when many do.
-func simulatedCPUsWithoutAName(t *testing.T) {
+// A new CPU that samples do not name cannot be distinguished from outliers while few
+// machines have it. When many have it, it makes the interval wide.
+func handlesCPUsWithoutAName(t *testing.T) {
 	w := world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, otherSpeed: 1.5, hideModels: true}
 	w.otherModel = 0.2
 	if e := w.simulate("t", 1.08, 50, 0); e.p95 > 0.02 {
-		t.Errorf("with 2 of 10 machines, error %.4f, want that of the others, up to 0.02", e.p95)
+		t.Errorf("with 2 of 10 machines: error %.4f, want at most 0.02, as of the others", e.p95)
 	}
 	w.otherModel = 0.5
 	for seed := range uint64(20) {
 		e := estimates(w.draw(rand.New(rand.NewPCG(seed, 1))), "base", Defaults())["t"]
 		if e.Low > 1.1 || e.High < 1.6 {
-			t.Errorf("with 5 of 10 machines, interval [%.3f, %.3f], want one from 1.08 to 1.62", e.Low, e.High)
+			t.Errorf("with 5 of 10 machines: interval [%.3f, %.3f], want from 1.08 to 1.62", e.Low, e.High)
 		}
 	}
 }
 
-func simulatedIntervalsHaveTheTruth(t *testing.T) {
+func intervalsContainTheTrueRatio(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		world world
-		// least is how often, widest how wide they may be.
+		// least is the minimum fraction of intervals with the true ratio, widest the
+		// maximum of their median width.
 		least, widest float64
 	}{
-		{"2 machines: too few to tell", world{ratios: same[:2], machines: 2, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.6, 0.13},
-		{"3 machines: nearly", world{ratios: same[:2], machines: 3, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.8, 0.13},
+		{"2 machines: too few", world{ratios: same[:2], machines: 2, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.6, 0.13},
+		{"3 machines: almost enough", world{ratios: same[:2], machines: 3, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.8, 0.13},
 		{"4 machines", world{ratios: same[:2], machines: 4, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.13},
 		{"8 machines that were measured once", world{ratios: same[:2], machines: 8, runs: 1, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.11},
 		{"8 machines, runs that differ by 13 %", world{ratios: same[:2], machines: 8, runs: 2, runNoise: 0.13}, 0.9, 0.3},
@@ -209,7 +210,7 @@ func simulatedIntervalsHaveTheTruth(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := tc.world.simulate("t", 1.08, 200, 300)
-			t.Logf("%.1f %% of the intervals of 95 %% have the truth in them, and they are %.1f %% wide", 100*e.covered, 100*e.width)
+			t.Logf("%.1f %% of the intervals of 95 %% contain the true ratio; they are %.1f %% wide", 100*e.covered, 100*e.width)
 			if e.covered < tc.least || e.width > tc.widest {
 				t.Errorf("%.3f with a width of %.3f, want at least %.2f and at most %.2f", e.covered, e.width, tc.least, tc.widest)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// fleet is one sample of each benchmark of each node.
+// fleet returns one sample per benchmark and node.
 func fleet(nodes, benchmarks, types int) []sample.Sample {
 	random := rand.New(rand.NewPCG(1, 2))
 	samples := make([]sample.Sample, 0, nodes*benchmarks)
@@ -26,7 +26,7 @@ func fleet(nodes, benchmarks, types int) []sample.Sample {
 	return samples
 }
 
-// BenchmarkModels is a type whose machines each claim a CPU of their own.
+// BenchmarkModels has a type in which each machine claims a different CPU.
 func BenchmarkModels(b *testing.B) {
 	for _, models := range []int{mostModels, 2400} {
 		samples, s := fleet(models, 2, 1), Defaults()
@@ -38,7 +38,7 @@ func BenchmarkModels(b *testing.B) {
 			samples[i].Version = ""
 		}
 		aggregates := Aggregates(samples, now, s)
-		s.MinMachines = 1 // All of them are believed.
+		s.MinMachines = 1 // All of them are credible.
 		b.Run(fmt.Sprintf("models=%d", models), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

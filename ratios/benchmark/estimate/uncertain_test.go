@@ -12,7 +12,7 @@ func TestUncertain(t *testing.T) {
 	t.Run("one machine of few does not move a ratio by itself", oneMachineOfFewDoesNotMoveARatioByItself)
 }
 
-// A machine of few cannot be told to be the odd one, so that nobody is believed.
+// With few machines, it is not clear which one is the odd one, so none is trusted.
 func oneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -20,11 +20,11 @@ func oneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 		odd      float64
 		want     []Code
 	}{
-		{"two that agree", 2, 1.05, nil},
-		{"two of which one is much faster", 2, 100, []Code{MachinesDisagree}},
-		{"two of which one is much slower", 2, 0.01, []Code{MachinesDisagree}},
-		{"three of which one is much faster", 3, 100, []Code{MachinesDisagree}},
-		{"one of many is an outlier, and doubts nothing back", 12, 100, nil},
+		{"two machines that agree", 2, 1.05, nil},
+		{"two machines, one much faster", 2, 100, []Code{MachinesDisagree}},
+		{"two machines, one much slower", 2, 0.01, []Code{MachinesDisagree}},
+		{"three machines, one much faster", 3, 100, []Code{MachinesDisagree}},
+		{"one of many is an outlier, and raises no doubt", 12, 100, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var samples []sample.Sample
@@ -46,7 +46,7 @@ func oneMachineOfFewDoesNotMoveARatioByItself(t *testing.T) {
 			if len(e.Doubts) != len(tc.want) || len(e.Doubts) > 0 && e.Doubts[0].Code != tc.want[0] {
 				t.Errorf("ratio %.2f (%.2f to %.2f), doubts %v", e.Ratio, e.Low, e.High, e.Doubts)
 			}
-			apart := fmt.Sprintf("between %.2f and %.2f, which are %.2f times apart, at most 1.30", e.Low, e.High, e.High/e.Low)
+			apart := fmt.Sprintf("between %.2f and %.2f, a factor of %.2f, at most 1.30", e.Low, e.High, e.High/e.Low)
 			if len(e.Doubts) > 0 && !strings.Contains(e.Doubts[0].Message, apart) {
 				t.Errorf("doubts %v, want %q", e.Doubts, apart)
 			}

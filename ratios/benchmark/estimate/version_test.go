@@ -8,12 +8,12 @@ import (
 )
 
 func TestVersion(t *testing.T) {
-	t.Run("one version of a benchmark is compared", oneVersionOfABenchmarkIsCompared)
+	t.Run("compares one version of a benchmark", comparesOneVersionOfABenchmark)
 }
 
-func oneVersionOfABenchmarkIsCompared(t *testing.T) {
-	// versions are samples by version: how many machines, and of which score the
-	// type has; the baseline has 100.
+func comparesOneVersionOfABenchmark(t *testing.T) {
+	// version has the samples of a version: the numbers of machines, and the score of
+	// the type; the score of the baseline is 100.
 	type version struct {
 		version        string
 		of, base       int
@@ -29,14 +29,14 @@ func oneVersionOfABenchmarkIsCompared(t *testing.T) {
 	}{
 		{"versions are never compared with each other",
 			[]version{{version: "1", of: 3, score: 110}, {version: "2", base: 3}}, "", 0},
-		{"the one that both have", []version{{version: "1", of: 9, score: 110}, {version: "2", of: 3, base: 3, score: 120}}, "2", 1.2},
-		{"the one with the most samples on the side with fewer",
+		{"the version that both have", []version{{version: "1", of: 9, score: 110}, {version: "2", of: 3, base: 3, score: 120}}, "2", 1.2},
+		{"the version with the most samples on the side with fewer",
 			[]version{{version: "1", of: 9, base: 3, score: 110}, {version: "2", of: 4, base: 4, score: 120}}, "2", 1.2},
-		{"the newer of as many samples",
+		{"the newer version with equal numbers of samples",
 			[]version{{version: "1", of: 3, base: 3, score: 110}, {version: "2", of: 3, base: 3, score: 120, age: time.Hour}}, "1", 1.1},
-		{"the later name of as many that are as new",
+		{"the later name with equal numbers and times",
 			[]version{{version: "1", of: 3, base: 3, score: 110}, {version: "2", of: 3, base: 3, score: 120}}, "2", 1.2},
-		{"one with enough machines, whatever the samples",
+		{"a version with enough machines, regardless of samples",
 			[]version{{version: "1", of: 1, base: 1, score: 110, runsPerMachine: 140}, {version: "2", of: 3, base: 3, score: 120}}, "2", 1.2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -54,18 +54,18 @@ func oneVersionOfABenchmarkIsCompared(t *testing.T) {
 			e := estimates(samples, "n2d", Defaults())["n4"]
 			if tc.want == "" {
 				if len(e.Parts) != 0 || e.Ratio != 0 {
-					t.Errorf("ratio %v of %+v, want none", e.Ratio, e.Parts)
+					t.Errorf("ratio %v from %+v, want none", e.Ratio, e.Parts)
 				}
 				return
 			}
 			if len(e.Parts) != 1 || e.Parts[0].Version != tc.want || !near(e.Ratio, tc.ratio, 1e-9) {
-				t.Errorf("ratio %v of %+v, want %v of version %s", e.Ratio, e.Parts, tc.ratio, tc.want)
+				t.Errorf("ratio %v from %+v, want %v of version %s", e.Ratio, e.Parts, tc.ratio, tc.want)
 			}
 		})
 	}
 }
 
-// of is a batch with one sample on each of so many machines.
+// of returns samples of the batch, one per machine.
 func (b batch) of(machines int) []sample.Sample {
 	for range machines {
 		b.perMachine = append(b.perMachine, 1)

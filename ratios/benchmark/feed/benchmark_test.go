@@ -19,7 +19,7 @@ func BenchmarkRead(b *testing.B) {
 			text := tc.begin + strings.Repeat(tc.row, count) + tc.end
 			format, ok := Detect([]byte(text[:1000]))
 			if !ok {
-				b.Fatal("the format is not told")
+				b.Fatal("the format was not detected")
 			}
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Columns of a table as a cloud publishes it: VM Size, CPU, vCPUs, NUMA Nodes,
+// Columns of a table in the format that a cloud publishes: VM Size, CPU, vCPUs, NUMA Nodes,
 // Memory(GiB), Avg Score, StdDev, StdDev%, #Runs.
 const (
 	columnSize   = "VM Size"
@@ -22,16 +22,16 @@ const (
 	columnRuns   = "#Runs"
 )
 
-// cloudNames are what a sample's fields are called.
+// cloudNames maps the fields of a sample to their columns.
 var cloudNames = map[string]string{
 	"instanceType": columnSize, "cpuModel": columnCPU, "vcpus": columnVCPUs, "score": columnScore, "runs": columnRuns,
 }
 
-// readCloudCSV reads a table of one benchmark, with the average of the runs on all
-// vCPUs of each VM size.
+// readCloudCSV reads a table of one benchmark that has, for each VM size, the average score of
+// runs on all vCPUs.
 func readCloudCSV(in *bufio.Reader, c *collector) error {
 	if c.options.Benchmark == "" {
-		return errors.New("a table of a cloud does not say what was run: name it as the feed's benchmark")
+		return errors.New("the format cloud-csv does not name the benchmark: set the feed's benchmark")
 	}
 	return table(in, []string{columnSize, columnScore}, func(line int, r record, fault *Fault) {
 		var s *sample.Sample
@@ -64,8 +64,9 @@ func (c *collector) cloudRow(r record) (*sample.Sample, *Fault) {
 		return nil, fault
 	}
 	model := nodetype.ModelName(r(columnCPU))
-	// Rows have no time: the same figures are the same measurement, whenever they
-	// are read; others are a new one of the same machine.
+	// Rows have no time. Rows with the same figures are the same measurement, no
+	// matter when they are read. Different figures are a new measurement of the same
+	// machine.
 	machine := []string{size, model, r(columnNUMA), r(columnMemory)}
 	figures := []string{r(columnVCPUs), r(columnScore), r(columnStdDev), r(columnRuns)}
 	return &sample.Sample{

@@ -32,13 +32,13 @@ func TestCloudCSVRows(t *testing.T) {
 	}{
 		{name: "as published", row: cloudRow, want: &cloudSample},
 		{name: "thousands", row: strings.Replace(cloudRow, "131477", `"131,477"`, 1), want: &cloudSample},
-		{name: "headers as people write them", header: "vm size,cpu,VCPUS,NumaNodes,memory (GiB),AVG SCORE,Std Dev,StdDev %,# runs\n", row: cloudRow, want: &cloudSample},
-		{name: "other columns, another order", header: "Region,Avg Score,VM Size\n", row: "west,131477,Standard_F8s_v2",
+		{name: "headers in other notations", header: "vm size,cpu,VCPUS,NumaNodes,memory (GiB),AVG SCORE,Std Dev,StdDev %,# runs\n", row: cloudRow, want: &cloudSample},
+		{name: "other columns in a different order", header: "Region,Avg Score,VM Size\n", row: "west,131477,Standard_F8s_v2",
 			want: with(func(s *sample.Sample) { s.CPUModel, s.Runs, s.Machine = "", 0, "Standard_F8s_v2///" })},
 		{name: "no size", row: strings.Replace(cloudRow, "Standard_F8s_v2", "", 1), field: "VM Size", reason: "must be set"},
 		{name: "no score", row: strings.Replace(cloudRow, "131477", "n/a", 1), field: "Avg Score", reason: `not "n/a"`},
-		{name: "commas that are no thousands", row: strings.Replace(cloudRow, "131477", `"13,14"`, 1), field: "Avg Score", reason: "number"},
-		{name: "vCPUs are no number", row: strings.Replace(cloudRow, " 8,", " eight,", 1), field: "vCPUs", reason: "whole number"},
+		{name: "commas that do not separate thousands", row: strings.Replace(cloudRow, "131477", `"13,14"`, 1), field: "Avg Score", reason: "number"},
+		{name: "vCPUs are not a number", row: strings.Replace(cloudRow, " 8,", " eight,", 1), field: "vCPUs", reason: "whole number"},
 		{name: "too many runs", row: strings.Replace(cloudRow, "140", "1000001", 1), field: "#Runs", reason: "1000000"},
 		{name: "vCPUs are unknown", header: "VM Size,Avg Score\n", row: "m7i.large,5", field: "vCPUs", reason: "add a column"},
 		{name: "a quote is missing", row: strings.Replace(cloudRow, "131477", `"131,477`, 1), field: "", reason: "is not CSV"},
@@ -59,31 +59,31 @@ func TestCloudCSVRows(t *testing.T) {
 }
 
 func TestCloudcsv(t *testing.T) {
-	t.Run("cloud CSV needs a benchmark and its columns", cloudCSVNeedsABenchmarkAndItsColumns)
-	t.Run("cloud CSV new figures are a new measurement of the same machine", cloudCSVNewFiguresAreANewMeasurementOfTheSameMachine)
-	t.Run("published CoreMark ratios", publishedCoreMarkRatios)
+	t.Run("cloud-csv needs a benchmark and its columns", cloudCsvNeedsABenchmarkAndItsColumns)
+	t.Run("different figures are a new measurement of the same machine", differentFiguresAreANewMeasurementOfTheSameMachine)
+	t.Run("computes ratios of published CoreMark scores", computesRatiosOfPublishedCoreMarkScores)
 }
 
-func cloudCSVNeedsABenchmarkAndItsColumns(t *testing.T) {
-	if _, err := Read(CloudCSV, strings.NewReader(goodCloudCSV), options()); err == nil || !strings.Contains(err.Error(), "name it as the feed's benchmark") {
+func cloudCsvNeedsABenchmarkAndItsColumns(t *testing.T) {
+	if _, err := Read(CloudCSV, strings.NewReader(goodCloudCSV), options()); err == nil || !strings.Contains(err.Error(), "set the feed's benchmark") {
 		t.Errorf("no benchmark: error %v", err)
 	}
 	if _, err := Read(CloudCSV, strings.NewReader("<html>\n"), tableOptions(CloudCSV)); err == nil || !strings.Contains(err.Error(), `no column ["VM Size" "Avg Score"]`) {
-		t.Errorf("a page: error %v", err)
+		t.Errorf("an HTML page: error %v", err)
 	}
 }
 
-func cloudCSVNewFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
+func differentFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
 	old := read(t, CloudCSV, goodCloudCSV, tableOptions(CloudCSV)).Samples[0]
 	next := read(t, CloudCSV, strings.Replace(goodCloudCSV, "131477", "131478", 1), tableOptions(CloudCSV)).Samples[0]
 	if old.ID == next.ID || old.Machine != next.Machine {
-		t.Errorf("%+v becomes %+v", old, next)
+		t.Errorf("%+v is followed by %+v", old, next)
 	}
 }
 
-// TestPublishedCoreMarkRatios reads a cloud's CoreMark figures, which are among the
-// samples to try things with: what they come to per vCPU is what ratios are made of.
-func publishedCoreMarkRatios(t *testing.T) {
+// computesRatiosOfPublishedCoreMarkScores reads a cloud's CoreMark scores, which are one of the
+// sample files for users. Ratios are computed from the scores per vCPU.
+func computesRatiosOfPublishedCoreMarkScores(t *testing.T) {
 	text, err := os.ReadFile("../../../deploy/samples/coremark.csv")
 	if err != nil {
 		t.Fatal(err)

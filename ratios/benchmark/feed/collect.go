@@ -7,20 +7,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// collector counts rows and keeps what they say.
+// collector counts rows and collects their samples.
 type collector struct {
 	options Options
 	result  Result
 }
 
-// wants tells whether a benchmark is to be read.
+// wants reports whether a benchmark must be read.
 func (c *collector) wants(benchmark string) bool {
 	return c.options.Benchmark == "" || c.options.Benchmark == benchmark
 }
 
-// add counts a row that is bad, or is a sample, or says nothing of a node's speed
-// if it is neither. Names are what the fields of a sample are called in the format,
-// where that is something else.
+// add counts a row. The row is invalid, or is a sample, or else does not describe a node's
+// speed. names maps the fields of a sample to their names in the format, where these differ.
 func (c *collector) add(line int, s *sample.Sample, fault *Fault, names map[string]string) {
 	if s != nil && fault == nil {
 		s.Source = cmp.Or(s.Source, c.options.Source)
@@ -39,7 +38,7 @@ func (c *collector) add(line int, s *sample.Sample, fault *Fault, names map[stri
 	case s == nil:
 		c.result.Skipped++
 	default:
-		// These may be parts of the row, which is not to be kept in memory.
+		// These may be substrings of the row, which must not stay in memory.
 		for _, part := range []*string{&s.InstanceType, &s.CPUModel, &s.Benchmark, &s.Version} {
 			*part = strings.Clone(*part)
 		}

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 )
 
-// headSize is how much is looked at to tell how a feed is written.
+// headSize is how much of a feed is used to detect its format.
 const headSize = 4096
 
-// Detect tells the format from how the content begins; false if it looks like
-// none. Some hundred bytes are enough: the first row of JSON as far as it goes, or
-// the header of CSV.
+// Detect detects the format from the start of the content; false if no format matches. A few
+// hundred bytes are enough: the first row of JSON, which may be truncated, or the header of
+// CSV.
 func Detect(head []byte) (Format, bool) {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark))
 	row, isArray := bytes.CutPrefix(head, []byte("["))
@@ -36,8 +36,8 @@ func Detect(head []byte) (Format, bool) {
 	return "", false
 }
 
-// keys returns those of the JSON object that text begins with, as far as it goes;
-// none if it is no object.
+// keys returns the keys of the JSON object that text begins with, which may be truncated; none
+// if it is not an object.
 func keys(text []byte) map[string]bool {
 	found := map[string]bool{}
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
@@ -57,7 +57,7 @@ func keys(text []byte) map[string]bool {
 			} else {
 				depth--
 			}
-			isKey = depth == 1 // At the object's begin, and after a value that nests.
+			isKey = depth == 1 // At the start of the object, and after a nested value.
 		case string:
 			if isKey {
 				found[token] = true

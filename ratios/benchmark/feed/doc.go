@@ -1,5 +1,5 @@
-// Package feed reads published measurements in the formats that there are. A bad
-// row is told by its line, and does not keep the good ones out.
+// Package feed reads published measurements in all supported formats. It reports an invalid row
+// with its line, and still reads the valid ones.
 //
-// It must not know where a feed is, nor when it is read.
+// It must not know where a feed is or when it is read.
 package feed

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// elements calls take with each element of a JSON array. It finds only where they
-// begin and end, so that what is wrong within one does not keep the others out.
-// Without the end of the array, the feed was cut off: that is an error.
+// elements calls take with each element of a JSON array. It only finds where elements begin and
+// end, so that a fault within one does not affect the others. If the end of the array is
+// missing, the feed is truncated, which is an error.
 func elements(in *bufio.Reader, take func(rawRow) error) error {
 	s := &splitter{in: in, line: 1}
 	b, err := s.skip(0)
 	if err != nil || b != '[' {
-		return s.explain(err, "begins with no [")
+		return s.explain(err, "does not begin with [")
 	}
 	for {
 		b, err := s.skip(',')
@@ -33,7 +33,7 @@ func elements(in *bufio.Reader, take func(rawRow) error) error {
 		}
 	}
 	if _, err := s.skip(0); !errors.Is(err, io.EOF) {
-		return s.explain(err, "goes on after its end")
+		return s.explain(err, "is followed by more content")
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ type splitter struct {
 func (s *splitter) explain(err error, otherwise string) error {
 	switch {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("line %d: the array has no end: the feed was cut off, or a quote or bracket is missing", s.line)
+		return fmt.Errorf("line %d: the array is not closed: the feed is truncated, or a quote or bracket is missing", s.line)
 	case err != nil:
 		return fmt.Errorf("read the feed: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *splitter) skip(separator byte) (byte, error) {
 	}
 }
 
-// element reads one element, of which b is the first byte, into text.
+// element reads one element into text. b is its first byte.
 func (s *splitter) element(b byte) error {
 	s.text, s.tooLong = s.text[:0], false
 	depth, quoted, escaped := 0, false, false
@@ -98,7 +98,7 @@ func (s *splitter) element(b byte) error {
 			s.text = append(s.text, b)
 		}
 		if !quoted && depth == 0 {
-			// What follows a value that is no object is left to be read again.
+			// The byte after a value that is not an object stays unread.
 			if peek, err := s.in.Peek(1); b == '}' || err != nil || peek[0] == ',' || peek[0] == ']' || peek[0] == '\n' {
 				return nil
 			}

@@ -10,79 +10,85 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Format is how a feed is written.
+// Format is the format of a feed.
 type Format string
 
-// The formats that there are.
+// The supported formats.
 const (
-	// PerfKit is PerfKitBenchmarker's newline JSON, with labels or metadata. Its
-	// "Coremark Score" is the benchmark coremark, others are test:metric in lower
-	// case. A metric counts if it is no time or share, and says that it ran on all
-	// vCPUs (thread_count is num_cpus), which CoreMark always does.
+	// PerfKit is the newline-delimited JSON of PerfKitBenchmarker, with labels or
+	// metadata. Its "Coremark Score" is the benchmark coremark; others are
+	// test:metric in lower case. A metric counts if it is not a time or a
+	// percentage and it ran on all vCPUs (thread_count equals num_cpus). CoreMark
+	// always runs on all vCPUs.
 	PerfKit Format = "perfkit"
-	// SpareCores is rows of Spare Cores' benchmark_score, as a JSON array, newline
-	// JSON or CSV, perhaps with the server's api_reference and vcpus beside. Of the
-	// benchmarks those are read that are known to load all vCPUs; what their config
-	// says is part of the name, e.g. "openssl algo:sha256 block_size:1024".
+	// SpareCores is rows of the benchmark_score table of Spare Cores, as a JSON
+	// array, newline-delimited JSON or CSV, optionally with the server's
+	// api_reference and vcpus. Only benchmarks that are known to load all vCPUs are
+	// read. Their config is part of the benchmark's name, e.g.
+	// "openssl algo:sha256 block_size:1024".
 	SpareCores Format = "sparecores"
-	// CloudCSV is a table as a cloud publishes it, one row per VM size: VM Size,
-	// CPU, vCPUs, NUMA Nodes, Memory(GiB), Avg Score, StdDev, StdDev%, #Runs, in
-	// any order; only VM Size and Avg Score must be there.
+	// CloudCSV is a table in the format that a cloud publishes, one row per VM
+	// size: VM Size, CPU, vCPUs, NUMA Nodes, Memory(GiB), Avg Score, StdDev,
+	// StdDev%, #Runs. The order of columns is free; only VM Size and Avg Score are
+	// required.
 	CloudCSV Format = "cloud-csv"
-	// Samples is newline JSON of samples, one per line.
+	// Samples is newline-delimited JSON, one sample per line.
 	Samples Format = "samples"
 )
 
-// Formats lists them.
+// Formats lists the supported formats.
 var Formats = []Format{PerfKit, SpareCores, CloudCSV, Samples}
 
-// Options say what a feed itself does not.
+// Options supplies what the feed does not contain.
 type Options struct {
-	// Source is the name of the feed, in samples that name none.
+	// Source is the name of the feed, for samples that do not name a source.
 	Source string
-	// Benchmark is the one of a CloudCSV, which does not name it; for other
-	// formats, the only one to read, or empty for all.
+	// Benchmark is the benchmark of a CloudCSV feed, which does not name it; for
+	// other formats, it is the only benchmark to read, or empty for all.
 	Benchmark string
-	// Now is the time; rows without a time of their own are as of now.
+	// Now is the current time, which is also the time of rows without their own.
 	Now time.Time
-	// VCPUs of instance types, where a row does not say. Without, the name of the
-	// type counts if it tells, as with n4-standard-8 and Standard_D8as_v5.
+	// VCPUs of instance types, for rows that do not state the number. Otherwise, the
+	// number comes from the name of the type if the name contains it, as in
+	// n4-standard-8 and Standard_D8as_v5.
 	VCPUs map[string]int
 }
 
 // Fault is what is wrong with one row.
 type Fault struct {
-	// Line counts from 1. Of a JSON array it is where the row begins.
+	// Line counts from 1. In a JSON array, it is the line where the row begins.
 	Line int
-	// Field is the name of the column or key, empty if it is the whole row.
+	// Field is the name of the column or key; empty if the fault affects the whole
+	// row.
 	Field string
-	// Reason says what is wrong, or what it must be.
+	// Reason describes what is wrong, or what is required.
 	Reason string
 }
 
-// MaxFaults is how many faults a Result has at most.
+// MaxFaults is the maximum number of faults in a Result.
 const MaxFaults = 100
 
-// Result is what was read.
+// Result is the result of reading a feed.
 type Result struct {
-	// Samples are of the good rows. They are valid but for the node type, which
-	// is empty where the row has an instance type.
+	// Samples are the samples of the valid rows. They are valid except for the node
+	// type, which is empty if the row has an instance type.
 	Samples []sample.Sample
-	// Lines are where the samples are, as in Fault, one for each of them.
+	// Lines are the lines of the samples, as in Fault, one per sample.
 	Lines []int
-	// Rows is how many there were, Skipped those that are fine but say nothing of
-	// a node's speed, e.g. of one thread alone, and Bad those with a fault.
+	// Rows is the number of all rows. Skipped rows are valid but do not describe a
+	// node's speed, e.g. they are for a single thread. Bad rows have a fault.
 	Rows, Skipped, Bad int
-	// Faults are the first MaxFaults, one per bad row.
+	// Faults are the first MaxFaults faults, one per bad row.
 	Faults []Fault
 }
 
-// Read reads a feed to its end, which may be large: only its samples are kept. The
-// error says why it cannot be read as a whole; what was read before it is lost.
+// Read reads a feed to its end. The feed may be large: only its samples stay in memory. The
+// error explains why the feed cannot be read as a whole; samples that were read before are
+// discarded.
 func Read(f Format, r io.Reader, o Options) (Result, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = in.Discard(len(byteOrderMark)) // They are buffered.
+		_, _ = in.Discard(len(byteOrderMark)) // The bytes are buffered.
 	}
 	c := &collector{options: o}
 	var err error
@@ -96,7 +102,7 @@ func Read(f Format, r io.Reader, o Options) (Result, error) {
 	case Samples:
 		err = readSamples(in, c)
 	default:
-		err = fmt.Errorf("format %q is unknown: it must be one of %q", f, Formats)
+		err = fmt.Errorf("unknown format %q: it must be one of %q", f, Formats)
 	}
 	if err != nil {
 		return Result{}, err
@@ -104,5 +110,5 @@ func Read(f Format, r io.Reader, o Options) (Result, error) {
 	return c.result, nil
 }
 
-// byteOrderMark is what some programs begin UTF-8 text with.
+// byteOrderMark is written at the start of UTF-8 text by some programs.
 var byteOrderMark = []byte("\uFEFF")

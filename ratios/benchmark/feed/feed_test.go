@@ -15,7 +15,7 @@ import (
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// options are those of a feed that says all but what every feed must say.
+// options returns options without the values that some feeds need.
 func options() Options { return Options{Source: "published", Now: now} }
 
 func read(t *testing.T, f Format, text string, o Options) Result {
@@ -27,13 +27,13 @@ func read(t *testing.T, f Format, text string, o Options) Result {
 	return result
 }
 
-// wantSamples compares samples without their ids, which are only told to be there.
+// wantSamples compares samples without their IDs, which only must be set.
 func wantSamples(t *testing.T, got []sample.Sample, want ...sample.Sample) {
 	t.Helper()
 	got = slices.Clone(got)
 	for i := range got {
 		if got[i].ID == "" {
-			t.Errorf("sample %d has no id", i)
+			t.Errorf("sample %d has no ID", i)
 		}
 		got[i].ID = ""
 	}
@@ -54,23 +54,23 @@ func wantFault(t *testing.T, r Result, line int, field, reason string) {
 
 func TestFeed(t *testing.T) {
 	t.Run("an unknown format is an error", anUnknownFormatIsAnError)
-	t.Run("what cannot be read to its end is an error", whatCannotBeReadToItsEndIsAnError)
-	t.Run("a bad row keeps no good one out", aBadRowKeepsNoGoodOneOut)
-	t.Run("a row without end is not kept in memory", aRowWithoutEndIsNotKeptInMemory)
-	t.Run("text is read as programs write it", textIsReadAsProgramsWriteIt)
-	t.Run("reading again gives the same IDs", readingAgainGivesTheSameIDs)
-	t.Run("faults are counted all and told up to a limit", faultsAreCountedAllAndToldUpToALimit)
-	t.Run("only the benchmark asked for is read", onlyTheBenchmarkAskedForIsRead)
+	t.Run("a feed that cannot be read to its end is an error", aFeedThatCannotBeReadToItsEndIsAnError)
+	t.Run("reads valid rows despite an invalid one", readsValidRowsDespiteAnInvalidOne)
+	t.Run("does not keep an endless row in memory", doesNotKeepAnEndlessRowInMemory)
+	t.Run("reads text with the line endings and marks of other programs", readsTextWithTheLineEndingsAndMarksOfOtherPrograms)
+	t.Run("gives the same IDs when it reads again", givesTheSameIDsWhenItReadsAgain)
+	t.Run("counts all faults and reports them up to a limit", countsAllFaultsAndReportsThemUpToALimit)
+	t.Run("reads only the requested benchmark", readsOnlyTheRequestedBenchmark)
 }
 
 func anUnknownFormatIsAnError(t *testing.T) {
 	_, err := Read("yaml", strings.NewReader(""), options())
 	if err == nil || !strings.Contains(err.Error(), "perfkit") {
-		t.Errorf("error %v does not tell the formats", err)
+		t.Errorf("error %v does not name the formats", err)
 	}
 }
 
-func whatCannotBeReadToItsEndIsAnError(t *testing.T) {
+func aFeedThatCannotBeReadToItsEndIsAnError(t *testing.T) {
 	broken := errors.New("connection reset")
 	for f, begin := range map[Format]string{
 		PerfKit: goodPerfKit, SpareCores: "[" + goodSpareCores, CloudCSV: goodCloudCSV, Samples: goodSample,
@@ -95,7 +95,7 @@ func (r readerThenError) Read(p []byte) (int, error) {
 	return 0, r.err
 }
 
-// tableOptions name a benchmark for the format that needs it.
+// tableOptions returns options with a benchmark for the format that needs it.
 func tableOptions(f Format) Options {
 	o := options()
 	if f == CloudCSV {
@@ -104,7 +104,7 @@ func tableOptions(f Format) Options {
 	return o
 }
 
-// rows are one good row of each format, and the format's header if it has one.
+// rows has one valid row of each format, and the format's header if it has one.
 var rows = []struct {
 	format      Format
 	header, row string
@@ -113,15 +113,15 @@ var rows = []struct {
 	{SpareCores, spareCoresHeader, spareCoresRow}, {CloudCSV, cloudHeader, cloudRow},
 }
 
-func aBadRowKeepsNoGoodOneOut(t *testing.T) {
+func readsValidRowsDespiteAnInvalidOne(t *testing.T) {
 	for _, tc := range rows {
 		for name, bad := range map[string]string{
-			"no row":         `]}"`,
-			"open quote":     `{"a": "`,
-			"too long":       strings.Repeat("x", maxRow+1),
-			"no text":        "\xff\xfe",
-			"deep nesting":   strings.Repeat(`{"a":[`, 50_000),
-			"another object": `{"a": 1}`,
+			"not a row":           `]}"`,
+			"open quote":          `{"a": "`,
+			"too long":            strings.Repeat("x", maxRow+1),
+			"not text":            "\xff\xfe",
+			"deep nesting":        strings.Repeat(`{"a":[`, 50_000),
+			"an unrelated object": `{"a": 1}`,
 		} {
 			text := tc.header + tc.row + "\n" + bad + "\n" + tc.row + "\n"
 			r := read(t, tc.format, text, tableOptions(tc.format))
@@ -133,7 +133,7 @@ func aBadRowKeepsNoGoodOneOut(t *testing.T) {
 	}
 }
 
-func aRowWithoutEndIsNotKeptInMemory(t *testing.T) {
+func doesNotKeepAnEndlessRowInMemory(t *testing.T) {
 	const size = 64 << 20
 	for begin, f := range map[string]Format{"": PerfKit, "[{": SpareCores, spareCoresHeader: SpareCores, cloudHeader: CloudCSV} {
 		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(zeros{}, size))
@@ -143,7 +143,7 @@ func aRowWithoutEndIsNotKeptInMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if begin == "[{" {
 			if err == nil {
-				t.Errorf("%s: an array without an end is read as %+v", f, r)
+				t.Errorf("%s: an unclosed array is read as %+v", f, r)
 			}
 		} else if err != nil || r.Bad != 1 || r.Faults[0].Reason != errTooLong.Reason {
 			t.Errorf("%s: got %+v, error %v", f, r, err)
@@ -164,7 +164,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func textIsReadAsProgramsWriteIt(t *testing.T) {
+func readsTextWithTheLineEndingsAndMarksOfOtherPrograms(t *testing.T) {
 	for _, tc := range rows {
 		want := read(t, tc.format, tc.header+tc.row, tableOptions(tc.format)).Samples
 		if len(want) != 1 {
@@ -183,25 +183,25 @@ func textIsReadAsProgramsWriteIt(t *testing.T) {
 	}
 }
 
-func readingAgainGivesTheSameIDs(t *testing.T) {
+func givesTheSameIDsWhenItReadsAgain(t *testing.T) {
 	for _, tc := range rows {
 		o := tableOptions(tc.format)
 		first := read(t, tc.format, tc.header+tc.row, o).Samples[0]
 		o.Now = o.Now.Add(time.Hour)
 		if again := read(t, tc.format, tc.header+tc.row, o).Samples[0]; again.ID != first.ID || again.Machine != first.Machine {
-			t.Errorf("%s: %+v is %+v the next time", tc.format, first, again)
+			t.Errorf("%s: %+v is %+v when it is read again", tc.format, first, again)
 		}
 	}
 }
 
-func faultsAreCountedAllAndToldUpToALimit(t *testing.T) {
+func countsAllFaultsAndReportsThemUpToALimit(t *testing.T) {
 	r := read(t, Samples, strings.Repeat("{}\n", MaxFaults+7), options())
 	if r.Bad != MaxFaults+7 || r.Rows != r.Bad || len(r.Faults) != MaxFaults {
-		t.Errorf("%d bad of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
+		t.Errorf("%d bad rows of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
 	}
 }
 
-func onlyTheBenchmarkAskedForIsRead(t *testing.T) {
+func readsOnlyTheRequestedBenchmark(t *testing.T) {
 	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
 		o := options()
 		o.Benchmark = "another"
@@ -221,12 +221,12 @@ func TestDetect(t *testing.T) {
 		{"Spare Cores, newline JSON", goodSpareCores, SpareCores, true},
 		{"Spare Cores, JSON array", "[\n " + goodSpareCores + ",\n", SpareCores, true},
 		{"Spare Cores, CSV", spareCoresHeader + spareCoresRow, SpareCores, true},
-		{"cloud's table", "\uFEFF" + cloudHeader, CloudCSV, true},
+		{"a cloud's table", "\uFEFF" + cloudHeader, CloudCSV, true},
 		{"samples", goodSample, Samples, true},
-		{"a row that is cut off", goodPerfKit[:40], PerfKit, true},
-		{"keys of nested objects do not count", `{"a": {"metric": 1}, "b": ["metric", "metric"], "c": "metric"`, "", false},
-		{"an array of something else", `[{"metric": 1}]`, "", false},
-		{"a page", "<!DOCTYPE html>", "", false},
+		{"a truncated row", goodPerfKit[:40], PerfKit, true},
+		{"keys of nested objects are ignored", `{"a": {"metric": 1}, "b": ["metric", "metric"], "c": "metric"`, "", false},
+		{"an array of unrelated objects", `[{"metric": 1}]`, "", false},
+		{"an HTML page", "<!DOCTYPE html>", "", false},
 		{"nothing", "", "", false},
 		{"a number", "5", "", false},
 	} {

@@ -22,8 +22,8 @@ func FuzzCloudCSV(f *testing.F) {
 
 func FuzzSamples(f *testing.F) { fuzz(f, Samples, goodSample, "\uFEFF"+goodSample+"\n{}\n") }
 
-// fuzz looks for a feed that is counted wrong, or says what later stages cannot
-// take.
+// fuzz looks for a feed that is counted incorrectly, or whose samples later stages cannot
+// process.
 func fuzz(f *testing.F, format Format, seeds ...string) {
 	for _, seed := range append(seeds, "", "\n", "\x00", "[", "[{}]", "{}\n[]", "a,b\n1", "NaN", `{"a":1e999,"a":{}}`) {
 		f.Add([]byte(seed))

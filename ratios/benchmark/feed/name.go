@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// noNamePart is what a part of a benchmark's name cannot have; see
+// noNamePart matches characters that a part of a benchmark's name cannot contain; see
 // sample.Sample.Validate.
 var noNamePart = regexp.MustCompile(`[^A-Za-z0-9_./:-]+`)
 
-// maxName is that of a benchmark's name, and marked how long what clean adds is.
+// maxName is the maximum length of a benchmark's name. marked is the length of the hash that
+// benchmarkName appends, with its separator.
 const (
 	maxName = 128
 	marked  = 1 + 8
 )
 
-// benchmarkName joins parts with spaces to the name of a benchmark. What a name
-// cannot have is replaced; then a hash of the parts is added, so that different
-// parts never have one name.
+// benchmarkName joins parts with spaces to the name of a benchmark. If it must replace
+// characters or shorten the name, it appends a hash of the parts, so that different parts
+// never result in the same name.
 func benchmarkName(parts ...string) string {
 	changed := false
 	var clean []string
@@ -37,8 +38,7 @@ func benchmarkName(parts ...string) string {
 	return strings.TrimPrefix(name+"-"+digest(parts...)[:marked-1], "-")
 }
 
-// digest identifies what consists of these parts: the same parts have the same one,
-// today and tomorrow.
+// digest returns a stable hash of the parts.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

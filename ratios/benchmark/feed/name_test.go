@@ -6,11 +6,11 @@ import (
 )
 
 func TestName(t *testing.T) {
-	t.Run("different parts never have one name", differentPartsNeverHaveOneName)
+	t.Run("different parts never have the same name", differentPartsNeverHaveTheSameName)
 	t.Run("names of configurations are readable", namesOfConfigurationsAreReadable)
 }
 
-func differentPartsNeverHaveOneName(t *testing.T) {
+func differentPartsNeverHaveTheSameName(t *testing.T) {
 	seen := map[string]bool{}
 	for _, parts := range [][]string{
 		{"a", "b:1"}, {"a", "b:1", "c:2"}, {"a", "b:+"}, {"a", "b:-"}, {"a", "b:1 c:2"}, {"a", "b:ä"}, {"a", "b:ö"}, {"+"}, {"-"},
@@ -18,7 +18,7 @@ func differentPartsNeverHaveOneName(t *testing.T) {
 	} {
 		name := benchmarkName(parts...)
 		if seen[name] || name == "" || len(name) > maxName {
-			t.Errorf("%q has the name %q", parts, name)
+			t.Errorf("%q results in the name %q", parts, name)
 		}
 		seen[name] = true
 	}

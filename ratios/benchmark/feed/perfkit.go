@@ -10,18 +10,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// coremark is the benchmark that PerfKitBenchmarker's metric "Coremark Score" is
-// of, by the name that others use for it, too.
+// coremark is the benchmark of PerfKitBenchmarker's metric "Coremark Score". Other feeds use
+// the same name for it.
 const coremark = "coremark"
 
-// perfKitNames are what a sample's fields are called.
+// perfKitNames maps the fields of a sample to their names.
 var perfKitNames = map[string]string{
 	"id": "sample_uri", "instanceType": "machine_type", "cpuModel": "cpu_version", "benchmark": "metric",
 	"score": "value", "vcpus": "num_cpus", "threads": "thread_count", "machine": "run_uri", "time": "timestamp",
 }
 
-// readPerfKit reads what PerfKitBenchmarker writes with --json_path: one sample a
-// line, its metadata collapsed to labels or not.
+// readPerfKit reads what PerfKitBenchmarker writes with --json_path: one sample per line, with
+// its metadata optionally collapsed to labels.
 func readPerfKit(in *bufio.Reader, c *collector) error {
 	return lines(in, func(row rawRow) error {
 		s, fault := c.perfKit(row)
@@ -51,8 +51,8 @@ func (c *collector) perfKit(row rawRow) (*sample.Sample, *Fault) {
 	}
 	threads, fault := metadata.count("thread_count")
 	if fault != nil || threads == 0 && benchmark != coremark {
-		// CoreMark is always run on all vCPUs. What else does not say so may be
-		// of a disk, of the network, of one thread, or only describe the machine.
+		// CoreMark always runs on all vCPUs. Other metrics without thread_count may
+		// measure a disk, the network or one thread, or only describe the machine.
 		return nil, fault
 	}
 	instanceType := metadata("machine_type")
@@ -84,14 +84,14 @@ func (c *collector) perfKit(row rawRow) (*sample.Sample, *Fault) {
 		Unit:         r("unit"),
 		VCPUs:        vcpus,
 		Threads:      cmp.Or(threads, vcpus),
-		// A run has machines of its own. Where it is not named, all rows may be of
-		// the same one.
+		// Each run has its own machines. If a row does not name the run, all rows may
+		// be from the same machine.
 		Machine: cmp.Or(r("run_uri"), instanceType),
 		Time:    measured,
 	}, nil
 }
 
-// perfKitBenchmark names what was run: metrics are unique within a test.
+// perfKitBenchmark returns the name of the benchmark. Metrics are unique within a test.
 func perfKitBenchmark(test, metric string) string {
 	if strings.EqualFold(metric, "Coremark Score") {
 		return coremark
@@ -103,18 +103,18 @@ func perfKitBenchmark(test, metric string) string {
 	return benchmarkName(strings.Fields(test + ":" + metric)...)
 }
 
-// noSpeed is units of which more is slower, or says nothing: times and shares.
+// noSpeed matches units of which more is slower or has no meaning: times and percentages.
 var noSpeed = regexp.MustCompile(`(?i)^(s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|usecs?|microseconds?|ns|nsecs?|nanoseconds?|min|minutes?|h|hours?|cycles|%|percent(age)?|watts?|joules?|\$|usd)$`)
 
-// isSpeed tells from a metric and its unit whether more is faster. "End to End
-// Runtime" and the times of provisioning, which every run has, are in seconds.
+// isSpeed reports, by a metric and its unit, whether more is faster. "End to End Runtime" and
+// the provisioning times, which every run has, are in seconds.
 func isSpeed(metric, unit string) bool {
 	metric = strings.ToLower(metric)
 	return !noSpeed.MatchString(strings.TrimSpace(unit)) && !strings.Contains(metric, "latency") && !strings.Contains(metric, "runtime")
 }
 
-// perfKitMetadata is metadata, or labels ("|key:value|,|key:value|"), which it is
-// collapsed to by default.
+// perfKitMetadata returns the metadata, or else the labels ("|key:value|,|key:value|") to
+// which it is collapsed by default.
 func perfKitMetadata(r record) (record, *Fault) {
 	if text := r("metadata"); text != "" {
 		values, fault := objectRecord([]byte(text))
@@ -127,7 +127,7 @@ func perfKitMetadata(r record) (record, *Fault) {
 		for label := range strings.SplitSeq(inner, "|,|") {
 			key, value, found := strings.Cut(label, ":")
 			if _, twice := labels[key]; twice || !found || !opened || !closed {
-				return nil, &Fault{Field: "labels", Reason: "must be as |key:value|,|key:value|, each key once, not " + quoted(text)}
+				return nil, &Fault{Field: "labels", Reason: "must have the form |key:value|,|key:value|, with each key once, not " + quoted(text)}
 			}
 			labels[key] = value
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// quotedPerfKit is a line as published, abridged; goodPerfKit has what it leaves
-// out.
+// quotedPerfKit is a published line, abridged; goodPerfKit has the parts that it
+// omits.
 const (
 	quotedPerfKit = `{"metric":"Coremark Score","value":160665.153736,"unit":"","test":"coremark","labels":"|parallelism_method:SOCKET|,|thread_count:8|"}`
 	goodPerfKit   = `{"metric":"Coremark Score","value":160665.153736,"unit":"","timestamp":1600000000.5,"test":"coremark","product_name":"PerfKitBenchmarker","official":false,"owner":"me","run_uri":"c0ffee01","sample_uri":"5f8f1b9e-7f11-4d2d","labels":"|parallelism_method:SOCKET|,|thread_count:8|,|machine_type:n2d-standard-8|,|num_cpus:8|,|cpu_version:AMD EPYC 7B12|,|image:a:b|"}`
@@ -21,18 +21,18 @@ var perfKitSample = sample.Sample{
 }
 
 func TestPerfkit(t *testing.T) {
-	t.Run("perf kit labels and metadata say the same", perfKitLabelsAndMetadataSayTheSame)
-	t.Run("perf kit VCPUs of the feed", perfKitVCPUsOfTheFeed)
+	t.Run("labels and metadata are equivalent", labelsAndMetadataAreEquivalent)
+	t.Run("uses the vCPUs of the feed", usesTheVCPUsOfTheFeed)
 }
 
-func perfKitLabelsAndMetadataSayTheSame(t *testing.T) {
+func labelsAndMetadataAreEquivalent(t *testing.T) {
 	labels := goodPerfKit[strings.Index(goodPerfKit, `"labels"`):]
 	metadata := `"metadata":{"thread_count":8,"machine_type":"n2d-standard-8","num_cpus":8,"cpu_version":"AMD EPYC 7B12","x":null,"y":[1]}}`
 	for _, text := range []string{goodPerfKit, strings.Replace(goodPerfKit, labels, metadata, 1)} {
 		r := read(t, PerfKit, text, options())
 		wantSamples(t, r.Samples, perfKitSample)
 		if len(r.Samples) == 1 && r.Samples[0].ID != "5f8f1b9e-7f11-4d2d" {
-			t.Errorf("id %q is not the sample's", r.Samples[0].ID)
+			t.Errorf("ID %q is not from the sample", r.Samples[0].ID)
 		}
 	}
 }
@@ -48,30 +48,30 @@ func TestPerfKitRows(t *testing.T) {
 	for _, tc := range []struct {
 		name, row string
 		want      *sample.Sample
-		field     string // of the fault; "-" if the row is skipped
+		field     string // Of the fault; "-" if the row is skipped.
 		reason    string
 	}{
-		{name: "vCPUs by the name of the instance type", row: cut(goodPerfKit, "|num_cpus:8|,", ""), want: &good},
-		{name: "CoreMark is run on all vCPUs if nothing is said", row: cut(goodPerfKit, "|thread_count:8|,", ""), want: &good},
-		{name: "no time is now", row: cut(goodPerfKit, `"timestamp":1600000000.5,`, ""), want: with(func(s *sample.Sample) { s.Time = now })},
-		{name: "no run: all may be of one machine", row: cut(goodPerfKit, `"run_uri":"c0ffee01",`, ""), want: with(func(s *sample.Sample) { s.Machine = "n2d-standard-8" })},
-		{name: "no sample_uri: what was measured identifies it", row: cut(goodPerfKit, `"sample_uri":"5f8f1b9e-7f11-4d2d",`, ""), want: &good},
-		{name: "another throughput has the name of its test", row: cut(cut(goodPerfKit, "Coremark Score", "Integer Rate (base)"), `"unit":""`, `"unit":"ops/s"`),
+		{name: "vCPUs from the name of the instance type", row: cut(goodPerfKit, "|num_cpus:8|,", ""), want: &good},
+		{name: "CoreMark without thread_count ran on all vCPUs", row: cut(goodPerfKit, "|thread_count:8|,", ""), want: &good},
+		{name: "a missing time is now", row: cut(goodPerfKit, `"timestamp":1600000000.5,`, ""), want: with(func(s *sample.Sample) { s.Time = now })},
+		{name: "without a run, all rows may be from one machine", row: cut(goodPerfKit, `"run_uri":"c0ffee01",`, ""), want: with(func(s *sample.Sample) { s.Machine = "n2d-standard-8" })},
+		{name: "without a sample_uri, the content identifies the sample", row: cut(goodPerfKit, `"sample_uri":"5f8f1b9e-7f11-4d2d",`, ""), want: &good},
+		{name: "another throughput is named after its test", row: cut(cut(goodPerfKit, "Coremark Score", "Integer Rate (base)"), `"unit":""`, `"unit":"ops/s"`),
 			want: with(func(s *sample.Sample) {
 				s.Benchmark = benchmarkName("coremark:integer", "rate", "(base)")
 				s.Unit = "ops/s"
 			})},
 		{name: "a time", row: cut(goodPerfKit, `"unit":""`, `"unit":"seconds"`), field: "-"},
 		{name: "a latency", row: cut(goodPerfKit, "Coremark Score", "p99 Latency"), field: "-"},
-		{name: "the run's time", row: `{"metric":"End to End Runtime","value":289.4,"unit":"seconds","test":"coremark","labels":""}`, field: "-"},
-		{name: "what describes the machine", row: `{"metric":"lscpu","value":0,"unit":"","test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|"}`, field: "-"},
-		{name: "of a network", row: `{"metric":"TCP_STREAM_Throughput","value":6253,"unit":"Mbits/sec","test":"netperf","labels":"|machine_type:n4-standard-8|"}`, field: "-"},
+		{name: "the duration of the run", row: `{"metric":"End to End Runtime","value":289.4,"unit":"seconds","test":"coremark","labels":""}`, field: "-"},
+		{name: "a description of the machine", row: `{"metric":"lscpu","value":0,"unit":"","test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|"}`, field: "-"},
+		{name: "a network throughput", row: `{"metric":"TCP_STREAM_Throughput","value":6253,"unit":"Mbits/sec","test":"netperf","labels":"|machine_type:n4-standard-8|"}`, field: "-"},
 		{name: "not on all vCPUs", row: cut(goodPerfKit, "thread_count:8", "thread_count:4"), field: "thread_count", reason: "only runs on all vCPUs"},
-		{name: "threads that are no number", row: cut(goodPerfKit, "thread_count:8", "thread_count:many"), field: "thread_count", reason: `not "many"`},
-		{name: "the line as quoted names no machine", row: quotedPerfKit, field: "machine_type", reason: "must be in labels"},
-		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "m7i.2xlarge"), field: "num_cpus", reason: "is not known of \"m7i.2xlarge\": add a column, or name it in the feed's vcpus"},
+		{name: "threads that are not a number", row: cut(goodPerfKit, "thread_count:8", "thread_count:many"), field: "thread_count", reason: `not "many"`},
+		{name: "the published line does not name a machine", row: quotedPerfKit, field: "machine_type", reason: "must be in labels"},
+		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "m7i.2xlarge"), field: "num_cpus", reason: "is not known for \"m7i.2xlarge\": add a column, or add the type to the feed's vcpus"},
 		{name: "too many vCPUs", row: cut(goodPerfKit, "num_cpus:8", "num_cpus:99999999999999999999"), field: "num_cpus", reason: "whole number"},
-		{name: "too long sample_uri", row: cut(goodPerfKit, "5f8f1b9e", strings.Repeat("5", 200)), field: "sample_uri", reason: "at most 128"},
+		{name: "a sample_uri that is too long", row: cut(goodPerfKit, "5f8f1b9e", strings.Repeat("5", 200)), field: "sample_uri", reason: "at most 128"},
 		{name: "no metric", row: cut(goodPerfKit, "Coremark Score", ""), field: "metric", reason: "must be set"},
 		{name: "no value", row: cut(goodPerfKit, "160665.153736", "null"), field: "value", reason: "must be set"},
 		{name: "value is text", row: cut(goodPerfKit, "160665.153736", `"fast"`), field: "value", reason: `not "fast"`},
@@ -80,12 +80,12 @@ func TestPerfKitRows(t *testing.T) {
 		{name: "value is negative", row: cut(goodPerfKit, "160665.153736", `-1`), field: "value", reason: "above 0"},
 		{name: "value is an object", row: cut(goodPerfKit, "160665.153736", `{"a":1}`), field: "value", reason: "above 0"},
 		{name: "in the future", row: cut(goodPerfKit, "1600000000.5", "4e9"), field: "timestamp", reason: "future"},
-		{name: "no time", row: cut(goodPerfKit, "1600000000.5", "1e300"), field: "timestamp", reason: "seconds since 1970"},
-		{name: "labels without bars", row: cut(goodPerfKit, `"|parallelism`, `"parallelism`), field: "labels", reason: "must be as |key:value|"},
-		{name: "a label twice", row: cut(goodPerfKit, `|num_cpus:8|`, `|num_cpus:8|,|num_cpus:4|`), field: "labels", reason: "each key once"},
-		{name: "metadata is no object", row: cut(goodPerfKit, `"labels"`, `"metadata":3,"labels"`), field: "metadata", reason: "must be"},
-		{name: "a key of metadata twice", row: cut(goodPerfKit, `"labels"`, `"metadata":{"a":1,"a":2},"labels"`), field: "metadata.a", reason: "is there twice"},
-		{name: "a key twice", row: cut(goodPerfKit, `"unit":""`, `"unit":"","unit":""`), field: "unit", reason: "is there twice"},
+		{name: "an invalid time", row: cut(goodPerfKit, "1600000000.5", "1e300"), field: "timestamp", reason: "seconds since 1970"},
+		{name: "labels without bars", row: cut(goodPerfKit, `"|parallelism`, `"parallelism`), field: "labels", reason: "must have the form |key:value|"},
+		{name: "a duplicate label", row: cut(goodPerfKit, `|num_cpus:8|`, `|num_cpus:8|,|num_cpus:4|`), field: "labels", reason: "each key once"},
+		{name: "metadata is not an object", row: cut(goodPerfKit, `"labels"`, `"metadata":3,"labels"`), field: "metadata", reason: "must be"},
+		{name: "a duplicate key in metadata", row: cut(goodPerfKit, `"labels"`, `"metadata":{"a":1,"a":2},"labels"`), field: "metadata.a", reason: "is set twice"},
+		{name: "a duplicate key", row: cut(goodPerfKit, `"unit":""`, `"unit":"","unit":""`), field: "unit", reason: "is set twice"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := read(t, PerfKit, "\n"+tc.row, options())
@@ -103,12 +103,12 @@ func TestPerfKitRows(t *testing.T) {
 	}
 }
 
-func perfKitVCPUsOfTheFeed(t *testing.T) {
+func usesTheVCPUsOfTheFeed(t *testing.T) {
 	o := options()
 	o.VCPUs = map[string]int{"m7i.2xlarge": 8, "n2d-standard-8": 2}
 	row := strings.Replace(strings.Replace(goodPerfKit, "|num_cpus:8|,", "", 1), "n2d-standard-8", "m7i.2xlarge", 1)
 	want := perfKitSample
 	want.InstanceType = "m7i.2xlarge"
-	// What the row says counts more.
+	// The row takes precedence.
 	wantSamples(t, read(t, PerfKit, row+"\n"+goodPerfKit, o).Samples, want, perfKitSample)
 }

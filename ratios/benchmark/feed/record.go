@@ -11,12 +11,11 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// record returns what a row has in a column or under a key, as text: what is
-// missing or null is empty, and objects and arrays are JSON.
+// record returns the value of a column or key as text. A missing or null value is empty;
+// objects and arrays are JSON.
 type record func(name string) string
 
-// objectRecord reads a JSON object. A key that is there twice is a fault: nobody
-// knows which one is meant.
+// objectRecord reads a JSON object. A duplicate key is a fault, because it is ambiguous.
 func objectRecord(text []byte) (record, *Fault) {
 	values, fault := object(text)
 	return func(name string) string { return plain(values[name]) }, fault
@@ -37,7 +36,7 @@ func object(text []byte) (map[string]json.RawMessage, *Fault) {
 	return values, nil
 }
 
-// plain is the text of a JSON value.
+// plain returns the text of a JSON value.
 func plain(value json.RawMessage) string {
 	switch {
 	case len(value) == 0 || bytes.Equal(value, []byte("null")):
@@ -52,7 +51,7 @@ func plain(value json.RawMessage) string {
 	return text
 }
 
-// doubtful is what a strict reader has against a key.
+// doubtful returns the fault for a key that the strict reader rejects.
 func doubtful(err error) *Fault {
 	field, _ := errors.AsType[strictjson.FieldError](err)
 	if field == nil {
@@ -60,12 +59,12 @@ func doubtful(err error) *Fault {
 	}
 	reason := "is not a known key"
 	if strings.HasPrefix(err.Error(), "duplicate") {
-		reason = "is there twice"
+		reason = "is set twice"
 	}
 	return &Fault{Field: field.FieldPath(), Reason: reason}
 }
 
-// unreadable is why a row is not what it must be.
+// unreadable returns the fault for a row that cannot be parsed.
 func unreadable(err error) *Fault {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &Fault{Field: wrong.Field, Reason: fmt.Sprintf("must be a %s, not %s", wrong.Type, quoted(wrong.Value))}
@@ -76,7 +75,7 @@ func unreadable(err error) *Fault {
 	return &Fault{Reason: "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")}
 }
 
-// within names the field that the faulty text is the value of.
+// within prepends the field that contains the faulty text.
 func (f *Fault) within(field string) *Fault {
 	if f == nil {
 		return nil

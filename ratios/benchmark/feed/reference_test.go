@@ -11,11 +11,11 @@ import (
 var fenced = regexp.MustCompile("(?s)\n```(?:json|csv)\n(.*?)```")
 
 func TestReference(t *testing.T) {
-	t.Run("the examples of the reference are read", theExamplesOfTheReferenceAreRead)
+	t.Run("reads the examples of the reference", readsTheExamplesOfTheReference)
 }
 
-// The reference introduces each format by its name, and then has an example.
-func theExamplesOfTheReferenceAreRead(t *testing.T) {
+// The reference introduces each format by its name, followed by an example.
+func readsTheExamplesOfTheReference(t *testing.T) {
 	content, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func theExamplesOfTheReferenceAreRead(t *testing.T) {
 			t.Fatalf("%s has no example", format)
 		}
 		if found, _ := Detect([]byte(example[1])); found != format {
-			t.Errorf("the example of %s looks like %q", format, found)
+			t.Errorf("the example of %s is detected as %q", format, found)
 		}
 		if options.Benchmark = ""; format == CloudCSV {
 			options.Benchmark = coremark

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxRow is how many bytes a row may have. What is longer is no row, and is not
-// kept in memory.
+// maxRow is the maximum length of a row in bytes. A longer row is a fault and does not stay in
+// memory.
 const maxRow = 1 << 20
 
 var (
@@ -18,7 +18,7 @@ var (
 	errNotText = Fault{Reason: "is not UTF-8 text"}
 )
 
-// rawRow is one row as it is written, or what is wrong with it.
+// rawRow is one row as it is written, or its fault.
 type rawRow struct {
 	line  int
 	text  []byte // until the next row is read
@@ -35,8 +35,8 @@ func newRawRow(line int, text []byte, tooLong bool) rawRow {
 	return rawRow{line: line, text: text}
 }
 
-// lines calls take with each line that is not empty. It stops at the first error,
-// of reading or of take.
+// lines calls take with each line that is not empty. It stops at the first error of the reader
+// or of take.
 func lines(in *bufio.Reader, take func(rawRow) error) error {
 	var line int
 	var text []byte

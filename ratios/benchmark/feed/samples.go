@@ -8,8 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// readSamples reads samples as they are: one JSON object a line, without keys that
-// a sample does not have.
+// readSamples reads samples: one JSON object per line, without unknown keys.
 func readSamples(in *bufio.Reader, c *collector) error {
 	return lines(in, func(row rawRow) error {
 		s, fault := c.sample(row)

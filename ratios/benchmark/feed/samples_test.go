@@ -18,11 +18,11 @@ var wholeSample = sample.Sample{
 }
 
 func TestSamples(t *testing.T) {
-	t.Run("samples are read as they are written", samplesAreReadAsTheyAreWritten)
-	t.Run("a sample without a source is of the feed", aSampleWithoutASourceIsOfTheFeed)
+	t.Run("reads samples unchanged", readsSamplesUnchanged)
+	t.Run("a sample without a source belongs to the feed", aSampleWithoutASourceBelongsToTheFeed)
 }
 
-func samplesAreReadAsTheyAreWritten(t *testing.T) {
+func readsSamplesUnchanged(t *testing.T) {
 	text, err := json.Marshal(wholeSample)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func samplesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func aSampleWithoutASourceIsOfTheFeed(t *testing.T) {
+func aSampleWithoutASourceBelongsToTheFeed(t *testing.T) {
 	r := read(t, Samples, strings.Replace(goodSample, `"source":"agent",`, "", 1), options())
 	if len(r.Samples) != 1 || r.Samples[0].Source != "published" {
 		t.Errorf("got %+v", r)
@@ -44,21 +44,21 @@ func aSampleWithoutASourceIsOfTheFeed(t *testing.T) {
 func TestBadSamples(t *testing.T) {
 	for _, tc := range []struct{ name, old, replacement, field, reason string }{
 		{"an unknown key", `"id"`, `"ID":"b","id"`, "ID", "is not a known key"},
-		{"a key twice", `"id"`, `"id":"b","id"`, "id", "is there twice"},
+		{"a duplicate key", `"id"`, `"id":"b","id"`, "id", "is set twice"},
 		{"text for a number", "5000", `"5000"`, "score", "must be a float64, not \"string\""},
 		{"infinite", "5000", "1e999", "score", "1e999"},
 		{"negative", "5000", "-5000", "score", "above 0"},
 		{"a huge number", `"vcpus":8`, `"vcpus":99999999999999999999`, "vcpus", "99999999999999999999"},
-		{"no time", "2026-01-02T03:04:05Z", "yesterday", "time", "yesterday"},
+		{"an invalid time", "2026-01-02T03:04:05Z", "yesterday", "time", "yesterday"},
 		{"not on all vCPUs", `"threads":8`, `"threads":4`, "threads", "only runs on all vCPUs"},
-		{"no object", goodSample, "[]", "", "must be a"},
-		{"no value", goodSample, "null", "id", "must be set"},
-		{"no JSON", goodSample, "{'id': 1}", "", "is not JSON"},
+		{"not an object", goodSample, "[]", "", "must be a"},
+		{"null", goodSample, "null", "id", "must be set"},
+		{"not JSON", goodSample, "{'id': 1}", "", "is not JSON"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			row := strings.Replace(goodSample, tc.old, tc.replacement, 1)
 			if row == goodSample {
-				t.Fatal("the row is as it was")
+				t.Fatal("the row did not change")
 			}
 			wantFault(t, read(t, Samples, row, options()), 1, tc.field, tc.reason)
 		})

@@ -10,14 +10,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// spareCoresNames are what a sample's fields are called. Without api_reference,
-// server_id is the instance type.
+// spareCoresNames maps the fields of a sample to their names. Without api_reference, server_id
+// is the instance type.
 var spareCoresNames = map[string]string{
 	"instanceType": "api_reference", "benchmark": "benchmark_id", "version": "framework_version", "machine": "server_id", "time": "observed_at",
 }
 
-// readSpareCores reads rows of Spare Cores' table benchmark_score: a JSON array,
-// newline JSON, or CSV with a header. The rows may have two columns more: the
+// readSpareCores reads rows of the benchmark_score table of Spare Cores: a JSON array,
+// newline-delimited JSON, or CSV with a header. The rows may have two more columns: the
 // server's api_reference and vcpus.
 func readSpareCores(in *bufio.Reader, c *collector) error {
 	take := func(line int, r record, fault *Fault) {
@@ -103,9 +103,9 @@ func (c *collector) spareCores(r record) (*sample.Sample, *Fault) {
 	}, nil
 }
 
-// machineOfDay tells machines apart. A server is started and then runs everything
-// within hours, and each benchmark has the time of its own end; so what ended on one
-// day is one machine. Where there is no time, all of it may be.
+// machineOfDay returns a name that identifies the machine. A server is started and then runs
+// all benchmarks within hours, and each row has the time when its benchmark ended. So rows of
+// one day count as one machine. Rows without a time may all be from one machine.
 func machineOfDay(vendor, server, said string, observed time.Time) string {
 	machine := vendor + "/" + server
 	if said != "" {

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// machineSpeeds are the benchmarks of Spare Cores that load all vCPUs and of which
-// more is faster; rows do not say either. Some of the others: bogomips is no
-// measurement, bw_mem, membench and passmark:memory_* are of memory,
-// passmark:database_operations and stress_ng:best1 are of one thread, of
-// *:latency and compression_text:ratio less is better, and llm_speed:* may have
-// run on a GPU. One that is not known here is not trusted: taken the wrong way
-// round it would turn a ratio upside down.
+// machineSpeeds are the benchmarks of Spare Cores that load all vCPUs and for which more is
+// faster. Rows state neither. Among the others, bogomips is not a measurement; bw_mem,
+// membench and passmark:memory_* measure memory; passmark:database_operations and
+// stress_ng:best1 use one thread; for *:latency and compression_text:ratio, less is better;
+// llm_speed:* may have run on a GPU. A benchmark that is not listed here is not trusted: if
+// less is faster, it would invert a ratio.
 var machineSpeeds = []string{
 	"app:static_web", "compression_text:compress", "compression_text:decompress", "geekbench:*", "openssl",
 	"passmark:cpu_*", "redis:rps*", "static_web:rps*", "static_web:throughput*",
@@ -23,7 +22,7 @@ func isMachineSpeed(benchmark string) bool {
 		return false
 	}
 	for _, pattern := range machineSpeeds {
-		if ok, _ := path.Match(pattern, benchmark); ok { // The patterns are good.
+		if ok, _ := path.Match(pattern, benchmark); ok { // The patterns are valid.
 			return true
 		}
 	}

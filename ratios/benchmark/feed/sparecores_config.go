@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// benchConfig is what the column config of Spare Cores says of a run.
+// benchConfig is the content of the column config of Spare Cores for a run.
 type benchConfig struct {
-	// threads is how many ran; 0 if it does not say. Partial tells that these were
-	// not all vCPUs in any case.
+	// threads is the number of threads that ran; 0 if it is not stated. partial
+	// means that the run certainly did not use all vCPUs.
 	threads int
 	partial bool
-	// version is that of the benchmark; older rows have it here.
+	// version is the version of the benchmark; older rows have it here.
 	version string
-	// variant tells runs apart that do not compare, as "key:value" by key.
+	// variant distinguishes runs that cannot be compared, as "key:value" by key.
 	variant []string
 }
 
 // readConfig reads a JSON object such as {"algo": "sha256", "block_size": 16384}.
-// The number of threads is not part of the variant: only runs on all vCPUs count,
-// and these compare between sizes of a machine.
+// The number of threads is not part of the variant: only runs on all vCPUs count, and these can
+// be compared between sizes of a machine.
 func readConfig(text string) (benchConfig, *Fault) {
 	var config benchConfig
 	if text == "" {
@@ -49,8 +49,8 @@ func readConfig(text string) (benchConfig, *Fault) {
 	return config, nil
 }
 
-// count takes how many threads ran: a number, or e.g. "Single-Core Performance".
-// The compressors mean one by 0.
+// count records how many threads ran: a number, or e.g. "Single-Core Performance". For
+// compressors, 0 means one thread.
 func (c *benchConfig) count(said string) {
 	n, err := strconv.ParseFloat(said, 64)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *benchConfig) count(said string) {
 	c.threads = int(n)
 }
 
-// canonical is the text of a JSON value, the same for 64 and 64.0.
+// canonical returns the text of a JSON value, with the same text for 64 and 64.0.
 func canonical(value json.RawMessage) string {
 	text := plain(value)
 	if n, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {

@@ -20,13 +20,13 @@ var spareCoresSample = sample.Sample{
 }
 
 func TestSparecores(t *testing.T) {
-	t.Run("Spare Cores JSON and CSV say the same", spareCoresJSONAndCSVSayTheSame)
-	t.Run("spare cores bad elements of an array", spareCoresBadElementsOfAnArray)
-	t.Run("spare cores feeds that cannot be read", spareCoresFeedsThatCannotBeRead)
-	t.Run("rows of a table have as many values as columns", rowsOfATableHaveAsManyValuesAsColumns)
+	t.Run("JSON and CSV are equivalent", jsonAndCSVAreEquivalent)
+	t.Run("reports invalid elements of an array", reportsInvalidElementsOfAnArray)
+	t.Run("rejects feeds that cannot be read", rejectsFeedsThatCannotBeRead)
+	t.Run("requires as many values as columns", requiresAsManyValuesAsColumns)
 }
 
-func spareCoresJSONAndCSVSayTheSame(t *testing.T) {
+func jsonAndCSVAreEquivalent(t *testing.T) {
 	for name, text := range map[string]string{
 		"newline JSON": goodSpareCores,
 		"array":        "\n\n[\n" + goodSpareCores + "\n]\n",
@@ -53,7 +53,7 @@ func TestSpareCoresRows(t *testing.T) {
 	for _, tc := range []struct {
 		name, row string
 		want      *sample.Sample
-		field     string // of the fault; "-" if the row is skipped
+		field     string // Of the fault; "-" if the row is skipped.
 		reason    string
 	}{
 		{name: "the server's own name", row: cut(`"server_id":"n4-standard-8"`, `"server_id":"4711","api_reference":"n4-standard-8"`),
@@ -66,35 +66,35 @@ func TestSpareCoresRows(t *testing.T) {
 		{name: "config as text", row: cut(config, `"config":"{}"`), want: &spareCoresSample},
 		{name: "no config", row: cut(config, `"config":null`), want: &spareCoresSample},
 		{name: "no status", row: cut(`"status":"active",`, ""), want: &spareCoresSample},
-		{name: "no time is now", row: cut("2025-01-02T03:04:05.678901", ""), want: with(func(s *sample.Sample) { s.Time, s.Machine = now, "gcp/n4-standard-8" })},
+		{name: "a missing time is now", row: cut("2025-01-02T03:04:05.678901", ""), want: with(func(s *sample.Sample) { s.Time, s.Machine = now, "gcp/n4-standard-8" })},
 		{name: "a zone", row: cut("2025-01-02T03:04:05.678901", "2025-01-02T05:04:05.678901+02:00"), want: &spareCoresSample},
 		{name: "all cores", row: cut(mark, "geekbench:score", config, `"config":{"cores":"Multi-Core Performance"}`), want: named("geekbench:score")},
-		{name: "as many cores as there are", row: cut(mark, "stress_ng:div16", config, `"config":{"cores":8}`), want: named("stress_ng:div16")},
+		{name: "as many cores as the machine has", row: cut(mark, "stress_ng:div16", config, `"config":{"cores":8}`), want: named("stress_ng:div16")},
 		{name: "config is part of the name, by key", row: cut(mark, "openssl", config, `"config":{"block_size":16384.0,"algo":"AES-256-CBC"}`), want: named("openssl algo:AES-256-CBC block_size:16384")},
-		{name: "null in config is nothing", row: cut(mark, "compression_text:compress", config, `"config":{"algo":"gzip","compression_level":null,"threads":8}`), want: named("compression_text:compress algo:gzip")},
+		{name: "null in config is ignored", row: cut(mark, "compression_text:compress", config, `"config":{"algo":"gzip","compression_level":null,"threads":8}`), want: named("compression_text:compress algo:gzip")},
 
 		{name: "not active", row: cut(`"active"`, `"inactive"`), field: "-"},
 		{name: "single core", row: cut(mark, "geekbench:score", config, `"config":{"cores":"Single-Core Performance"}`), field: "-"},
-		{name: "one of more cores", row: cut(mark, "stress_ng:cpu_all", config, `"config":{"cores":1}`), field: "-"},
+		{name: "one of several cores", row: cut(mark, "stress_ng:cpu_all", config, `"config":{"cores":1}`), field: "-"},
 		{name: "some of the cores", row: cut(mark, "stress_ng:div16", config, `"config":{"cores":"4"}`), field: "-"},
 		{name: "more threads than cores", row: cut(mark, "compression_text:compress", config, `"config":{"threads":16}`), field: "-"},
-		{name: "no threads are one", row: cut(mark, "compression_text:compress", config, `"config":{"threads":0}`), field: "-"},
+		{name: "0 threads mean one", row: cut(mark, "compression_text:compress", config, `"config":{"threads":0}`), field: "-"},
 		{name: "cores and threads that differ", row: cut(mark, "compression_text:compress", config, `"config":{"cores":4,"threads":8}`), field: "-"},
-		{name: "by its name of one thread", row: cut(mark, "passmark:cpu_single_threaded_test"), field: "-"},
+		{name: "a single-threaded benchmark by its name", row: cut(mark, "passmark:cpu_single_threaded_test"), field: "-"},
 		{name: "less is better", row: cut(mark, "passmark:memory_latency"), field: "-"},
 		{name: "a ratio of sizes", row: cut(mark, "compression_text:ratio"), field: "-"},
-		{name: "of one thread, of which vCPUs are unknown", row: cut("n4-standard-8", "m7i.large", config, `"config":{"cores":"Single-Core"}`, mark, "geekbench:score"), field: "-"},
-		{name: "a benchmark that is not known", row: cut(mark, "vllm:time_to_first_token"), field: "-"},
+		{name: "single core with an unknown number of vCPUs", row: cut("n4-standard-8", "m7i.large", config, `"config":{"cores":"Single-Core"}`, mark, "geekbench:score"), field: "-"},
+		{name: "an unknown benchmark", row: cut(mark, "vllm:time_to_first_token"), field: "-"},
 
 		{name: "no benchmark", row: cut(mark, ""), field: "benchmark_id", reason: "must be set"},
 		{name: "no server", row: cut("n4-standard-8", ""), field: "server_id", reason: "must be set"},
 		{name: "vCPUs are unknown", row: cut("n4-standard-8", "m7i.large"), field: "vcpus", reason: "add a column"},
-		{name: "part of a vCPU", row: cut(`"status"`, `"vcpus":0.5,"status"`), field: "vcpus", reason: "whole number"},
+		{name: "a fraction of a vCPU", row: cut(`"status"`, `"vcpus":0.5,"status"`), field: "vcpus", reason: "whole number"},
 		{name: "no score", row: cut("11489.886", "null"), field: "score", reason: "must be set"},
 		{name: "a score of 0", row: cut("11489.886", "0"), field: "score", reason: "above 0"},
-		{name: "config is no object", row: cut(config, `"config":[1]`), field: "config", reason: "must be a"},
-		{name: "a key of config twice", row: cut(config, `"config":{"a":1,"a":2}`), field: "config.a", reason: "is there twice"},
-		{name: "no time", row: cut("2025-01-02T", "yesterday "), field: "observed_at", reason: "must be a time"},
+		{name: "config is not an object", row: cut(config, `"config":[1]`), field: "config", reason: "must be a"},
+		{name: "a duplicate key in config", row: cut(config, `"config":{"a":1,"a":2}`), field: "config.a", reason: "is set twice"},
+		{name: "an invalid time", row: cut("2025-01-02T", "yesterday "), field: "observed_at", reason: "must be a time"},
 		{name: "in the future", row: cut("2025-", "2027-"), field: "observed_at", reason: "future"},
 		{name: "a version that is too long", row: cut("11.0.1002", strings.Repeat("1", 65)), field: "framework_version", reason: "at most 64"},
 	} {
@@ -114,7 +114,7 @@ func TestSpareCoresRows(t *testing.T) {
 	}
 }
 
-func spareCoresBadElementsOfAnArray(t *testing.T) {
+func reportsInvalidElementsOfAnArray(t *testing.T) {
 	text := "[\n" + goodSpareCores + ",\n  {\"score\": x},\n5, \"a,]\\\"\", null, [[1], {}],\n" + goodSpareCores + ",\n{" + strings.Repeat(" ", maxRow) + "}]"
 	r := read(t, SpareCores, text, options())
 	var lines []int
@@ -126,20 +126,20 @@ func spareCoresBadElementsOfAnArray(t *testing.T) {
 	} else {
 		for i := range want {
 			if lines[i] != want[i] {
-				t.Errorf("fault %+v is not in line %d", r.Faults[i], want[i])
+				t.Errorf("fault %+v is not on line %d", r.Faults[i], want[i])
 			}
 		}
 	}
 }
 
-func spareCoresFeedsThatCannotBeRead(t *testing.T) {
+func rejectsFeedsThatCannotBeRead(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
-		"cut off between rows": {"[" + goodSpareCores + ",\n", "line 2: the array has no end"},
-		"cut off in a row":     {"[\n{\"a\": \"]", "line 2: the array has no end"},
-		"more after the array": {"[]\n[]", "line 2: the array goes on after its end"},
-		"no columns":           {"vendor_id,score\n", `no column ["server_id" "benchmark_id"]`},
-		"a column twice":       {"score,Score\n", "twice"},
-		"nothing":              {"", "must begin with a header"},
+		"truncated between rows":  {"[" + goodSpareCores + ",\n", "line 2: the array is not closed"},
+		"truncated in a row":      {"[\n{\"a\": \"]", "line 2: the array is not closed"},
+		"content after the array": {"[]\n[]", "line 2: the array is followed by more content"},
+		"missing columns":         {"vendor_id,score\n", `no column ["server_id" "benchmark_id"]`},
+		"a duplicate column":      {"score,Score\n", "twice"},
+		"an empty feed":           {"", "must begin with a header"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(SpareCores, strings.NewReader(tc.text), options())
@@ -150,6 +150,6 @@ func spareCoresFeedsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func rowsOfATableHaveAsManyValuesAsColumns(t *testing.T) {
-	wantFault(t, read(t, SpareCores, spareCoresHeader+"2025-01-02,gcp", options()), 2, "", "must have 11 values as the header has, not 2")
+func requiresAsManyValuesAsColumns(t *testing.T) {
+	wantFault(t, read(t, SpareCores, spareCoresHeader+"2025-01-02,gcp", options()), 2, "", "must have 11 values like the header, not 2")
 }

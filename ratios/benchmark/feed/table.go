@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// table reads CSV whose first line names the columns, in any order, and calls take
-// with each row. A row is a line: quoted values do not go on in the next one, so
-// that a quote that is missing spoils one row only. Without the needed columns, it
-// is an error.
+// table reads CSV whose first line names the columns in any order, and calls take with each
+// row. A row is one line: quoted values cannot continue on the next line, so that a missing
+// quote affects one row only. It is an error if needed columns are missing.
 func table(in *bufio.Reader, needed []string, take func(line int, r record, fault *Fault)) error {
-	// One CSV reader reads one line after the other.
+	// One CSV reader reads the lines one by one.
 	line := &bytes.Reader{}
 	rows := csv.NewReader(line)
-	rows.FieldsPerRecord = -1 // Told below, with the line.
+	rows.FieldsPerRecord = -1 // Checked below, for a fault with the line.
 	rows.TrimLeadingSpace = true
 	rows.ReuseRecord = true
 	parse := func(text []byte) ([]string, *Fault) {
@@ -26,7 +25,7 @@ func table(in *bufio.Reader, needed []string, take func(line int, r record, faul
 		values, err := rows.Read()
 		if err != nil {
 			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-				err = wrong.Err // Without a line, which would be another one.
+				err = wrong.Err // Drop its line number, which is not that of the feed.
 			}
 			return nil, &Fault{Reason: "is not CSV: " + err.Error()}
 		}
@@ -49,7 +48,7 @@ func table(in *bufio.Reader, needed []string, take func(line int, r record, faul
 			return err
 		}
 		if fault == nil && len(values) != len(columns) {
-			fault = &Fault{Reason: fmt.Sprintf("must have %d values as the header has, not %d", len(columns), len(values))}
+			fault = &Fault{Reason: fmt.Sprintf("must have %d values like the header, not %d", len(columns), len(values))}
 		}
 		take(row.line, func(name string) string {
 			if i, ok := columns[column(name)]; ok {
@@ -79,12 +78,12 @@ func header(names, needed []string) (map[string]int, error) {
 		return found
 	})
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("the header names no column %q", missing)
+		return nil, fmt.Errorf("the header has no column %q", missing)
 	}
 	return columns, nil
 }
 
-// column is the name of a column without what people write differently.
+// column normalizes the name of a column: notations differ in case and spaces.
 func column(name string) string {
 	return strings.ToLower(strings.Join(strings.Fields(name), ""))
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// number is one above 0; "131,477" is one, too.
+// number returns a number above 0, which may have thousands separators, as in "131,477".
 func (r record) number(name string) (float64, *Fault) {
 	text := strings.TrimSpace(r(name))
 	if text == "" {
@@ -22,7 +22,7 @@ func (r record) number(name string) (float64, *Fault) {
 	return value, nil
 }
 
-// count is a whole number above 0, or 0 if there is none.
+// count returns a whole number above 0, or 0 if there is no value.
 func (r record) count(name string) (int, *Fault) {
 	text := strings.TrimSpace(r(name))
 	if text == "" {
@@ -35,7 +35,7 @@ func (r record) count(name string) (int, *Fault) {
 	return int(value), nil
 }
 
-// thousands is a number with separators, as tables for people have it.
+// thousands matches a number with thousands separators.
 var thousands = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
 
 func withoutThousands(text string) string {
@@ -45,11 +45,11 @@ func withoutThousands(text string) string {
 	return text
 }
 
-// moments are how times are written, with or without a fraction of a second.
-// Those that name no zone are UTC.
+// moments are the supported formats of times, with or without a fraction of a second. Times
+// without a zone are UTC.
 var moments = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", time.DateOnly}
 
-// moment is a time, or the other one if there is none.
+// moment returns a time, or otherwise if there is no value.
 func (r record) moment(name string, otherwise time.Time) (time.Time, *Fault) {
 	text := strings.TrimSpace(r(name))
 	if text == "" {
@@ -63,7 +63,7 @@ func (r record) moment(name string, otherwise time.Time) (time.Time, *Fault) {
 	return time.Time{}, &Fault{Field: name, Reason: "must be a time such as 2026-01-02T15:04:05, not " + quoted(text)}
 }
 
-// epoch is a time in seconds since 1970, or the other one if there is none.
+// epoch returns a time in seconds since 1970, or otherwise if there is no value.
 func (r record) epoch(name string, otherwise time.Time) (time.Time, *Fault) {
 	text := strings.TrimSpace(r(name))
 	if text == "" {
@@ -78,10 +78,10 @@ func (r record) epoch(name string, otherwise time.Time) (time.Time, *Fault) {
 	return t, nil
 }
 
-// storable tells whether a time can be written as of RFC 3339.
+// storable reports whether a time can be represented in RFC 3339.
 func storable(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 && !t.IsZero() }
 
-// quoted is text, not all of it if it is long.
+// quoted returns the text in quotes, truncated if it is long.
 func quoted(text string) string {
 	const most = 64
 	if len(text) <= most {

@@ -8,7 +8,7 @@ func TestVCPUsByName(t *testing.T) {
 		"e2-custom-4-8192": 4, "custom-6-23040": 6, "n2d-custom-2-4096-ext": 2,
 		"Standard_D8as_v5": 8, "Standard_E32-16s_v3": 16, "Standard_F8s_v2": 8, "Standard_B2ms": 2, "Standard_A8m_v2": 8,
 		"Standard_HB120rs_v3": 120, "Standard_DS11-1_v2": 1, "Standard_M416-208s_v2": 208,
-		// The number counts sizes.
+		// The number is an ordinal.
 		"Standard_D3_v2": 0, "Standard_DS3": 0, "Standard_A5": 0, "Standard_G5": 0, "Standard_GS5": 0, "Basic_A3": 0, "Standard_D11_v2_Promo": 0,
 		"e2-micro": 0, "e2-medium": 0, "a2-highgpu-1g": 0, "m7i.2xlarge": 0, "u-6tb1.metal": 0, "cx22": 0, "": 0,
 		"n4-standard-99999999999999999999": 0, "n4-standard-0": 0,

@@ -20,9 +20,9 @@ func (c *configMap) get(ctx context.Context, _ bool) ([]byte, error) {
 	cm, err := c.client.CoreV1().ConfigMaps(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("it does not exist in namespace %s", c.namespace)
+		return nil, fmt.Errorf("the ConfigMap does not exist in namespace %s", c.namespace)
 	case apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("%w: let the server get this ConfigMap", err)
+		return nil, fmt.Errorf("%w: allow the server to get this ConfigMap", err)
 	case err != nil:
 		return nil, err
 	}
@@ -32,5 +32,5 @@ func (c *configMap) get(ctx context.Context, _ bool) ([]byte, error) {
 	if content, ok := cm.BinaryData[c.key]; ok {
 		return content, nil
 	}
-	return nil, errors.New("it does not have the key")
+	return nil, errors.New("the ConfigMap does not have the key")
 }

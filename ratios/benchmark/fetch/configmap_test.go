@@ -13,10 +13,10 @@ import (
 )
 
 func TestConfigMap(t *testing.T) {
-	t.Run("a ConfigMap is read again when it changes", aConfigMapIsReadAgainWhenItChanges)
+	t.Run("reads a ConfigMap again when it changes", readsAConfigMapAgainWhenItChanges)
 }
 
-func aConfigMapIsReadAgainWhenItChanges(t *testing.T) {
+func readsAConfigMapAgainWhenItChanges(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 	admin := kubernetes.NewForConfigOrDie(config)
@@ -32,10 +32,10 @@ func aConfigMapIsReadAgainWhenItChanges(t *testing.T) {
 	feed := Feed{Name: "cm", ConfigMap: "scores", Key: "rows", Interval: time.Hour}
 
 	p := pollIn(t, namespace.Name, admin, feed)
-	p.wantErr(p.first(), "get ConfigMap scores, key rows: it does not exist in namespace "+namespace.Name)
+	p.wantErr(p.first(), "get ConfigMap scores, key rows: the ConfigMap does not exist in namespace "+namespace.Name)
 	_, err := api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "scores"}}, metav1.CreateOptions{})
 	do(t, err)
-	p.wantErr(p.after(time.Minute), "it does not have the key")
+	p.wantErr(p.after(time.Minute), "the ConfigMap does not have the key")
 	put(func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"rows": "a\nb"} })
 	p.wantErr(p.after(2*time.Minute), "")
 	put(func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"of": "no-interest"} })
@@ -45,10 +45,10 @@ func aConfigMapIsReadAgainWhenItChanges(t *testing.T) {
 	p.wantErr(p.after(time.Hour), "")
 	p.wantDelivered("a b", "c")
 	do(t, api.Delete(t.Context(), "scores", metav1.DeleteOptions{}))
-	p.wantErr(p.after(time.Hour), "does not exist in namespace "+namespace.Name+"; what was read 60m ago counts")
+	p.wantErr(p.after(time.Hour), "does not exist in namespace "+namespace.Name+"; the copy from 60m ago stays in effect")
 
 	asUser := rest.CopyConfig(config)
 	asUser.Impersonate.UserName = "nobody"
 	p = pollIn(t, namespace.Name, kubernetes.NewForConfigOrDie(asUser), feed)
-	p.wantErr(p.first(), "let the server get this ConfigMap")
+	p.wantErr(p.first(), "allow the server to get this ConfigMap")
 }

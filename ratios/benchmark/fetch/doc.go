@@ -1,10 +1,9 @@
-// Package fetch gets feeds from files, ConfigMaps and URLs, and has them read
-// again and again. While a feed cannot be had, or is unreadable, its last good
-// copy counts: what was delivered of it stays, and nothing is delivered anew.
+// Package fetch gets feeds from files, ConfigMaps and URLs, and reads them periodically. While
+// a feed is unavailable or invalid, its last good copy counts: the samples that were delivered
+// stay, and nothing new is delivered.
 //
-// A feed that is unchanged is read anew once a day all the same, so that its rows
-// without a time of their own are as of that day. One that cannot be had is not:
-// what it said ages.
+// An unchanged feed is still read once a day, so that rows without their own time count as of
+// that day. A feed that is unavailable is not read, and its samples age.
 //
-// It must not know what is made of the samples.
+// It must not know how the samples are used.
 package fetch

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// MinInterval is how often a feed is tried at most, also one that fails.
+	// MinInterval is the minimum time between two tries of a feed, even if it
+	// fails.
 	MinInterval = time.Minute
-	// DefaultInterval is that of feeds that say none.
+	// DefaultInterval is the interval of feeds that do not set one.
 	DefaultInterval = time.Hour
 )
 
-// Feed says where a feed is and how it is read. Exactly one of File, URL and
+// Feed configures where a feed is and how it is read. Exactly one of File, URL and
 // ConfigMap is set.
 type Feed struct {
 	// Name is unique among the feeds.
@@ -25,18 +26,18 @@ type Feed struct {
 	// URL begins with http:// or https://. A user and a password in it are sent
 	// as basic authentication.
 	URL string
-	// ConfigMap is in the namespace of the server, and Key the one to read.
+	// ConfigMap is in the server's namespace. Key is the key to read.
 	ConfigMap, Key string
-	// Interval is how often it is read; DefaultInterval if 0, and at least
-	// MinInterval.
+	// Interval is how often the feed is read: DefaultInterval if 0, otherwise at
+	// least MinInterval.
 	Interval time.Duration
 	// Benchmark and VCPUs are as in feed.Options.
 	Benchmark string
 	VCPUs     map[string]int
 }
 
-// Location names where the feed is, for people, without credentials: those can
-// also be in the query of a URL, of which only a ? is shown.
+// Location describes where the feed is, without credentials. The query of a URL can contain
+// credentials, too, so only its ? is shown.
 func (f *Feed) Location() string {
 	switch {
 	case f.File != "":
@@ -46,13 +47,13 @@ func (f *Feed) Location() string {
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil || u.Opaque != "" {
-		return "a bad URL"
+		return "an invalid URL"
 	}
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath, ForceQuery: u.RawQuery != ""}
 	return shown.String()
 }
 
-// interval is how often the feed is read.
+// interval returns how often the feed is read.
 func (f *Feed) interval() time.Duration {
 	if f.Interval == 0 {
 		return DefaultInterval
@@ -60,16 +61,16 @@ func (f *Feed) interval() time.Duration {
 	return max(f.Interval, MinInterval)
 }
 
-// Status is how a feed is.
+// Status is the state of a feed.
 type Status struct {
 	Feed Feed
-	// LastTry is when it was last read, LastSuccess when that last worked; zero
-	// if never.
+	// LastTry is when the feed was last read; LastSuccess is when that last
+	// succeeded; zero if never.
 	LastTry, LastSuccess time.Time
-	// Err is why it could not be read the last time, nil if it could. It says
-	// how old what counts is, and has no credentials.
+	// Err is the error of the last try; nil if it succeeded. It includes the age
+	// of the data that counts, and contains no credentials.
 	Err error
-	// Result is what the last good copy said, without its samples; of a feed that
-	// never had a good row, what the last one said.
+	// Result is the result of reading the last good copy, without its samples. If
+	// the feed has never had a valid row, it is the result of the last copy.
 	Result feed.Result
 }

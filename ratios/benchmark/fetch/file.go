@@ -7,21 +7,21 @@ import (
 	"os"
 )
 
-// file is a feed in a file. It is read each time: times and sizes do not tell
-// every change.
+// file is a feed in a file. It is always read in full: times and sizes do not reveal every
+// change.
 type file struct {
 	path string
 	most int64
 }
 
 func (f *file) get(context.Context, bool) ([]byte, error) {
-	// Before it is opened: a pipe could block that for ever.
+	// Check the type before opening the file: opening a pipe could block forever.
 	info, err := os.Stat(f.path)
 	switch {
 	case err != nil:
 		return nil, cause(err)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("not a regular file")
 	case info.Size() > f.most:
 		return nil, tooLarge(f.most)
 	}
@@ -34,7 +34,7 @@ func (f *file) get(context.Context, bool) ([]byte, error) {
 	return content, cause(err)
 }
 
-// cause is an error without the path, which is said anyway.
+// cause returns an error without the path, which the message contains anyway.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

@@ -25,11 +25,11 @@ func do(t *testing.T, err error) {
 }
 
 func TestFile(t *testing.T) {
-	t.Run("a file is read again when it changes", aFileIsReadAgainWhenItChanges)
-	t.Run("what is no file to read is said", whatIsNoFileToReadIsSaid)
+	t.Run("reads a file again when it changes", readsAFileAgainWhenItChanges)
+	t.Run("reports what cannot be read as a file", reportsWhatCannotBeReadAsAFile)
 }
 
-func aFileIsReadAgainWhenItChanges(t *testing.T) {
+func readsAFileAgainWhenItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scores")
 	p := poll(t, Feed{Name: "file", File: path, Interval: time.Hour})
 	s := p.first()
@@ -43,22 +43,22 @@ func aFileIsReadAgainWhenItChanges(t *testing.T) {
 	p.after(time.Hour)
 	p.after(time.Hour)
 	do(t, os.Remove(path))
-	p.wantErr(p.after(time.Hour), "no such file or directory; what was read 60m ago counts")
+	p.wantErr(p.after(time.Hour), "no such file or directory; the copy from 60m ago stays in effect")
 	p.wantDelivered("a", "b")
 	write(t, path, "c")
 	p.wantErr(p.after(time.Minute), "")
 	p.wantDelivered("a", "b", "c")
 }
 
-func whatIsNoFileToReadIsSaid(t *testing.T) {
+func reportsWhatCannotBeReadAsAFile(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
 	do(t, unix.Mkfifo(pipe, 0o600))
 	write(t, large, strings.Repeat("a", 1<<10+1))
 	for path, want := range map[string]string{
-		folder:       "get " + folder + ": it is no regular file",
-		pipe:         "get " + pipe + ": it is no regular file",
-		large:        "get " + large + ": it has more than 1024 bytes",
+		folder:       "get " + folder + ": not a regular file",
+		pipe:         "get " + pipe + ": not a regular file",
+		large:        "get " + large + ": larger than 1024 bytes",
 		pipe + "/no": "get " + pipe + "/no: not a directory",
 	} {
 		p := poll(t, Feed{Name: "file", File: path})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FuzzLocation looks for URLs whose credentials are told.
+// FuzzLocation looks for URLs whose credentials are shown.
 func FuzzLocation(f *testing.F) {
 	f.Add("ann", "hunter2hunter2", "example.com", "/a", "sig=hunter2hunter2")
 	f.Add("hunter2hunter2", "", "[::1]:80", "/%2f", "%")
@@ -19,12 +19,12 @@ func FuzzLocation(f *testing.F) {
 		}
 		feed := Feed{URL: u.String()}
 		if got := feed.Location(); got == "" || strings.Contains(got, secret) {
-			t.Errorf("%q is told as %q", feed.URL, got)
+			t.Errorf("%q is shown as %q", feed.URL, got)
 		}
 	})
 }
 
-// FuzzRetryAfter looks for headers that make a wait of less than nothing.
+// FuzzRetryAfter looks for headers that result in a negative wait.
 func FuzzRetryAfter(f *testing.F) {
 	f.Add("120")
 	f.Add("Sat, 21 Nov 2026 04:02:04 GMT")

@@ -10,16 +10,16 @@ import (
 const (
 	// firstPause is before the first try.
 	firstPause = time.Second
-	// maxRetryAfter is how long a server can have us wait.
+	// maxRetryAfter limits how long a server can make the poller wait.
 	maxRetryAfter = 24 * time.Hour
 )
 
-// pause is how long to wait after a try: the interval, or after failures less at
-// first, but what a server asks for.
+// pause returns how long to wait after a try: the interval, or less after the first failures,
+// but at least as long as the server requests.
 func (f *polled) pause(err error) time.Duration {
 	pause := f.feed.interval()
 	if err != nil {
-		// The shift is bounded so that it cannot overflow.
+		// The shift is limited so that it cannot overflow.
 		pause = min(MinInterval<<min(f.failures-1, 20), pause)
 	}
 	if busy, ok := errors.AsType[*busyError](err); ok {
@@ -28,17 +28,17 @@ func (f *polled) pause(err error) time.Duration {
 	return f.poller.jitter(pause, 0.1)
 }
 
-// busyError tells that a server asks to be left alone for a while.
+// busyError means that a server requests a pause.
 type busyError struct {
 	status     string
 	retryAfter time.Duration
 }
 
 func (e *busyError) Error() string {
-	return "the server answers " + e.status + ", and asks to wait " + e.retryAfter.Round(time.Second).String()
+	return "the server responded with " + e.status + ", and requested to wait " + e.retryAfter.Round(time.Second).String()
 }
 
-// retryAfter reads the header of that name: seconds or a time; 0 if it is neither.
+// retryAfter parses a Retry-After header: seconds or a time. It returns 0 for any other value.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

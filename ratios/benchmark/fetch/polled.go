@@ -14,29 +14,29 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Freshness is how long what was read counts as of then: after that, an unchanged
-// content is read and delivered anew.
+// Freshness is how long the content of a feed stays fresh. After that, unchanged content is
+// read and delivered again.
 const Freshness = 24 * time.Hour
 
-// polled is a feed that is polled. But for status, which the poller's lock
-// guards, its fields are those of the one goroutine of run.
+// polled is a feed that is polled. Unless a comment says otherwise, only the goroutine of run
+// uses its fields. The poller's lock guards status and stop.
 type polled struct {
 	poller *Poller
 	feed   Feed
 	source source
-	// stop ends run; nil before it. The poller's lock guards it.
+	// stop ends run; nil before run starts.
 	stop context.CancelFunc
 
-	// sum is that of the content that was read last, at readTime, and fault what
-	// was wrong with it as a whole.
+	// sum is the checksum of the content that was read last, at readTime, and
+	// fault is what was wrong with it as a whole.
 	sum      [sha256.Size]byte
 	readTime time.Time
 	fault    error
-	// hadGood tells that there was a copy with good rows.
+	// hadGood means that there has been a copy with valid rows.
 	hadGood bool
-	// pending was read and not delivered yet.
+	// pending are the samples that were read and not delivered yet.
 	pending []sample.Sample
-	// failures counts the tries in a row that failed.
+	// failures counts consecutive failed tries.
 	failures int
 
 	status Status
@@ -48,7 +48,7 @@ func (p *Poller) newPolled(f Feed) *polled {
 
 // run polls until ctx is done.
 func (f *polled) run(ctx context.Context) {
-	// Many replicas and feeds that start at once are not to call at once.
+	// Many replicas and feeds that start together must not send requests together.
 	timer := f.poller.config.Clock.NewTimer(f.poller.jitter(firstPause, 4))
 	defer timer.Stop()
 	for {
@@ -76,8 +76,8 @@ func (f *polled) run(ctx context.Context) {
 	}
 }
 
-// try gets the feed, and delivers what is new. What could not be delivered before
-// is delivered also when the feed cannot be had.
+// try gets the feed and delivers its new samples. Samples that could not be delivered before
+// are delivered even if the feed is unavailable.
 func (f *polled) try(ctx context.Context) error {
 	now := f.poller.config.Clock.Now()
 	result, err := f.refresh(ctx, now)
@@ -99,14 +99,14 @@ func (f *polled) try(ctx context.Context) error {
 	case last.IsZero():
 		f.status.Err = err
 	default:
-		f.status.Err = fmt.Errorf("%w; what was read %s ago counts", err, duration.HumanDuration(now.Sub(last)))
+		f.status.Err = fmt.Errorf("%w; the copy from %s ago stays in effect", err, duration.HumanDuration(now.Sub(last)))
 	}
 	f.poller.changes.Notify()
 	return err
 }
 
-// refresh gets the feed and reads it if it changed or was not read for long. It
-// returns what the status is to show of it, nil for what it shows.
+// refresh gets the feed, and reads it if it changed or is no longer fresh. It returns the new
+// result for the status; nil leaves the previous one.
 func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, error) {
 	stale := now.Sub(f.readTime) >= Freshness
 	content, err := f.get(ctx, stale)
@@ -145,7 +145,7 @@ func (f *polled) get(ctx context.Context, whole bool) ([]byte, error) {
 	defer cancel()
 	content, err := f.source.get(limited, whole)
 	if err != nil && limited.Err() != nil {
-		return nil, fmt.Errorf("not done within %s", f.poller.timeout)
+		return nil, fmt.Errorf("timed out after %s", f.poller.timeout)
 	}
 	return content, err
 }
@@ -160,7 +160,7 @@ func (f *polled) deliver(ctx context.Context) error {
 	return nil
 }
 
-// both is errors.Join in one line.
+// both is errors.Join on one line.
 func both(a, b error) error {
 	if a == nil || b == nil {
 		return errors.Join(a, b)
@@ -168,11 +168,11 @@ func both(a, b error) error {
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-// noGoodRow says what is wrong with a copy that would have nothing count.
+// noGoodRow returns what is wrong with a copy that has no valid row.
 func noGoodRow(r feed.Result) error {
 	if len(r.Faults) == 0 {
-		return fmt.Errorf("none of its %d rows is a sample", r.Rows)
+		return fmt.Errorf("none of the %d rows is a sample", r.Rows)
 	}
 	first := r.Faults[0]
-	return fmt.Errorf("none of its %d rows is good, e.g. line %d: %s %s", r.Rows, first.Line, first.Field, first.Reason)
+	return fmt.Errorf("none of the %d rows is valid, e.g. line %d: %s %s", r.Rows, first.Line, first.Field, first.Reason)
 }

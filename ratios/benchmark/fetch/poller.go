@@ -19,47 +19,47 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Config is what a Poller is made of. All fields must be set.
+// Config configures a Poller. All fields must be set.
 type Config struct {
-	// Client and Namespace are for feeds in ConfigMaps. The client may get those
-	// that are named; others are an error of the feed.
+	// Client and Namespace are for feeds in ConfigMaps. If the client is not allowed
+	// to get a ConfigMap, the feed has an error.
 	Client    kubernetes.Interface
 	Namespace string
 	Clock     clock.WithTicker
-	// Deliver takes the samples of a feed each time that it was read, and once a
-	// day of one that is unchanged; never none. An error counts as one of the
-	// feed, and they are delivered again. It is called for several feeds at a
-	// time. Its context ends when the feed is removed.
+	// Deliver receives the samples of a feed after every read, and once a day if
+	// the feed is unchanged; it always receives at least one sample. An error
+	// counts as an error of the feed, and the samples are delivered again. Deliver
+	// is called concurrently for several feeds. Its context ends when the feed is
+	// removed.
 	Deliver func(ctx context.Context, feed string, samples []sample.Sample) error
 }
 
 const (
-	// maxBytes is how large a feed may be, decompressed.
+	// maxBytes is the maximum size of a feed, decompressed.
 	maxBytes = 64 << 20
-	// timeout is how long getting a feed may take, and delivering it.
+	// timeout limits getting a feed, and delivering it.
 	timeout = time.Minute
-	// maxTries is how many feeds are got, read and delivered at a time: a large one
-	// takes a gigabyte while that lasts. Two, so that one that hangs does not keep
-	// all others waiting.
+	// maxTries is how many feeds are processed at a time: a large feed takes a
+	// gigabyte of memory meanwhile. It is 2 so that one feed that hangs does not
+	// block all others.
 	maxTries = 2
 )
 
-// Poller reads feeds, each at its interval. All methods may be called at any time
-// from any goroutine.
+// Poller reads feeds, each at its interval. All methods are safe for concurrent use.
 type Poller struct {
 	config    Config
 	transport *http.Transport
-	// Tests have others than New sets.
+	// Tests replace these values of New.
 	read     func(feed.Format, io.Reader, feed.Options) (feed.Result, error)
 	jitter   func(d time.Duration, maxFactor float64) time.Duration
 	timeout  time.Duration
 	maxBytes int64
-	// trying has those that are under way.
+	// trying holds one item per try in progress.
 	trying chan struct{}
 
 	mu    sync.Mutex
 	feeds map[string]*polled
-	// start has a feed polled; nil unless Run does.
+	// start starts polling a feed; nil unless Run is active.
 	start   func(*polled)
 	changes broadcast.Broadcast
 }
@@ -73,8 +73,7 @@ func New(c Config) *Poller {
 	}
 }
 
-// Set replaces the feeds. One that is as before goes on as it was; one that
-// changed begins anew.
+// Set replaces the feeds. An unchanged feed continues; a changed feed starts again.
 func (p *Poller) Set(feeds []Feed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +99,7 @@ func (p *Poller) Set(feeds []Feed) {
 	p.changes.Notify()
 }
 
-// Run reads until ctx is done; then it returns nil.
+// Run reads the feeds until ctx is done. Then it returns nil.
 func (p *Poller) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	p.mu.Lock()
@@ -123,7 +122,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	return nil
 }
 
-// Statuses are by name.
+// Statuses returns the status of every feed, by name.
 func (p *Poller) Statuses() []Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,6 +133,6 @@ func (p *Poller) Statuses() []Status {
 	return all
 }
 
-// Watch returns a channel that receives after every change of a status; changes
-// that come faster than they are received are one.
+// Watch returns a channel that receives a value after every change of a status. Changes that
+// arrive faster than they are received are combined.
 func (p *Poller) Watch() <-chan struct{} { return p.changes.Watch() }

@@ -22,14 +22,14 @@ import (
 
 var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
-// lines reads a feed whose rows are ids, or "bad"; "broken" makes it unreadable.
+// lines reads a feed whose rows are IDs, or "bad"; "broken" makes the feed invalid.
 func lines(_ feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
 	var result feed.Result
 	for s := bufio.NewScanner(r); s.Scan(); {
 		result.Rows++
 		switch id := s.Text(); id {
 		case "broken":
-			return feed.Result{}, errors.New("no such format")
+			return feed.Result{}, errors.New("unknown format")
 		case "bad":
 			result.Bad++
 			result.Faults = append(result.Faults, feed.Fault{Line: result.Rows, Field: "score", Reason: "must be above 0"})
@@ -40,7 +40,7 @@ func lines(_ feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
 	return result, nil
 }
 
-// polling is a poller that runs, on a clock in the test's hands, without jitter.
+// polling is a running poller without jitter, on a clock that the test controls.
 type polling struct {
 	*Poller
 	t       *testing.T
@@ -49,18 +49,18 @@ type polling struct {
 	end     func() error
 
 	mu sync.Mutex
-	// delivered are the samples of each delivery, and refuse the error of all.
+	// delivered are the samples of each delivery; refuse is the error of all deliveries.
 	delivered [][]sample.Sample
 	refuse    error
 }
 
-// poll starts a poller of feeds, none of them in a ConfigMap. None was tried when it returns.
+// poll starts a poller of feeds that are not in ConfigMaps. It returns before the first try.
 func poll(t *testing.T, feeds ...Feed) *polling {
 	t.Helper()
 	return pollIn(t, "default", nil, feeds...)
 }
 
-// pollIn is poll where there are ConfigMaps, in a namespace.
+// pollIn is poll with ConfigMaps in a namespace.
 func pollIn(t *testing.T, namespace string, client kubernetes.Interface, feeds ...Feed) *polling {
 	t.Helper()
 	p := &polling{t: t, clock: testingclock.NewFakeClock(began)}
@@ -90,15 +90,15 @@ func (p *polling) deliver(_ context.Context, _ string, samples []sample.Sample) 
 	return nil
 }
 
-// refuseSamples has Deliver return an error; nil ends that.
+// refuseSamples makes Deliver return an error; nil ends this.
 func (p *polling) refuseSamples(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refuse = err
 }
 
-// after lets the time pass after which the one feed must be tried, and not a
-// second earlier. It returns how the feed is then.
+// after advances the clock by the time after which the only feed must be tried, and not a
+// second earlier. It returns the status of the feed.
 func (p *polling) after(d time.Duration) Status {
 	p.t.Helper()
 	deadline := time.Now().Add(localcluster.Patience)
@@ -120,12 +120,12 @@ func (p *polling) after(d time.Duration) Status {
 	}
 	s := p.Statuses()[0]
 	if !s.LastTry.Equal(p.clock.Now()) {
-		p.t.Fatalf("last tried at %s, it is %s", s.LastTry, p.clock.Now())
+		p.t.Fatalf("last tried at %s, now it is %s", s.LastTry, p.clock.Now())
 	}
 	return s
 }
 
-// first is after the first try.
+// first returns the status after the first try.
 func (p *polling) first() Status { p.t.Helper(); return p.after(firstPause) }
 
 // wantDelivered fails unless the deliveries so far had samples of these ids.
@@ -146,7 +146,7 @@ func (p *polling) wantDelivered(want ...string) {
 	}
 }
 
-// wantErr fails unless the feed's error has the text; empty is no error.
+// wantErr fails unless the feed's error contains the text; empty means no error.
 func (p *polling) wantErr(s Status, want string) {
 	p.t.Helper()
 	if (s.Err == nil) != (want == "") || s.Err != nil && !strings.Contains(s.Err.Error(), want) {

@@ -15,13 +15,13 @@ import (
 )
 
 func TestSet(t *testing.T) {
-	t.Run("feeds can be added changed and removed while others go on", feedsCanBeAddedChangedAndRemovedWhileOthersGoOn)
-	t.Run("what cannot be delivered is delivered later", whatCannotBeDeliveredIsDeliveredLater)
-	t.Run("run ends though a server hangs", runEndsThoughAServerHangs)
-	t.Run("set before run and after it is fine", setBeforeRunAndAfterItIsFine)
+	t.Run("adds changes and removes feeds while others continue", addsChangesAndRemovesFeedsWhileOthersContinue)
+	t.Run("delivers samples later that could not be delivered", deliversSamplesLaterThatCouldNotBeDelivered)
+	t.Run("Run returns even if a server hangs", runReturnsEvenIfAServerHangs)
+	t.Run("Set works before and after Run", setWorksBeforeAndAfterRun)
 }
 
-func feedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
+func addsChangesAndRemovesFeedsWhileOthersContinue(t *testing.T) {
 	folder := t.TempDir()
 	of := func(name, file string, interval time.Duration) Feed {
 		path := filepath.Join(folder, file)
@@ -30,7 +30,7 @@ func feedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 	}
 	stays, removed, changed := of("stays", "a", time.Hour), of("removed", "b", time.Hour), of("changed", "c", time.Hour)
 	p := poll(t, stays, removed, changed)
-	// tried lets seconds pass until every feed was tried, and returns when by name.
+	// tried advances the clock by seconds until every feed was tried. It returns when, by name.
 	tried := func() map[string]time.Time {
 		t.Helper()
 		times := map[string]time.Time{}
@@ -67,7 +67,7 @@ func feedsCanBeAddedChangedAndRemovedWhileOthersGoOn(t *testing.T) {
 	p.wantDelivered("a", "b", "c", "d", "e")
 }
 
-func whatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
+func deliversSamplesLaterThatCouldNotBeDelivered(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
 	p := poll(t, s.feed())
 	p.refuseSamples(errors.New("no room"))
@@ -77,15 +77,15 @@ func whatCannotBeDeliveredIsDeliveredLater(t *testing.T) {
 		t.Errorf("status %+v", first)
 	}
 	s.serve(text("broken"))
-	p.wantErr(p.after(time.Minute), "no such format; store the samples of")
+	p.wantErr(p.after(time.Minute), "unknown format; store the samples of")
 	p.refuseSamples(nil)
-	p.wantErr(p.after(2*time.Minute), "no such format")
+	p.wantErr(p.after(2*time.Minute), "unknown format")
 	p.wantDelivered("a")
 	p.after(4 * time.Minute)
 	p.wantDelivered("a")
 }
 
-func runEndsThoughAServerHangs(t *testing.T) {
+func runReturnsEvenIfAServerHangs(t *testing.T) {
 	asked := make(chan struct{})
 	s := newSite(t, httptest.NewServer, func(_ http.ResponseWriter, r *http.Request) {
 		close(asked)
@@ -98,19 +98,19 @@ func runEndsThoughAServerHangs(t *testing.T) {
 		case <-asked:
 			return nil
 		default:
-			return errors.New("not asked yet")
+			return errors.New("no request yet")
 		}
 	})
 	do(t, p.end())
 	if got := p.Statuses()[0]; !got.LastTry.IsZero() {
-		t.Errorf("the end was taken for a fault of the feed: %+v", got)
+		t.Errorf("the end of Run counts as an error of the feed: %+v", got)
 	}
 	if p.clock.HasWaiters() {
-		t.Error("something still waits")
+		t.Error("a timer still waits")
 	}
 }
 
-func setBeforeRunAndAfterItIsFine(t *testing.T) {
+func setWorksBeforeAndAfterRun(t *testing.T) {
 	p := poll(t)
 	do(t, p.end())
 	p.Set([]Feed{{Name: "b", File: "/b"}, {Name: "a", File: "/a"}})

@@ -9,8 +9,8 @@ import (
 
 // source gets the content of a feed.
 type source interface {
-	// get returns the content. Unless whole is asked for, it may return
-	// errUnchanged: the content is what it returned last.
+	// get returns the content. Unless whole is set, it may return errUnchanged:
+	// the content is the same as it returned last.
 	get(ctx context.Context, whole bool) ([]byte, error)
 }
 
@@ -26,7 +26,7 @@ func (p *Poller) source(f Feed) source {
 	return newWeb(f.URL, p)
 }
 
-// readAll reads to the end, if that comes soon enough.
+// readAll reads to the end, unless the content is larger than most.
 func readAll(r io.Reader, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(content)) > most {
@@ -35,4 +35,4 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 	return content, err
 }
 
-func tooLarge(most int64) error { return fmt.Errorf("it has more than %d bytes", most) }
+func tooLarge(most int64) error { return fmt.Errorf("larger than %d bytes", most) }

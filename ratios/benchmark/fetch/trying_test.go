@@ -13,10 +13,10 @@ import (
 )
 
 func TestTrying(t *testing.T) {
-	t.Run("few feeds are read at a time", fewFeedsAreReadAtATime)
+	t.Run("reads few feeds at a time", readsFewFeedsAtATime)
 }
 
-func fewFeedsAreReadAtATime(t *testing.T) {
+func readsFewFeedsAtATime(t *testing.T) {
 	const all = 6
 	p := poll(t)
 	var reading, peak, read atomic.Int64
@@ -35,7 +35,7 @@ func fewFeedsAreReadAtATime(t *testing.T) {
 	}
 	p.Set(feeds)
 	for done := range int64(all) {
-		localcluster.Eventually(t, "as many to be read as may be", func() error {
+		localcluster.Eventually(t, "the maximum number of feeds to be read", func() error {
 			p.clock.Step(time.Second)
 			if got, want := reading.Load(), min(maxTries, all-done); got != want || read.Load() != done {
 				return fmt.Errorf("%d of %d, after %d", got, want, read.Load())
@@ -46,7 +46,7 @@ func fewFeedsAreReadAtATime(t *testing.T) {
 	}
 	localcluster.Eventually(t, "all to be read", func() error {
 		if read.Load() != all {
-			return fmt.Errorf("%d are", read.Load())
+			return fmt.Errorf("%d are read", read.Load())
 		}
 		return nil
 	})

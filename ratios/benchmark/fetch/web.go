@@ -14,13 +14,13 @@ const (
 	maxRedirects = 5
 )
 
-// web is a feed at a URL. The transport has it compressed on the way.
+// web is a feed at a URL. The transport requests compression.
 type web struct {
 	url    string
 	client *http.Client
 	most   int64
 	now    func() time.Time
-	// etag and modified are of the content that was returned last.
+	// etag and modified belong to the content that was returned last.
 	etag, modified string
 }
 
@@ -32,9 +32,9 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	if len(before) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
-	next.Header.Del("Referer") // The query of the URL may have credentials.
+	next.Header.Del("Referer") // The query of the URL may contain credentials.
 	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return errors.New("it redirects from https to " + next.URL.Scheme)
+		return errors.New("refused a redirect from https to " + next.URL.Scheme)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func set(h http.Header, key, value string) {
 	}
 }
 
-// refused says what another answer than the content means.
+// refused returns the error for a response without content.
 func (w *web) refused(r *http.Response) error {
 	status := fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode))
 	if r.StatusCode == http.StatusTooManyRequests || r.StatusCode == http.StatusServiceUnavailable {
@@ -85,11 +85,10 @@ func (w *web) refused(r *http.Response) error {
 			return &busyError{status: status, retryAfter: after}
 		}
 	}
-	return fmt.Errorf("the server answers %s", status)
+	return fmt.Errorf("the server responded with %s", status)
 }
 
-// withoutURL is an error of the client without the URL, which may have
-// credentials.
+// withoutURL returns an error of the client without the URL, which may contain credentials.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// site is a server whose answer can be replaced.
+// site is a server whose response can be replaced.
 type site struct {
 	*httptest.Server
 	answer   atomic.Pointer[http.HandlerFunc]
@@ -38,25 +38,25 @@ func (s *site) serve(answer http.HandlerFunc) { s.answer.Store(&answer) }
 
 func (s *site) feed() Feed { return Feed{Name: "site", URL: s.URL + "/scores", Interval: time.Hour} }
 
-// text is an answer that cannot be asked for changes.
+// text returns a response without support for conditional requests.
 func text(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
 func TestWeb(t *testing.T) {
-	t.Run("an unchanged feed is transferred and delivered once a day", anUnchangedFeedIsTransferredAndDeliveredOnceADay)
-	t.Run("the same content is delivered once a day also without e tag", theSameContentIsDeliveredOnceADayAlsoWithoutETag)
-	t.Run("the last good copy counts while there is no other", theLastGoodCopyCountsWhileThereIsNoOther)
-	t.Run("a feed that never had a good row shows what is wrong", aFeedThatNeverHadAGoodRowShowsWhatIsWrong)
-	t.Run("a copy that stays bad is transferred once", aCopyThatStaysBadIsTransferredOnce)
-	t.Run("a failing feed is tried soon then less often and never less than its interval", aFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval)
-	t.Run("a server can ask for time", aServerCanAskForTime)
-	t.Run("feeds are compressed on the way", feedsAreCompressedOnTheWay)
-	t.Run("redirects lead to the feed but not out of TLS", redirectsLeadToTheFeedButNotOutOfTLS)
-	t.Run("credentials are sent and not told", credentialsAreSentAndNotTold)
+	t.Run("transfers and delivers an unchanged feed once a day", transfersAndDeliversAnUnchangedFeedOnceADay)
+	t.Run("delivers unchanged content once a day even without ETag", deliversUnchangedContentOnceADayEvenWithoutETag)
+	t.Run("keeps the last good copy until there is another", keepsTheLastGoodCopyUntilThereIsAnother)
+	t.Run("shows what is wrong with a feed that never had a valid row", showsWhatIsWrongWithAFeedThatNeverHadAValidRow)
+	t.Run("transfers an unchanged invalid copy once", transfersAnUnchangedInvalidCopyOnce)
+	t.Run("retries a failing feed soon and then less often up to its interval", retriesAFailingFeedSoonAndThenLessOftenUpToItsInterval)
+	t.Run("waits as long as a server requests", waitsAsLongAsAServerRequests)
+	t.Run("transfers feeds compressed", transfersFeedsCompressed)
+	t.Run("follows redirects but not from https to http", followsRedirectsButNotFromHttpsToHttp)
+	t.Run("sends credentials and does not show them", sendsCredentialsAndDoesNotShowThem)
 }
 
-func anUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
+func transfersAndDeliversAnUnchangedFeedOnceADay(t *testing.T) {
 	for name, header := range map[string][3]string{
 		"by ETag":          {"ETag", `"1"`, "If-None-Match"},
 		"by Last-Modified": {"Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT", "If-Modified-Since"},
@@ -98,7 +98,7 @@ func anUnchangedFeedIsTransferredAndDeliveredOnceADay(t *testing.T) {
 	}
 }
 
-func theSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
+func deliversUnchangedContentOnceADayEvenWithoutETag(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("a"))
 	p := poll(t, s.feed())
 	p.first()
@@ -113,7 +113,7 @@ func theSameContentIsDeliveredOnceADayAlsoWithoutETag(t *testing.T) {
 	p.wantDelivered("a", "b", "b")
 }
 
-func theLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
+func keepsTheLastGoodCopyUntilThereIsAnother(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = io.WriteString(w, "b") }
 	}
@@ -122,27 +122,27 @@ func theLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 		bad  http.HandlerFunc
 		want string
 	}{
-		"a server error":          {status(500), "answers 500 Internal Server Error"},
-		"nothing there":           {status(404), "answers 404 Not Found"},
-		"a part of it":            {status(206), "answers 206 Partial Content"},
-		"304 without a condition": {status(304), "answers 304 Not Modified"},
-		"a copy that breaks off": {func(w http.ResponseWriter, _ *http.Request) {
+		"a server error":          {status(500), "responded with 500 Internal Server Error"},
+		"no such page":            {status(404), "responded with 404 Not Found"},
+		"partial content":         {status(206), "responded with 206 Partial Content"},
+		"304 without a condition": {status(304), "responded with 304 Not Modified"},
+		"a truncated copy": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "b")
 		}, "unexpected EOF"},
-		"a connection that is cut": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"a copy that is too large": {text(long), "more than 1024 bytes"},
-		"one that says so before":  {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", strconv.Itoa(1<<40)) }, "more than 1024 bytes"},
-		"one that is unpacked":     {compressed(long), "more than 1024 bytes"},
-		"redirects in a circle":    {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/scores", http.StatusFound) }, "more than 5 redirects"},
-		"an unreadable copy":       {text("b\nbroken"), "no such format"},
-		"a copy of bad rows alone": {text("bad\nbad"), "none of its 2 rows is good, e.g. line 1: score must be above 0"},
-		"an empty copy":            {text(""), "none of its 0 rows is a sample"},
-		"a server that never comes to an end": {func(w http.ResponseWriter, r *http.Request) {
+		"a connection that is cut":              {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"a copy that is too large":              {text(long), "larger than 1024 bytes"},
+		"a large Content-Length":                {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", strconv.Itoa(1<<40)) }, "larger than 1024 bytes"},
+		"a copy that is too large decompressed": {compressed(long), "larger than 1024 bytes"},
+		"a redirect loop":                       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/scores", http.StatusFound) }, "more than 5 redirects"},
+		"an invalid copy":                       {text("b\nbroken"), "unknown format"},
+		"a copy with only bad rows":             {text("bad\nbad"), "none of the 2 rows is valid, e.g. line 1: score must be above 0"},
+		"an empty copy":                         {text(""), "none of the 0 rows is a sample"},
+		"a server that never finishes": {func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "b")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, "not done within 500ms"},
+		}, "timed out after 500ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, httptest.NewServer, text("a\nbad"))
@@ -153,10 +153,10 @@ func theLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 			s.serve(tc.bad)
 			status := p.after(time.Hour)
 			p.wantErr(status, tc.want)
-			p.wantErr(status, "; what was read 60m ago counts")
+			p.wantErr(status, "; the copy from 60m ago stays in effect")
 			p.wantErr(status, s.URL+"/scores: ")
 			if !status.LastSuccess.Equal(good.LastSuccess) || !cmp.Equal(status.Result, good.Result) || good.Result.Bad != 1 {
-				t.Errorf("what counts is of %s, %+v, not of %s, %+v", status.LastSuccess, status.Result, good.LastSuccess, good.Result)
+				t.Errorf("the copy is from %s, %+v, not from %s, %+v", status.LastSuccess, status.Result, good.LastSuccess, good.Result)
 			}
 			p.wantDelivered("a")
 			s.serve(text("c"))
@@ -166,18 +166,18 @@ func theLastGoodCopyCountsWhileThereIsNoOther(t *testing.T) {
 	}
 }
 
-func aFeedThatNeverHadAGoodRowShowsWhatIsWrong(t *testing.T) {
+func showsWhatIsWrongWithAFeedThatNeverHadAValidRow(t *testing.T) {
 	s := newSite(t, httptest.NewServer, text("bad"))
 	p := poll(t, s.feed())
 	status := p.first()
-	p.wantErr(status, "none of its 1 rows is good")
-	if !status.LastSuccess.IsZero() || len(status.Result.Faults) != 1 || strings.Contains(status.Err.Error(), "counts") {
+	p.wantErr(status, "none of the 1 rows is valid")
+	if !status.LastSuccess.IsZero() || len(status.Result.Faults) != 1 || strings.Contains(status.Err.Error(), "stays in effect") {
 		t.Errorf("status %+v", status)
 	}
 	p.wantDelivered()
 }
 
-func aCopyThatStaysBadIsTransferredOnce(t *testing.T) {
+func transfersAnUnchangedInvalidCopyOnce(t *testing.T) {
 	transferred := 0
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -190,14 +190,14 @@ func aCopyThatStaysBadIsTransferredOnce(t *testing.T) {
 	})
 	p := poll(t, s.feed())
 	p.first()
-	p.wantErr(p.after(time.Minute), "no such format")
-	p.wantErr(p.after(2*time.Minute), "no such format")
+	p.wantErr(p.after(time.Minute), "unknown format")
+	p.wantErr(p.after(2*time.Minute), "unknown format")
 	if transferred != 1 {
 		t.Errorf("transferred %d times", transferred)
 	}
 }
 
-func aFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *testing.T) {
+func retriesAFailingFeedSoonAndThenLessOftenUpToItsInterval(t *testing.T) {
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	f := s.feed()
 	f.Interval = 10 * time.Minute
@@ -217,19 +217,19 @@ func aFailingFeedIsTriedSoonThenLessOftenAndNeverLessThanItsInterval(t *testing.
 	}
 }
 
-func aServerCanAskForTime(t *testing.T) {
+func waitsAsLongAsAServerRequests(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code  int
 		value string
 		want  time.Duration
 	}{
-		"in seconds":                       {429, "7200", 2 * time.Hour},
-		"until a time":                     {503, "Sat, 21 Nov 2026 04:02:04 GMT", 3 * time.Hour},
-		"at most a day":                    {429, "999999", 24 * time.Hour},
-		"at least as long as after others": {503, "1", time.Minute},
-		"not before now":                   {503, "Sat, 21 Nov 2020 04:02:04 GMT", time.Minute},
-		"not by nonsense":                  {429, "soon", time.Minute},
-		"not after other errors":           {500, "7200", time.Minute},
+		"in seconds":                             {429, "7200", 2 * time.Hour},
+		"until a time":                           {503, "Sat, 21 Nov 2026 04:02:04 GMT", 3 * time.Hour},
+		"at most a day":                          {429, "999999", 24 * time.Hour},
+		"at least as long as after other errors": {503, "1", time.Minute},
+		"a time in the past":                     {503, "Sat, 21 Nov 2020 04:02:04 GMT", time.Minute},
+		"an invalid header":                      {429, "soon", time.Minute},
+		"not after other errors":                 {500, "7200", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) {
@@ -237,7 +237,7 @@ func aServerCanAskForTime(t *testing.T) {
 				w.WriteHeader(tc.code)
 			})
 			p := poll(t, s.feed())
-			p.wantErr(p.first(), fmt.Sprintf("answers %d", tc.code))
+			p.wantErr(p.first(), fmt.Sprintf("responded with %d", tc.code))
 			p.after(tc.want)
 		})
 	}
@@ -256,20 +256,20 @@ func compressed(text string) http.HandlerFunc {
 	}
 }
 
-func feedsAreCompressedOnTheWay(t *testing.T) {
+func transfersFeedsCompressed(t *testing.T) {
 	p := poll(t, newSite(t, httptest.NewServer, compressed("a")).feed())
 	p.wantErr(p.first(), "")
 	p.wantDelivered("a")
 }
 
-func redirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
+func followsRedirectsButNotFromHttpsToHttp(t *testing.T) {
 	plain := newSite(t, httptest.NewServer, text("a"))
 	secure := newSite(t, httptest.NewTLSServer, text("b"))
 	to := func(url string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/scores" {
 				if told := r.Referer(); told != "" {
-					t.Errorf("told the next server of %s", told)
+					t.Errorf("sent %s to the next server", told)
 				}
 				text("moved")(w, r)
 				return
@@ -285,14 +285,14 @@ func redirectsLeadToTheFeedButNotOutOfTLS(t *testing.T) {
 	secure.serve(to("/moved"))
 	p.wantErr(p.after(time.Hour), "")
 	secure.serve(to(plain.URL))
-	p.wantErr(p.after(time.Hour), "it redirects from https to http")
+	p.wantErr(p.after(time.Hour), "refused a redirect from https to http")
 	p.wantDelivered("b", "moved")
 	if plain.requests.Load() > 0 {
-		t.Error("asked without TLS")
+		t.Error("sent a request without TLS")
 	}
 }
 
-func credentialsAreSentAndNotTold(t *testing.T) {
+func sendsCredentialsAndDoesNotShowThem(t *testing.T) {
 	s := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "ann" || password != "s3cret" || r.URL.RawQuery != "sig=s3cret" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -311,7 +311,7 @@ func credentialsAreSentAndNotTold(t *testing.T) {
 	p.wantErr(refused, "connection refused")
 	for _, said := range []string{failed.Err.Error(), refused.Err.Error(), f.Location()} {
 		if strings.Contains(said, "ann") || strings.Contains(said, "s3cret") || !strings.Contains(said, s.URL+"/scores?") {
-			t.Errorf("said %q", said)
+			t.Errorf("shown: %q", said)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Package intake takes in samples, those that are sent and those that feeds have, and
-// has the provider of measured ratios keep them. It gives them the names that node types
-// have in the ratios in force.
+// Package intake receives samples from callers and feeds, and stores them in the provider of
+// measured ratios. It sets their node types to the names that the current ratio table uses.
 //
-// It must not know who may send samples, nor what they come to.
+// It must not know who may send samples or which ratios they result in.
 package intake

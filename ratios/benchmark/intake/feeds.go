@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Run reads the feeds that the settings name, until ctx is done; then it returns nil.
+// Run reads the feeds in the settings until ctx is done. Then it returns nil.
 func (in *Intake) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
@@ -20,7 +20,7 @@ func (in *Intake) Run(ctx context.Context) error {
 	return in.feeds.Run(ctx)
 }
 
-// Feeds are by name.
+// Feeds returns the status of the feeds, by name.
 func (in *Intake) Feeds() []fetch.Status { return in.feeds.Statuses() }
 
 func (in *Intake) followSettings(ctx context.Context) {
@@ -37,24 +37,24 @@ func (in *Intake) followSettings(ctx context.Context) {
 	}
 }
 
-// deliver takes over what a feed says.
+// deliver stores the samples of a feed.
 func (in *Intake) deliver(ctx context.Context, feed string, read []sample.Sample) error {
-	// Types are called otherwise once a table names them, and what is kept stays.
+	// The table determines the names of node types, and stored samples keep theirs.
 	if in.config.Ratios.Table() == nil {
-		return fmt.Errorf("keep the samples of feed %s: no table of ratios is known yet that tells what their node types are called", feed)
+		return fmt.Errorf("store the samples of feed %s: there is no ratio table yet to determine their node types", feed)
 	}
 	now := in.config.Clock.Now()
 	good := make([]sample.Sample, 0, len(read))
 	for _, s := range read {
 		s.NodeType = cmp.Or(s.NodeType, in.NodeType(s.InstanceType))
 		s.Source = cmp.Or(s.Source, feed)
-		// A feed checks what it reads, but not what its types are called by.
+		// The feed has validated its rows, but not the resulting node types.
 		if len(s.Validate(now)) == 0 {
 			good = append(good, s)
 		}
 	}
 	if _, err := in.samples.Add(ctx, good); err != nil {
-		return fmt.Errorf("keep the samples of feed %s: %w", feed, err)
+		return fmt.Errorf("store the samples of feed %s: %w", feed, err)
 	}
 	return nil
 }

@@ -15,27 +15,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Ratios are those in force; a ratios.Store is.
+// Ratios provides the current ratios. A ratios.Store implements it.
 type Ratios interface {
-	// Table is nil while there is none.
+	// Table returns the current table; nil while there is none.
 	Table() *ratios.Table
 }
 
-// Config is what an Intake is made of. All fields must be set, where no default is
-// named.
+// Config configures an Intake. All fields without a default must be set.
 type Config struct {
-	// Provider keeps samples, and its settings tell which feeds there are.
+	// Provider stores the samples. Its settings define the feeds.
 	Provider *benchmark.Provider
 	Ratios   Ratios
-	// Client and Namespace are for feeds in ConfigMaps. The client may get those that
-	// are named.
+	// Client and Namespace are for feeds in ConfigMaps. The client must be allowed
+	// to get the ConfigMaps of the feeds.
 	Client    kubernetes.Interface
 	Namespace string
-	// Clock is the system's by default.
+	// Clock is the system clock by default.
 	Clock clock.WithTicker
 }
 
-// Intake takes in samples. All methods may be called at any time from any goroutine.
+// Intake receives samples. All methods are safe for concurrent use.
 type Intake struct {
 	config  Config
 	samples *samples.Store
@@ -52,7 +51,7 @@ func New(c Config) *Intake {
 	return in
 }
 
-// Add keeps valid samples, as samples.Store does. It fills in the node types that
+// Add stores valid samples, as samples.Store does. It fills in the node type of samples that
 // only have an instance type.
 func (in *Intake) Add(ctx context.Context, add []sample.Sample) ([]samples.Outcome, error) {
 	return in.samples.Add(ctx, in.typed(add))
@@ -74,8 +73,8 @@ func (in *Intake) typed(add []sample.Sample) []sample.Sample {
 	return typed
 }
 
-// NodeType returns what the machines of an instance type are called by in ratios:
-// the instance type itself if the table names that, else its family.
+// NodeType returns the node type of an instance type: the instance type itself if the current
+// table names it, or else its family.
 func (in *Intake) NodeType(instanceType string) string {
 	if table := in.config.Ratios.Table(); table != nil && table.Knows(instanceType) {
 		return instanceType

@@ -25,19 +25,19 @@ func TestJudge(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"every window is judged once it has ended", byItself},
-		{"what is only observed is not published", observed},
-		{"a ratio moves calmly to what is measured, follows, and goes back when it ages out", calm},
-		{"a restart forgets nothing", restarted},
-		{"of two replicas the leader moves ratios, and both have them", led},
+		{"judges every window after its end", byItself},
+		{"does not publish ratios that are only observed", observed},
+		{"moves a ratio in steps to the measured one, follows it, and returns when samples expire", calm},
+		{"keeps everything across a restart", restarted},
+		{"only the leader moves ratios, and both replicas have them", led},
 		{"a dry run writes nothing", dry},
-		{"bad settings leave the last good ones in force, and say so", badSettings},
-		{"samples that cannot be read move nothing", unreadable},
-		{"another baseline makes no ratio jump", rebased},
-		{"what is published can be read again, whatever other sources say", extreme},
-		{"to empty what is published ends it at once, and it starts anew", emptied},
-		{"a look at the view just before a window ends does not have it missed", looked},
-		{"a clock that was ahead for a moment moves nothing", ahead},
+		{"invalid settings leave the last good ones in effect, and are reported", badSettings},
+		{"does not move ratios if samples cannot be read", unreadable},
+		{"a changed baseline does not make ratios jump", rebased},
+		{"published ratios can be read back for any ratios of other sources", extreme},
+		{"emptying the ConfigMap ends the ratios at once, and they start again", emptied},
+		{"a view just before the end of a window does not skip the window", looked},
+		{"a clock that was briefly ahead moves nothing", ahead},
 	} {
 		n++
 		name := fmt.Sprint("p", n)
@@ -45,8 +45,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// byItself runs the judge, which all others only ask to judge, so that it does so when
-// they say.
+// byItself runs the judge. All other tests call it directly, so that they control when it
+// judges.
 func byItself(t *testing.T, s *stored) {
 	s.set(t, applied)
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
@@ -114,13 +114,13 @@ func calm(t *testing.T, s *stored) {
 		t.Errorf("got %+v", entry.Ratio)
 	}
 
-	// 3 % more changes nothing, 12 % more do in steps.
+	// A rise of 3 % changes nothing; a rise of 12 % changes the ratio in steps.
 	settled := r.ratio("n4")
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)
 	r.measure(t, "c3", 1.2)
 	r.measure(t, "n4", 1.08*1.03)
-	r.clock.Step(11 * 24 * time.Hour) // What was measured first does not count any more.
+	r.clock.Step(11 * 24 * time.Hour) // The first measurements no longer count.
 	r.hours(t, 4)
 	if got := r.ratio("n4"); got != settled {
 		t.Errorf("a change of 3 %% moved n4 from %v to %v", settled, got)
@@ -136,10 +136,10 @@ func calm(t *testing.T, s *stored) {
 	}
 	t.Logf("n4 %.5v", way)
 	if !near(way[len(way)-1], 1.2096) || !slices.IsSorted(way) || len(slices.Compact(slices.Clone(way))) < 3 {
-		t.Errorf("n4 went %v", way)
+		t.Errorf("n4 moved through %v", way)
 	}
 
-	// Nothing is measured any more: what others say decides again.
+	// There are no measurements left: the other sources take effect again.
 	r.clock.Step(91 * 24 * time.Hour)
 	r.hours(t, 6)
 	entry, _ = r.store.Table().Lookup("n4")
@@ -197,10 +197,10 @@ func led(t *testing.T, s *stored) {
 	})
 	other.hours(t, 3)
 	if got := leader.ratio("n4"); got != 1.25 {
-		t.Errorf("who does not lead moves n4 to %v", got)
+		t.Errorf("a replica that does not lead moved n4 to %v", got)
 	}
 	leader.hours(t, 6)
-	localcluster.Eventually(t, "the ratio at the other", func() error {
+	localcluster.Eventually(t, "the ratio at the other replica", func() error {
 		if got := other.ratio("n4"); got != leader.ratio("n4") || !near(got, 1.08) {
 			return fmt.Errorf("%v, the leader has %v", got, leader.ratio("n4"))
 		}
@@ -295,7 +295,7 @@ func rebased(t *testing.T, s *stored) {
 		t.Errorf("c3 jumps to %v", got)
 	}
 	r.hours(t, 5)
-	// n4 is the baseline now, and has what the other source says: 1.25. c3 is
+	// n4 is the baseline now, with 1.25 from the other source. c3 is
 	// 1.2/1.08 times as fast.
 	if got := r.ratio("c3"); !near(got, 1.25*1.2/1.08) || r.ratio("n4") != 1.25 {
 		t.Errorf("c3 has %v, n4 %v", got, r.ratio("n4"))

@@ -1,6 +1,6 @@
-// Package judge moves measured ratios: it compares what was measured with what the
-// other sources of ratios say, and has the provider publish what that comes to,
-// calmly, for node types that are to follow; for the others it only tells.
+// Package judge changes measured ratios. It compares the measurements with the ratios of the
+// other sources and, for node types that follow benchmarks, lets the provider publish the
+// result in gradual steps. For other node types, it only makes the result available.
 //
-// It must not know where samples come from, nor how what is published is kept.
+// It must not know where samples come from or how published ratios are stored.
 package judge

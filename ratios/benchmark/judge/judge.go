@@ -13,35 +13,34 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 )
 
-// Ratios are those in force, of all sources; a ratios.Store is.
+// Ratios provides the current ratios of all sources. A ratios.Store implements it.
 type Ratios interface {
-	// Table is nil while there is none.
+	// Table returns the current table; nil while there is none.
 	Table() *ratios.Table
-	// LookupWithout returns what the sources other than this one say of a node type.
+	// LookupWithout returns the ratio that a node type would have if the source
+	// were empty.
 	LookupWithout(source, nodeType string) (ratios.Ratio, bool)
 }
 
-// Config is what a Judge is made of. All fields must be set, where no default is
-// named.
+// Config configures a Judge. All fields without a default must be set.
 type Config struct {
-	// Provider has the samples and the settings, and publishes what is judged.
+	// Provider has the samples and the settings, and publishes the ratios.
 	Provider *benchmark.Provider
 	Ratios   Ratios
-	// Leads tells whether this replica is the one that moves ratios; by default it
-	// is.
+	// Leads reports whether this replica changes ratios. By default, it does.
 	Leads func() bool
-	// Clock is the system's by default.
+	// Clock is the system clock by default.
 	Clock clock.WithTicker
 }
 
-// Judge moves what its provider publishes. All methods may be called at any time from
-// any goroutine.
+// Judge changes the ratios that its provider publishes. All methods are safe for concurrent
+// use.
 type Judge struct {
 	config Config
 	view   views
 }
 
-// New returns a judge that moves nothing until Run.
+// New returns a judge that changes nothing until Run.
 func New(c Config) *Judge {
 	if c.Leads == nil {
 		c.Leads = func() bool { return true }
@@ -52,12 +51,11 @@ func New(c Config) *Judge {
 	return &Judge{config: c}
 }
 
-// retryPeriod is how soon a judgement that could not be made or stored is tried
-// again.
+// retryPeriod is how soon a judgment that could not be made or stored is retried.
 const retryPeriod = 10 * time.Second
 
-// Run judges every window once it has ended, where this replica leads, until ctx is
-// done; then it returns nil.
+// Run judges every window after its end, while this replica leads, until ctx is done. Then it
+// returns nil.
 func (j *Judge) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	configured := j.config.Provider.WatchSettings()
@@ -69,7 +67,7 @@ func (j *Judge) Run(ctx context.Context) error {
 		}
 		next := j.next(err)
 		if text := fmt.Sprint(err); err != nil && text != last {
-			logger.Error(err, "Measured ratios stay as they are, trying again")
+			logger.Error(err, "Measured ratios not updated, trying again")
 			last = text
 		}
 		timer := j.config.Clock.NewTimer(next.Sub(j.config.Clock.Now()))
@@ -84,7 +82,7 @@ func (j *Judge) Run(ctx context.Context) error {
 	}
 }
 
-// next is when the present window ends, or earlier if the last judgement was none.
+// next returns when the current window ends, or an earlier time if the last judgment failed.
 func (j *Judge) next(failed error) time.Time {
 	now := j.config.Clock.Now()
 	retry := now.Add(retryPeriod)
@@ -98,10 +96,9 @@ func (j *Judge) next(failed error) time.Time {
 	return retry
 }
 
-// Judge moves what is published by what is known now, if this replica leads and
-// the window that ended last was not judged yet; Run does so by itself. Where not
-// all of that is known, everything stays as it is: samples that cannot be read have
-// not aged.
+// Judge updates the published ratios if this replica leads and the last window that ended has
+// not been judged yet. Run calls it automatically. If the settings or samples are not fully
+// known, nothing changes: samples that cannot be read do not count as expired.
 func (j *Judge) Judge(ctx context.Context) error {
 	if !j.config.Leads() || j.config.Ratios.Table() == nil {
 		return nil

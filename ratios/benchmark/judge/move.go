@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// moved returns what is published after the judgement, and whether that is another.
+// moved returns the published state after the judgment, and whether it differs.
 func (j *Judge) moved(ctx context.Context, now benchmark.Published, v *View) (benchmark.Published, bool) {
 	names := map[string]bool{}
 	for name := range now.NodeTypes {
@@ -33,7 +33,7 @@ func (j *Judge) moved(ctx context.Context, now benchmark.Published, v *View) (be
 	at := j.config.Clock.Now()
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		before, ok := now.NodeTypes[name]
-		// What has ended starts anew with a window that did not count for it.
+		// A ratio that has ended starts again only in a window that was not yet judged for it.
 		if !ok && !v.Settings.Pace.Due(j.config.Provider.JudgedBefore(name), at) {
 			continue
 		}
@@ -46,13 +46,13 @@ func (j *Judge) moved(ctx context.Context, now benchmark.Published, v *View) (be
 	return next, changed
 }
 
-// move returns what becomes of one node type.
+// move returns the new published state of one node type.
 func (j *Judge) move(ctx context.Context, name string, before benchmark.Entry, v *View, at time.Time) benchmark.Entry {
 	in := j.input(name, v)
 	before = j.rebase(before, v.Baseline)
 	after := benchmark.Entry{State: pace.Next(before.State, in, at, v.Settings.Pace), Why: before.Why}
 	if after.Ratio != before.Ratio {
-		after.Why = "on the way back to what other sources say"
+		after.Why = "returning to the ratio of the other sources"
 		if e, ok := v.Estimate(name); ok && in.Estimate > 0 {
 			after.Why = why(e)
 		}
@@ -64,8 +64,8 @@ func (j *Judge) move(ctx context.Context, name string, before benchmark.Entry, v
 	return after
 }
 
-// rebase keeps a ratio in force that is relative to another baseline, as one to the
-// present: machines are as fast as before. It needs what both come to.
+// rebase converts a ratio to a previous baseline into one to the current baseline: machines are
+// as fast as before. It needs the ratios of both baselines.
 func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
 	if e.Ratio == 0 || e.Baseline == baseline {
 		return e
@@ -80,7 +80,7 @@ func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
 	return e
 }
 
-// input is what is known of one node type.
+// input returns what is known about one node type.
 func (j *Judge) input(name string, v *View) pace.Input {
 	in := pace.Input{Baseline: v.Baseline, Below: j.below(name, v.Baseline)}
 	if e, ok := v.Estimate(name); ok && v.Settings.Mode(name) == settings.Apply {
@@ -89,8 +89,8 @@ func (j *Judge) input(name string, v *View) pace.Input {
 	return in
 }
 
-// target is what an estimate moves a ratio to, the same as people are suggested; 0
-// if there is too little to tell.
+// target returns the ratio that an estimate leads to, which is also the suggested ratio; 0 if
+// there are too few measurements.
 func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
 	for _, h := range e.Doubts {
 		if h.Code.NotEnough() {
@@ -100,9 +100,9 @@ func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
 	return benchmark.Significant(e.Ratio), len(e.Doubts) > 0
 }
 
-// below is what would be in force without the measured ratios, relative to the
-// baseline, as far as a way from or to it can be published. Machines of one CPU model
-// are else as all of their type.
+// below returns the ratio to the baseline that would be in effect without measured ratios,
+// limited to what can be published. Without its own ratio, a CPU model has that of its node
+// type.
 func (j *Judge) below(name, baseline string) float64 {
 	table := j.config.Ratios.Table()
 	if table == nil {

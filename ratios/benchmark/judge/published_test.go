@@ -11,15 +11,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// extreme has another source say what cannot be published, of which a measured ratio
-// starts, and to which it is rebased.
+// extreme tests with another source whose ratio is too extreme to be published. A measured
+// ratio starts from it, and is rebased to it.
 func extreme(t *testing.T, s *stored) {
 	s.set(t, applied)
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	other := byHand()
 	other.Ratios["n4"], other.Ratios["c3"] = ratios.Ratio{CPUPerf: 500, MemoryPerf: 1}, ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
 	r.base.Set(ratios.Update{Layer: other})
-	localcluster.Eventually(t, "what the other source says", func() error {
+	localcluster.Eventually(t, "the ratio of the other source", func() error {
 		if got := r.ratio("n4"); got != 500 {
 			return fmt.Errorf("n4 has %v", got)
 		}
@@ -41,7 +41,7 @@ func extreme(t *testing.T, s *stored) {
 	}
 }
 
-// emptied has a person end all measured ratios.
+// emptied ends all measured ratios as a person would.
 func emptied(t *testing.T, s *stored) {
 	s.set(t, applied)
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
@@ -52,19 +52,19 @@ func emptied(t *testing.T, s *stored) {
 		t.Fatalf("n4 has %v", got)
 	}
 	s.write(t, s.state(), nil)
-	localcluster.Eventually(t, "what the other source says", func() error {
+	localcluster.Eventually(t, "the ratio of the other source", func() error {
 		if got := r.ratio("n4"); got != 1.25 {
 			return fmt.Errorf("n4 has %v", got)
 		}
 		return nil
 	})
-	// The window that was judged before does not count again.
+	// The window that was judged already does not count again.
 	if err := r.judge.Judge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.hours(t, 1)
 	if got := r.ratio("n4"); got != 1.25 {
-		t.Errorf("before it is confirmed anew n4 has %v", got)
+		t.Errorf("before it is confirmed again, n4 has %v", got)
 	}
 	r.hours(t, 5)
 	if got := r.ratio("n4"); !near(got, 1.08) {

@@ -50,7 +50,7 @@ func (s *stored) config(c benchmark.Config) benchmark.Config {
 	return c
 }
 
-// write writes what a person would with kubectl.
+// write writes data as a person would with kubectl.
 func (s *stored) write(t *testing.T, name string, data map[string]string) {
 	t.Helper()
 	api := s.client.CoreV1().ConfigMaps(s.namespace)
@@ -69,8 +69,8 @@ func (s *stored) set(t *testing.T, text string) {
 	s.write(t, s.settings(), map[string]string{settings.Key: text})
 }
 
-// replica is a judge, its provider, the store that this is the first source of, and a
-// second source that says n2d 1 and n4 1.25. The judge does not run: tests say when it
+// replica is a judge, its provider, and a store with the provider as first source and a
+// second source with n2d 1 and n4 1.25. The judge does not run: tests control when it
 // judges.
 type replica struct {
 	judge *Judge
@@ -124,7 +124,7 @@ func (s *stored) start(t *testing.T, clock *clocktesting.FakeClock, c benchmark.
 	return r
 }
 
-// ratio is what is in force for a node type.
+// ratio returns the effective ratio of a node type.
 func (r *replica) ratio(nodeType string) float64 {
 	e, ok := r.store.Table().Lookup(nodeType)
 	if !ok {
@@ -133,7 +133,7 @@ func (r *replica) ratio(nodeType string) float64 {
 	return e.Ratio.CPUPerf
 }
 
-// hours lets so many windows end, one after the other, and be judged.
+// hours advances the clock by n windows, and judges each of them.
 func (r *replica) hours(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -170,7 +170,7 @@ func (r *replica) measure(t *testing.T, nodeType string, perf float64) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 0.002 }
 
-// all are the names of the ConfigMaps that the provider may write.
+// all returns the names of the ConfigMaps that the provider may write.
 func (s *stored) all() []string {
 	names := []string{s.state()}
 	for i := range samples.Shards {

@@ -14,32 +14,32 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
 
-// View is what is known at a moment. Nobody may change it.
+// View is what is known at one time. It must not be modified.
 type View struct {
-	// Time is when it was made.
+	// Time is when the view was created.
 	Time     time.Time
 	Settings *settings.Settings
-	// Baseline is empty while no table names one; then there are no estimates.
+	// Baseline is empty while there is no table. Then there are no estimates.
 	Baseline   string
 	Aggregates []estimate.Aggregate
-	// Estimates are by node type.
+	// Estimates are sorted by node type.
 	Estimates []estimate.Estimate
-	// Progress is that of node types which follow their estimates, and of those on
-	// their way back.
+	// Progress has the node types that follow their estimates, and those that
+	// return to the ratio of the other sources.
 	Progress map[string]Progress
 }
 
 // Progress is how the ratio of a node type follows its estimate.
 type Progress struct {
 	pace.State
-	// Target is the ratio to the baseline that it is on its way to; State.Ratio if
-	// it rests.
+	// Target is the ratio to the baseline that the ratio moves toward;
+	// State.Ratio if it does not move.
 	Target float64
 	// Next is when it is judged next.
 	Next time.Time
 }
 
-// Estimate returns that of a node type.
+// Estimate returns the estimate of a node type.
 func (v *View) Estimate(nodeType string) (*estimate.Estimate, bool) {
 	i, found := slices.BinarySearchFunc(v.Estimates, nodeType, func(e estimate.Estimate, name string) int {
 		return strings.Compare(e.NodeType, name)
@@ -50,18 +50,17 @@ func (v *View) Estimate(nodeType string) (*estimate.Estimate, bool) {
 	return &v.Estimates[i], true
 }
 
-// freshFor is how long estimates count although nothing has changed: samples grow
-// old.
+// freshFor is how long estimates are reused if nothing has changed: samples age.
 const freshFor = time.Minute
 
-// views keeps the estimates that were made last.
+// views caches the last estimates.
 type views struct {
 	mu       sync.Mutex
 	last     *View
 	revision int64
 }
 
-// View returns what is known now. The error is that of Ready.
+// View returns what is known now. The error is the error of Ready.
 func (j *Judge) View() (*View, error) {
 	set, err := j.ready()
 	if err != nil {
@@ -72,14 +71,13 @@ func (j *Judge) View() (*View, error) {
 	return &v, nil
 }
 
-// Ready says what is not known yet, nil if there is a View. It costs next to
-// nothing, other than a view.
+// Ready returns what is not known yet; nil if there is a View. Unlike View, it is cheap.
 func (j *Judge) Ready() error {
 	_, err := j.ready()
 	return err
 }
 
-var errSettingsUnread = errors.New("the settings of benchmarks are not read yet")
+var errSettingsUnread = errors.New("the benchmark settings are not read yet")
 
 func (j *Judge) ready() (*settings.Settings, error) {
 	set, err := j.config.Provider.Settings()
@@ -92,8 +90,8 @@ func (j *Judge) ready() (*settings.Settings, error) {
 	return set, nil
 }
 
-// estimated returns the part of a view that takes long to make. Callers at a time
-// wait for one of them.
+// estimated returns the part of a view that is slow to compute. Concurrent callers share one
+// computation.
 func (j *Judge) estimated(set *settings.Settings) *View {
 	j.view.mu.Lock()
 	defer j.view.mu.Unlock()
@@ -101,7 +99,7 @@ func (j *Judge) estimated(set *settings.Settings) *View {
 	all, revision := j.config.Provider.Samples().All()
 	baseline := j.baseline()
 	if v := j.view.last; v != nil && v.Settings == set && j.view.revision == revision && v.Baseline == baseline {
-		// One of a clock that was ahead is not fresh until then.
+		// A view from a clock that was ahead is not fresh.
 		if age := now.Sub(v.Time); age >= 0 && age < freshFor {
 			return v
 		}
@@ -115,8 +113,7 @@ func (j *Judge) estimated(set *settings.Settings) *View {
 	return v
 }
 
-// baseline is the node type that requests are written for; empty while nobody
-// knows.
+// baseline returns the node type that requests are written for; empty while there is no table.
 func (j *Judge) baseline() string {
 	table := j.config.Ratios.Table()
 	if table == nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 )
 
-// mostParts is how many benchmarks are named: the text is kept with the ratio.
+// mostParts limits how many benchmarks are named: the text is stored with the ratio.
 const mostParts = 8
 
-// why tells in one line what a ratio is made of.
+// why describes on one line what a ratio is computed from.
 func why(e *estimate.Estimate) string {
 	var parts []string
 	for _, part := range e.Parts {
@@ -25,5 +25,5 @@ func why(e *estimate.Estimate) string {
 	if e.Machines == 1 {
 		machines = "machine"
 	}
-	return fmt.Sprintf("%.2f (%.2f to %.2f) by %d %s: %s", e.Ratio, e.Low, e.High, e.Machines, machines, strings.Join(parts, ", "))
+	return fmt.Sprintf("%.2f (%.2f to %.2f) from %d %s: %s", e.Ratio, e.Low, e.High, e.Machines, machines, strings.Join(parts, ", "))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 )
 
-// looked has somebody look at the view just before each window ends.
+// looked calls View just before each window ends.
 func looked(t *testing.T, s *stored) {
 	s.set(t, applied)
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
@@ -34,7 +34,7 @@ func looked(t *testing.T, s *stored) {
 	}
 }
 
-// ahead has a view made by a clock that is put right then.
+// ahead creates a view with a clock that is corrected afterward.
 func ahead(t *testing.T, s *stored) {
 	s.set(t, applied)
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})

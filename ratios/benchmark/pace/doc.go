@@ -1,26 +1,27 @@
-// Package pace says how ratios follow estimates: not for small changes, not
-// before they are confirmed, and in steps. Everything here is a pure function.
+// Package pace defines how ratios follow estimates: they ignore small changes, wait until a
+// change is confirmed, and then move in steps. Everything here is a pure function.
 //
-// Time goes by in windows that begin at multiples of their length since 1970, so
-// that all replicas speak of the same ones. Once a window the ratio is judged:
+// Time is divided into windows that begin at multiples of their length since 1970, so that all
+// replicas use the same windows. The ratio is judged once per window:
 //
-//   - A target within the dead band moves nothing.
-//   - One beyond it must be beyond it, on the same side, in several windows in a
-//     row. The last of them makes the first step.
-//   - From then on the ratio follows the target, which follows the estimate, until
-//     it is there exactly. A target that falls back behind the ratio stops it: a
-//     direction is never turned without being confirmed.
-//   - Without an estimate, if that is confirmed, too, the ratio goes back to what
-//     is in force without benchmarks, and ends there.
-//   - An estimate that is held back stops everything.
+//   - A target within the dead band changes nothing.
+//   - A target outside of it must be outside, on the same side, in several consecutive
+//     windows. The last of these windows makes the first step.
+//   - From then on, the ratio follows the target, which follows the estimate, until it
+//     reaches the target exactly. If the target falls behind the ratio, the ratio stops: a
+//     change of direction must always be confirmed.
+//   - If there is no estimate, and this is confirmed, too, the ratio returns to the ratio
+//     that is in effect without benchmarks, and ends there.
+//   - An estimate that is held back stops the ratio.
 //
-// Ratios start from what is in force without them. Where the first target is within
-// the dead band of that, there is none: it would change sizes for nothing.
+// A measured ratio starts from the ratio that is in effect without it. If the first target is
+// within the dead band of that ratio, no measured ratio starts: it would change sizes without
+// need.
 //
-// Steps compound: a step of an hour multiplies or divides by 1 + MaxStepPerHour,
-// one of a shorter window by the root of it, so that the way up is the way down
-// and shorter windows are not faster. After a longer pause, or with longer windows,
-// a step still is that of an hour.
+// Steps compound. A step of one hour multiplies or divides the ratio by 1 + MaxStepPerHour. A
+// step of a shorter window uses the corresponding root, so that moving up and down is symmetric
+// and shorter windows are not faster. After a longer pause, or with longer windows, a step is
+// still that of one hour.
 //
-// It must not know how estimates are made, nor where states are kept.
+// It must not know how estimates are made or where states are stored.
 package pace

@@ -6,61 +6,64 @@ import (
 	"time"
 )
 
-// Settings say how calm ratios are.
+// Settings control how ratios follow estimates.
 type Settings struct {
-	// DeadBand is by what share a target must differ to be followed, e.g. 0.05.
+	// DeadBand is the relative difference of a target up to which it is not
+	// followed, e.g. 0.05.
 	DeadBand float64
-	// Windows is how many windows in a row must say so, and Window how long one
-	// is; less than 1 and less than a second count as that.
+	// Windows is the number of consecutive windows that must confirm a change,
+	// and Window the length of one; the minimums are 1 and one second.
 	Windows int
 	Window  time.Duration
-	// MaxStepPerHour is by what share a ratio changes at most, e.g. 0.1.
+	// MaxStepPerHour is the maximum relative change of a ratio, e.g. 0.1.
 	MaxStepPerHour float64
-	// Min and Max are what a target is clamped to.
+	// Min and Max are the bounds that targets are clamped to.
 	Min, Max float64
 }
 
-// Defaults are calm.
+// Defaults returns conservative settings.
 func Defaults() Settings {
 	return Settings{DeadBand: 0.05, Windows: 2, Window: time.Hour, MaxStepPerHour: 0.1, Min: 0.5, Max: 2}
 }
 
-// State is what is remembered of one node type between windows. Its JSON is how
-// it is kept.
+// State is what is remembered about one node type between windows. Its JSON is the format in
+// which it is stored.
 type State struct {
-	// Baseline is what Ratio is relative to.
+	// Baseline is the node type that Ratio is relative to.
 	Baseline string `json:"baseline"`
-	// Ratio is the one in force; 0 if there is none.
+	// Ratio is the published ratio; 0 if there is none.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Judged is the end of the last window that was judged.
 	Judged time.Time `json:"judged"`
-	// Confirmed is how many windows in a row have said that the ratio is to move
-	// up (Direction 1) or down (-1); Ending tells that it is to go there to end.
+	// Confirmed is the number of consecutive windows that have confirmed a move
+	// up (Direction 1) or down (-1). Ending means that the ratio ends when it
+	// reaches the target.
 	Confirmed int  `json:"confirmed,omitempty"`
 	Direction int  `json:"direction,omitempty"`
 	Ending    bool `json:"ending,omitempty"`
-	// Moving tells that the ratio is on its way, in steps, since it was confirmed.
+	// Moving means that the move is confirmed and the ratio moves in steps.
 	Moving bool `json:"moving,omitempty"`
 	// Changed is the end of the window that last changed Ratio.
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Input is what is known of the node type now. Ratios are relative to Baseline.
+// Input is what is known about the node type now. Ratios are relative to Baseline.
 type Input struct {
 	Baseline string
-	// Estimate is the target; 0 if there is not enough to tell one.
+	// Estimate is the target; 0 if there are too few measurements for one.
 	Estimate float64
-	// HeldBack tells that there is enough, but that it does not agree: the ratio
-	// stays what it is.
+	// HeldBack means that the measurements are enough, but disagree: the
+	// ratio does not change.
 	HeldBack bool
-	// Below is what would be in force without benchmarks: where the ratio starts
-	// from and goes back to. 1 where nobody else knows the node type.
+	// Below is the ratio that would be in effect without benchmarks: the ratio
+	// starts from it and returns to it. It is 1 if no other source knows the node
+	// type.
 	Below float64
 }
 
-// Next judges the window that ended last before now. A window that was judged
-// before changes nothing; several that were missed count as one. A ratio relative
-// to another baseline is forgotten.
+// Next judges the last window that ended before now. A window that has been judged already
+// changes nothing. Several missed windows count as one. A ratio relative to another baseline is
+// forgotten.
 func Next(s State, in Input, now time.Time, settings Settings) State {
 	end := settings.windowEnd(now)
 	since, judge := settings.elapsed(s.Judged, end)
@@ -80,7 +83,7 @@ func Next(s State, in Input, now time.Time, settings Settings) State {
 	return s.follow(in.toward(settings), in.below(), since, settings)
 }
 
-// follow judges a window whose target is the given one, 0 if there is none.
+// follow judges a window with the given target, which is 0 if there is none.
 func (s State) follow(target, below float64, since time.Duration, settings Settings) State {
 	from := s.Ratio
 	if from == 0 {
@@ -119,14 +122,14 @@ func (s State) follow(target, below float64, since time.Duration, settings Setti
 	return s.rest()
 }
 
-// rest forgets what was confirmed.
+// rest resets the confirmations.
 func (s State) rest() State {
 	s.Confirmed, s.Direction, s.Ending, s.Moving = 0, 0, false, false
 	return s
 }
 
-// Target is where the ratio is on its way to, or would be once that is confirmed;
-// the ratio itself if it rests.
+// Target returns the ratio that the node type moves toward, or will move toward after it is
+// confirmed; the current ratio if it does not move.
 func (s State) Target(in Input, settings Settings) float64 {
 	target := in.toward(settings)
 	switch {
@@ -138,10 +141,10 @@ func (s State) Target(in Input, settings Settings) float64 {
 	return target
 }
 
-// Empty tells that there is nothing to remember of the node type.
+// Empty reports whether there is nothing to remember about the node type.
 func (s State) Empty() bool { return s.Ratio == 0 && s.Confirmed == 0 }
 
-// toward is the estimate as far as it may be followed; 0 if there is none.
+// toward returns the estimate, clamped to Min and Max; 0 if there is none.
 func (in Input) toward(settings Settings) float64 {
 	if !positive(in.Estimate) {
 		return 0

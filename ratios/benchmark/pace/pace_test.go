@@ -17,29 +17,29 @@ var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 var nearly = cmpopts.EquateApprox(1e-12, 0)
 
-// good is an estimate of what is 1 without it.
+// good returns an estimate for a ratio that is 1 without benchmarks.
 func good(estimate float64) Input { return Input{Baseline: "n2d", Estimate: estimate, Below: 1} }
 
 func goodOver(below, estimate float64) Input {
 	return Input{Baseline: "n2d", Estimate: estimate, Below: below}
 }
 
-// none tells that there is not enough, held that it does not agree.
+// none stands for too few measurements, held for measurements that disagree.
 var (
 	none = Input{Baseline: "n2d", Below: 1}
 	held = Input{Baseline: "n2d", Estimate: 1.9, HeldBack: true, Below: 1}
 )
 
 func TestPace(t *testing.T) {
-	t.Run("how a ratio follows its estimates", howARatioFollowsItsEstimates)
-	t.Run("another baseline starts anew", anotherBaselineStartsAnew)
-	t.Run("a state that moves though nothing was confirmed is confirmed first", aStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst)
-	t.Run("where the ratio is on its way to", whereTheRatioIsOnItsWayTo)
+	t.Run("a ratio follows its estimates", aRatioFollowsItsEstimates)
+	t.Run("a changed baseline resets the state", aChangedBaselineResetsTheState)
+	t.Run("a moving state without confirmations is confirmed first", aMovingStateWithoutConfirmationsIsConfirmedFirst)
+	t.Run("returns the target of a ratio", returnsTheTargetOfARatio)
 	t.Run("a state is empty when there is nothing to remember", aStateIsEmptyWhenThereIsNothingToRemember)
-	t.Run("a state is kept as JSON", aStateIsKeptAsJSON)
+	t.Run("a state survives JSON", aStateSurvivesJSON)
 }
 
-func howARatioFollowsItsEstimates(t *testing.T) {
+func aRatioFollowsItsEstimates(t *testing.T) {
 	in := func(inputs ...Input) []Input { return inputs }
 	is := func(ratios ...float64) []float64 { return ratios }
 	three := Defaults()
@@ -47,47 +47,47 @@ func howARatioFollowsItsEstimates(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		settings Settings
-		from     float64 // 0 is no ratio yet.
+		from     float64 // 0 means no ratio yet.
 		inputs   []Input
 		want     []float64
 	}{
-		{"what differs by the dead band moves nothing", Defaults(), 1, in(good(1.05), good(1.05), good(1.05), good(0.95), good(0.95), good(0.95)), is(1, 1, 1, 1, 1, 1)},
-		{"what differs by more moves once it is confirmed", Defaults(), 1, in(good(1.06), good(1.06)), is(1, 1.06)},
-		{"no faster than a step", Defaults(), 1, in(good(1.25), good(1.25), good(1.25), good(1.25), good(1.25)), is(1, 1.1, 1.21, 1.25, 1.25)},
-		{"down as up", Defaults(), 1.25, in(good(1), good(1), good(1), good(1), good(1)), is(1.25, 1.25/1.1, 1.25/1.21, 1, 1)},
-		{"more windows when so many are to confirm it", three, 1, in(good(1.06), good(1.06), good(1.06)), is(1, 1, 1.06)},
-		{"one within the dead band and it counts anew", Defaults(), 1, in(good(1.2), good(1.01), good(1.2), good(1.1)), is(1, 1, 1, 1.1)},
-		{"the other direction counts anew", Defaults(), 1, in(good(1.1), good(0.9), good(1.1), good(0.9), good(0.9)), is(1, 1, 1, 1, 1/1.1)},
-		{"while it moves, the target follows the estimate", Defaults(), 1, in(good(1.5), good(1.5), good(1.2), good(1.3), good(1.3)), is(1, 1.1, 1.2, 1.2, 1.3)},
-		{"what is on its way goes the whole way, into the dead band too", Defaults(), 1, in(good(1.12), good(1.12), good(1.12)), is(1, 1.1, 1.12)},
-		{"a target that falls back behind the ratio a little stops it", Defaults(), 1, in(good(1.5), good(1.5), good(1.08), good(1.08), good(1.08)), is(1, 1.1, 1.1, 1.1, 1.1)},
-		{"one that falls back far is confirmed anew", Defaults(), 1, in(good(1.5), good(1.5), good(0.9), good(0.9), good(0.9), good(0.9)), is(1, 1.1, 1.1, 1, 1/1.1, 0.9)},
-		{"after its target it rests", Defaults(), 1, in(good(1.06), good(1.06), good(1.1), good(1.1)), is(1, 1.06, 1.06, 1.06)},
+		{"a difference up to the dead band changes nothing", Defaults(), 1, in(good(1.05), good(1.05), good(1.05), good(0.95), good(0.95), good(0.95)), is(1, 1, 1, 1, 1, 1)},
+		{"a larger difference moves the ratio after it is confirmed", Defaults(), 1, in(good(1.06), good(1.06)), is(1, 1.06)},
+		{"moves no faster than a step per window", Defaults(), 1, in(good(1.25), good(1.25), good(1.25), good(1.25), good(1.25)), is(1, 1.1, 1.21, 1.25, 1.25)},
+		{"moves down as fast as up", Defaults(), 1.25, in(good(1), good(1), good(1), good(1), good(1)), is(1.25, 1.25/1.1, 1.25/1.21, 1, 1)},
+		{"waits for the configured number of windows", three, 1, in(good(1.06), good(1.06), good(1.06)), is(1, 1, 1.06)},
+		{"an estimate within the dead band resets the count", Defaults(), 1, in(good(1.2), good(1.01), good(1.2), good(1.1)), is(1, 1, 1, 1.1)},
+		{"the other direction resets the count", Defaults(), 1, in(good(1.1), good(0.9), good(1.1), good(0.9), good(0.9)), is(1, 1, 1, 1, 1/1.1)},
+		{"while the ratio moves, the target follows the estimate", Defaults(), 1, in(good(1.5), good(1.5), good(1.2), good(1.3), good(1.3)), is(1, 1.1, 1.2, 1.2, 1.3)},
+		{"a moving ratio continues into the dead band up to the target", Defaults(), 1, in(good(1.12), good(1.12), good(1.12)), is(1, 1.1, 1.12)},
+		{"a target slightly behind the ratio stops it", Defaults(), 1, in(good(1.5), good(1.5), good(1.08), good(1.08), good(1.08)), is(1, 1.1, 1.1, 1.1, 1.1)},
+		{"a target far behind the ratio must be confirmed again", Defaults(), 1, in(good(1.5), good(1.5), good(0.9), good(0.9), good(0.9), good(0.9)), is(1, 1.1, 1.1, 1, 1/1.1, 0.9)},
+		{"a ratio stops at its target", Defaults(), 1, in(good(1.06), good(1.06), good(1.1), good(1.1)), is(1, 1.06, 1.06, 1.06)},
 		{"targets are clamped", Defaults(), 1.9, in(good(9), good(9), good(9)), is(1.9, 2, 2)},
-		{"to the least, too", Defaults(), 0.55, in(good(0.1), good(0.1), good(0.1)), is(0.55, 0.5, 0.5)},
+		{"targets are clamped to the minimum, too", Defaults(), 0.55, in(good(0.1), good(0.1), good(0.1)), is(0.55, 0.5, 0.5)},
 
-		{"it starts from what is in force without it", Defaults(), 0, in(goodOver(1.3, 1.08), goodOver(1.3, 1.08), goodOver(1.3, 1.08)), is(0, 1.3/1.1, 1.08)},
-		{"from beyond the clamp, too", Defaults(), 0, in(goodOver(3, 1.9), goodOver(3, 1.9)), is(0, 3/1.1)},
-		{"and not at all if that is within the dead band", Defaults(), 0, in(goodOver(1.1, 1.08), goodOver(1.1, 1.08), goodOver(1.1, 1.08)), is(0, 0, 0)},
-		{"nor without an estimate", Defaults(), 0, in(none, none, none), is(0, 0, 0)},
-		{"nor with one that is held back", Defaults(), 0, in(held, held, held), is(0, 0, 0)},
-		{"what is in force without it counts as 1 if it cannot be", Defaults(), 0, in(goodOver(0, 1.2), goodOver(-1, 1.2), goodOver(math.NaN(), 1.2)), is(0, 1.1, 1.2)},
+		{"starts from the ratio without benchmarks", Defaults(), 0, in(goodOver(1.3, 1.08), goodOver(1.3, 1.08), goodOver(1.3, 1.08)), is(0, 1.3/1.1, 1.08)},
+		{"starts from a ratio outside of the clamp, too", Defaults(), 0, in(goodOver(3, 1.9), goodOver(3, 1.9)), is(0, 3/1.1)},
+		{"does not start if the target is within the dead band", Defaults(), 0, in(goodOver(1.1, 1.08), goodOver(1.1, 1.08), goodOver(1.1, 1.08)), is(0, 0, 0)},
+		{"does not start without an estimate", Defaults(), 0, in(none, none, none), is(0, 0, 0)},
+		{"does not start with an estimate that is held back", Defaults(), 0, in(held, held, held), is(0, 0, 0)},
+		{"an invalid ratio without benchmarks counts as 1", Defaults(), 0, in(goodOver(0, 1.2), goodOver(-1, 1.2), goodOver(math.NaN(), 1.2)), is(0, 1.1, 1.2)},
 
-		{"held back stays what it is", Defaults(), 1.25, in(held, held, held), is(1.25, 1.25, 1.25)},
-		{"held back stops what moves, and counts anew", Defaults(), 1, in(good(1.5), good(1.5), held, good(1.5), good(1.5)), is(1, 1.1, 1.1, 1.1, 1.21)},
-		{"held back stops what ends", Defaults(), 1.25, in(none, none, held, none, none), is(1.25, 1.25/1.1, 1.25/1.1, 1.25/1.1, 1.25/1.21)},
+		{"an estimate that is held back leaves the ratio unchanged", Defaults(), 1.25, in(held, held, held), is(1.25, 1.25, 1.25)},
+		{"an estimate that is held back stops a moving ratio and resets the count", Defaults(), 1, in(good(1.5), good(1.5), held, good(1.5), good(1.5)), is(1, 1.1, 1.1, 1.1, 1.21)},
+		{"an estimate that is held back stops an ending ratio", Defaults(), 1.25, in(none, none, held, none, none), is(1.25, 1.25/1.1, 1.25/1.1, 1.25/1.1, 1.25/1.21)},
 
-		{"without enough it goes back and ends", Defaults(), 1.2, in(none, none, none, none), is(1.2, 1.2/1.1, 0, 0)},
-		{"that is confirmed, too", Defaults(), 1.2, in(none, good(1.2), none, good(1.2), none), is(1.2, 1.2, 1.2, 1.2, 1.2)},
-		{"it ends from within the dead band, too", Defaults(), 1.02, in(none, none), is(1.02, 0)},
-		{"and where it is already", Defaults(), 1, in(none, none), is(1, 0)},
-		{"what is in force without it comes to be on its other side: confirmed anew", Defaults(), 1.2, in(none, none, goodOver(1.5, 0), goodOver(1.5, 0)),
+		{"without an estimate, the ratio returns and ends", Defaults(), 1.2, in(none, none, none, none), is(1.2, 1.2/1.1, 0, 0)},
+		{"the end must be confirmed, too", Defaults(), 1.2, in(none, good(1.2), none, good(1.2), none), is(1.2, 1.2, 1.2, 1.2, 1.2)},
+		{"ends within the dead band, too", Defaults(), 1.02, in(none, none), is(1.02, 0)},
+		{"ends without a move if it is at the target", Defaults(), 1, in(none, none), is(1, 0)},
+		{"a ratio without benchmarks that crosses to the other side must be confirmed again", Defaults(), 1.2, in(none, none, goodOver(1.5, 0), goodOver(1.5, 0)),
 			is(1.2, 1.2/1.1, 1.2/1.1, 1.2)},
-		{"with enough again it turns around, once that is confirmed", Defaults(), 1.5, in(none, none, none, good(1.5), good(1.5), good(1.5), good(1.5)),
+		{"turns around when there is an estimate again and it is confirmed", Defaults(), 1.5, in(none, none, none, good(1.5), good(1.5), good(1.5), good(1.5)),
 			is(1.5, 1.5/1.1, 1.5/1.21, 1.5/1.21, 1.5/1.1, 1.5, 1.5)},
-		{"an estimate that lies where it is going back to is confirmed by itself", Defaults(), 1.5, in(none, good(1.2), good(1.2)), is(1.5, 1.5, 1.5/1.1)},
-		{"or stays, if it is within the dead band", Defaults(), 1.2, in(none, none, good(1.12), good(1.12)), is(1.2, 1.2/1.1, 1.2/1.1, 1.2/1.1)},
-		{"what cannot be an estimate is none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 0, 0)},
+		{"an estimate equal to the end target must be confirmed separately", Defaults(), 1.5, in(none, good(1.2), good(1.2)), is(1.5, 1.5, 1.5/1.1)},
+		{"an estimate within the dead band stops an ending ratio", Defaults(), 1.2, in(none, none, good(1.12), good(1.12)), is(1.2, 1.2/1.1, 1.2/1.1, 1.2/1.1)},
+		{"an invalid estimate counts as none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 0, 0)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := State{Baseline: "n2d", Ratio: tc.from, Judged: start}
@@ -103,7 +103,7 @@ func howARatioFollowsItsEstimates(t *testing.T) {
 	}
 }
 
-func anotherBaselineStartsAnew(t *testing.T) {
+func aChangedBaselineResetsTheState(t *testing.T) {
 	s := State{Baseline: "n2d", Ratio: 1.25, Judged: start, Confirmed: 1, Direction: 1, Changed: start}
 	in := Input{Baseline: "n4", Estimate: 0.8, Below: 0.9}
 	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
@@ -118,16 +118,16 @@ func anotherBaselineStartsAnew(t *testing.T) {
 	}
 }
 
-func aStateThatMovesThoughNothingWasConfirmedIsConfirmedFirst(t *testing.T) {
+func aMovingStateWithoutConfirmationsIsConfirmedFirst(t *testing.T) {
 	s := State{Baseline: "n2d", Ratio: 1, Judged: start, Direction: 1, Moving: true}
 	for i, want := range []float64{1, 1.1} {
 		if s = Next(s, good(1.5), start.Add(time.Duration(i+1)*time.Hour), Defaults()); s.Ratio != want {
-			t.Errorf("after %d windows the ratio is %v, want %v", i+1, s.Ratio, want)
+			t.Errorf("after %d windows, the ratio is %v, want %v", i+1, s.Ratio, want)
 		}
 	}
 }
 
-func whereTheRatioIsOnItsWayTo(t *testing.T) {
+func returnsTheTargetOfARatio(t *testing.T) {
 	moving := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 2, Direction: 1, Moving: true}
 	ending := State{Baseline: "n2d", Ratio: 1.1, Confirmed: 1, Ending: true}
 	for _, tc := range []struct {
@@ -137,11 +137,11 @@ func whereTheRatioIsOnItsWayTo(t *testing.T) {
 		want  float64
 	}{
 		{"the clamped estimate", moving, good(3), 2},
-		{"what is in force without it", ending, goodOver(0.9, 0), 0.9},
-		{"itself when it rests", State{Baseline: "n2d", Ratio: 1.1}, good(1.2), 1.1},
-		{"itself when it is held back", moving, held, 1.1},
-		{"itself when the baseline became another", moving, Input{Baseline: "n4", Estimate: 2, Below: 1}, 1.1},
-		{"nothing where there is none", State{}, Input{}, 0},
+		{"the ratio without benchmarks", ending, goodOver(0.9, 0), 0.9},
+		{"the ratio itself if it does not move", State{Baseline: "n2d", Ratio: 1.1}, good(1.2), 1.1},
+		{"the ratio itself if the estimate is held back", moving, held, 1.1},
+		{"the ratio itself if the baseline changed", moving, Input{Baseline: "n4", Estimate: 2, Below: 1}, 1.1},
+		{"0 without a ratio", State{}, Input{}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.state.Target(tc.in, Defaults()); got != tc.want {
@@ -162,13 +162,13 @@ func aStateIsEmptyWhenThereIsNothingToRemember(t *testing.T) {
 	}
 }
 
-func aStateIsKeptAsJSON(t *testing.T) {
+func aStateSurvivesJSON(t *testing.T) {
 	states := []State{{}}
 	for i, input := range []Input{good(1.5), good(1.5), good(1.5), held, none, none, none, none} {
 		states = append(states, Next(states[i], input, start.Add(time.Duration(i)*time.Hour), Defaults()))
 	}
 	if !slices.ContainsFunc(states, func(s State) bool { return s.Moving && s.Ending }) {
-		t.Fatalf("no state that ends among %+v", states)
+		t.Fatalf("no ending state in %+v", states)
 	}
 	for _, s := range states {
 		text, err := json.Marshal(s)
@@ -185,6 +185,6 @@ func aStateIsKeptAsJSON(t *testing.T) {
 	}
 	text, err := json.Marshal(State{Baseline: "n2d", Judged: start})
 	if want := fmt.Sprintf(`{"baseline":"n2d","judged":%q}`, start.Format(time.RFC3339)); err != nil || string(text) != want {
-		t.Errorf("one that rests is %s, %v", text, err)
+		t.Errorf("a state at rest is %s, %v", text, err)
 	}
 }

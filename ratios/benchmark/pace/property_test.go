@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// arbitrary are settings, sane or not so.
+// arbitrary returns random settings, valid or not.
 func arbitrary(r *rand.Rand) Settings {
 	return Settings{
 		DeadBand: r.Float64() * 0.2, Windows: r.IntN(5), Window: time.Duration(r.Int64N(int64(12 * time.Hour))),
@@ -16,7 +16,7 @@ func arbitrary(r *rand.Rand) Settings {
 	}
 }
 
-// anything is an input, good or not.
+// anything returns a random input, valid or not.
 func anything(r *rand.Rand) Input {
 	in := Input{Baseline: "n2d", Below: 0.2 + 3*r.Float64(), Estimate: 4 * r.Float64(), HeldBack: r.IntN(8) == 0}
 	switch r.IntN(40) {
@@ -37,20 +37,20 @@ func anything(r *rand.Rand) Input {
 }
 
 func TestProperty(t *testing.T) {
-	t.Run("whatever comes a step is no larger than allowed", whateverComesAStepIsNoLargerThanAllowed)
-	t.Run("a steady target is reached without a detour", aSteadyTargetIsReachedWithoutADetour)
+	t.Run("a step is never larger than allowed", aStepIsNeverLargerThanAllowed)
+	t.Run("reaches a steady target without a detour", reachesASteadyTargetWithoutADetour)
 }
 
-// TestWhateverComesAStepIsNoLargerThanAllowed also tells that a ratio never turns
-// without being confirmed, and always is one that a table can hold.
-func whateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
+// aStepIsNeverLargerThanAllowed also checks that a ratio never turns without being confirmed,
+// and is always valid in a table.
+func aStepIsNeverLargerThanAllowed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	steps, ends := 0, 0
 	for range 300 {
 		settings := arbitrary(r)
 		var s State
 		now, in := start, anything(r)
-		turned := 0 // Windows since the last step in the present direction began.
+		turned := 0 // Windows since the first step in the current direction.
 		last := 0
 		for range 200 {
 			before := s
@@ -60,7 +60,7 @@ func whateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
 			}
 			if s = Next(s, in, now, settings); s.Judged.Equal(before.Judged) {
 				if s != before {
-					t.Fatalf("a window that was judged changed %+v to %+v", before, s)
+					t.Fatalf("a window that was judged already changed %+v to %+v", before, s)
 				}
 				continue
 			}
@@ -76,7 +76,7 @@ func whateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
 				continue
 			}
 			if s.Changed != s.Judged {
-				t.Fatalf("changed without saying so: %+v", s)
+				t.Fatalf("the ratio changed, but not Changed: %+v", s)
 			}
 			steps++
 			from, to := before.Ratio, s.Ratio
@@ -106,13 +106,13 @@ func whateverComesAStepIsNoLargerThanAllowed(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d steps, %d of them the last", steps, ends)
+	t.Logf("%d steps, %d of them final", steps, ends)
 	if steps < 1000 || ends < 20 {
-		t.Error("too few to tell")
+		t.Error("too few steps to be conclusive")
 	}
 }
 
-func aSteadyTargetIsReachedWithoutADetour(t *testing.T) {
+func reachesASteadyTargetWithoutADetour(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	moves := 0
 	for range 2000 {
@@ -120,7 +120,7 @@ func aSteadyTargetIsReachedWithoutADetour(t *testing.T) {
 		settings.Window = time.Duration(1+r.IntN(4)) * 15 * time.Minute
 		from, target := 0.5+1.5*r.Float64(), 0.5+1.5*r.Float64()
 		s := State{Baseline: "n2d", Ratio: from, Judged: start}
-		// As many hours as steps at most, and the windows that confirm.
+		// At most as many hours as steps, and the windows that confirm.
 		need := int(math.Ceil(math.Abs(math.Log(target/from))/math.Log(1.1)/settings.Window.Hours())) + settings.Windows
 		for i := range need {
 			before := s.Ratio
@@ -139,7 +139,7 @@ func aSteadyTargetIsReachedWithoutADetour(t *testing.T) {
 		}
 	}
 	if moves < 1000 {
-		t.Errorf("%d moves are too few to tell", moves)
+		t.Errorf("%d moves are too few to be conclusive", moves)
 	}
 }
 

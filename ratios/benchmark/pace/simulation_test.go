@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// simulate judges a window after another, and returns the ratios in force.
+// simulate judges one window after another, and returns the ratio after each.
 func simulate(s State, windows int, settings Settings, input func(window int) Input) []float64 {
 	ratios := make([]float64, windows)
 	for i := range ratios {
@@ -18,7 +18,7 @@ func simulate(s State, windows int, settings Settings, input func(window int) In
 	return ratios
 }
 
-// changes are the windows that changed the ratio.
+// changes returns the windows that changed the ratio.
 func changes(from float64, ratios []float64) []int {
 	var at []int
 	for i, r := range ratios {
@@ -30,7 +30,7 @@ func changes(from float64, ratios []float64) []int {
 	return at
 }
 
-// turns is how often the ratio turned from going up to going down or back.
+// turns returns how often the ratio changed its direction.
 func turns(from float64, ratios []float64) int {
 	n, last := 0, 0.0
 	for _, r := range ratios {
@@ -47,12 +47,12 @@ func turns(from float64, ratios []float64) int {
 
 const (
 	day = 24
-	// quarter is as many hours as samples count for.
+	// quarter is the number of hours for which samples count.
 	quarter = 90 * day
 )
 
-// estimates are what samples of a truth come to: per window a sample with noise,
-// and the median of the last as many as are kept.
+// estimates simulates estimates of a true ratio. Each window adds one sample with noise; the
+// estimate is the median of the samples that are kept.
 type estimates struct {
 	r     *rand.Rand
 	noise float64
@@ -70,10 +70,10 @@ func (e *estimates) next(truth float64) float64 {
 
 func TestSimulation(t *testing.T) {
 	t.Run("noise around a constant does not move the ratio", noiseAroundAConstantDoesNotMoveTheRatio)
-	t.Run("a change of the truth", aChangeOfTheTruth)
-	t.Run("a slow drift is followed without flapping", aSlowDriftIsFollowedWithoutFlapping)
-	t.Run("an alternation does not flap", anAlternationDoesNotFlap)
-	t.Run("estimates that come and go", estimatesThatComeAndGo)
+	t.Run("follows a change of the true ratio", followsAChangeOfTheTrueRatio)
+	t.Run("follows a slow drift without flapping", followsASlowDriftWithoutFlapping)
+	t.Run("does not flap with alternating estimates", doesNotFlapWithAlternatingEstimates)
+	t.Run("does not flap when estimates come and go", doesNotFlapWhenEstimatesComeAndGo)
 }
 
 func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
@@ -88,7 +88,7 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 		{"samples of 1 %, the median of 25", 0.01, 25, 1, 0.06},
 		{"samples of 3 %, the median of 25", 0.03, 25, 1, 0.06},
 		{"samples of 5 %, the median of 50", 0.05, 50, 1, 0.06},
-		// Not what estimates are like: they move by a sample at a time.
+		// Unlike real estimates, which move by one sample at a time.
 		{"samples of 3 %, each an estimate of its own", 0.03, 1, quarter / 20, 0.1},
 		{"samples of 5 %, each an estimate of its own", 0.05, 1, quarter / 6, 0.15},
 	} {
@@ -98,14 +98,14 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 			for seed := range uint64(runs) {
 				e := &estimates{r: rand.New(rand.NewPCG(seed, 5)), noise: tc.noise, kept: tc.kept}
 				for range tc.kept {
-					e.next(1.08) // They were taken before the ratio was to follow them.
+					e.next(1.08) // Samples from before the ratio follows them.
 				}
 				got := simulate(State{}, quarter, Defaults(), func(int) Input { return goodOver(1.3, e.next(1.08)) })
 				n := len(changes(got[day], got[day+1:]))
 				worst, all = max(worst, n), all+n
 				off = max(off, math.Abs(got[quarter-1]/1.08-1))
 			}
-			t.Logf("90 days from a hand-written 1.30 to a true 1.08, %d runs: %.2f changes after the first day, %d at most; %.1f %% off at most in the end", runs, float64(all)/runs, worst, 100*off)
+			t.Logf("90 days from a hand-written 1.30 to a true 1.08, %d runs: %.2f changes after the first day, %d at most; at most %.1f %% off in the end", runs, float64(all)/runs, worst, 100*off)
 			if worst > tc.most || off > tc.off {
 				t.Errorf("more than %d changes, or more than %v %% off", tc.most, 100*tc.off)
 			}
@@ -113,17 +113,17 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 	}
 }
 
-func aChangeOfTheTruth(t *testing.T) {
+func followsAChangeOfTheTrueRatio(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change float64
-		steps  int // 0 is none.
+		steps  int // 0 means no step.
 		last   int // The window of the last step.
 	}{
 		{"3 % moves nothing", 1.03, 0, 0},
 		{"12 % arrives in two steps", 1.12, 2, 3},
-		{"30 % arrives in three", 1.3, 3, 4},
-		{"a half in eight, down", 0.5, 8, 9},
+		{"30 % arrives in three steps", 1.3, 3, 4},
+		{"a drop by half arrives in eight steps", 0.5, 8, 9},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			settings := Defaults()
@@ -140,7 +140,7 @@ func aChangeOfTheTruth(t *testing.T) {
 	}
 }
 
-func aSlowDriftIsFollowedWithoutFlapping(t *testing.T) {
+func followsASlowDriftWithoutFlapping(t *testing.T) {
 	const weeks = 26
 	truth := func(hour int) float64 { return math.Pow(1.01, float64(hour)/(7*day)) }
 	for seed := range uint64(20) {
@@ -154,22 +154,22 @@ func aSlowDriftIsFollowedWithoutFlapping(t *testing.T) {
 		if seed == 0 {
 			t.Logf("1 %% a week for %d weeks: %d changes, %.1f %% off at most", weeks, len(at), 100*worst)
 		}
-		// 26 % in all, in moves of a dead band each.
+		// 26 % in total, in moves of one dead band each.
 		if len(at) > weeks/4 || turns(1, got) > 0 || worst > 0.065 {
 			t.Errorf("seed %d: changes %v, %d turns, %.1f %% off", seed, at, turns(1, got), 100*worst)
 		}
 	}
 }
 
-func anAlternationDoesNotFlap(t *testing.T) {
+func doesNotFlapWithAlternatingEstimates(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		input func(window int) Input
 	}{
 		{"8 % up and down, window by window", func(i int) Input { return good(1 + 0.08*float64(1-2*(i%2))) }},
 		{"40 % up and down, window by window", func(i int) Input { return good(1 + 0.4*float64(1-2*(i%2))) }},
-		{"an estimate and none", func(i int) Input { return []Input{good(1), none}[i%2] }},
-		{"one that moves and one that is held back", func(i int) Input { return []Input{good(1.2), held}[i%2] }},
+		{"an estimate and no estimate in turn", func(i int) Input { return []Input{good(1), none}[i%2] }},
+		{"a moving and a held-back estimate in turn", func(i int) Input { return []Input{good(1.2), held}[i%2] }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if at := changes(1, simulate(State{Baseline: "n2d", Ratio: 1}, quarter, Defaults(), tc.input)); at != nil {
@@ -179,12 +179,12 @@ func anAlternationDoesNotFlap(t *testing.T) {
 	}
 }
 
-func estimatesThatComeAndGo(t *testing.T) {
+func doesNotFlapWhenEstimatesComeAndGo(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		there, gaps := true, 0
 		got := simulate(State{Baseline: "n2d", Ratio: 1.25}, quarter, Defaults(), func(int) Input {
-			// There for two weeks, then away for two days, on average.
+			// Available for two weeks, then missing for two days, on average.
 			if before := there; there {
 				there = r.IntN(14*day) != 0
 			} else if there = r.IntN(2*day) == 0; there != before {

@@ -4,12 +4,12 @@ import "time"
 
 var epoch = time.Unix(0, 0).UTC()
 
-// NextWindow returns when the window that now is in ends, to be judged.
+// NextWindow returns when the current window ends and can be judged.
 func (s Settings) NextWindow(now time.Time) time.Time { return s.windowEnd(now).Add(s.window()) }
 
 func (s Settings) window() time.Duration { return max(s.Window, time.Second) }
 
-// windowEnd is the end of the last window that is over.
+// windowEnd returns the end of the last window that is over.
 func (s Settings) windowEnd(now time.Time) time.Time {
 	since := now.Sub(epoch)
 	over := since % s.window()
@@ -19,16 +19,16 @@ func (s Settings) windowEnd(now time.Time) time.Time {
 	return epoch.Add(since - over)
 }
 
-// Due tells whether the window that ended last before now is still to be judged,
-// where the one that ended at the other time was judged last; zero if none was.
+// Due reports whether the last window that ended before now must still be judged. judged is the
+// end of the window that was judged last; zero if there is none.
 func (s Settings) Due(judged, now time.Time) bool {
 	_, due := s.elapsed(judged, s.windowEnd(now))
 	return due
 }
 
-// elapsed is the time that a step at the end of a window is for, and whether that
-// is to be judged after the one judged last. The last one may be far ahead if a
-// clock was wrong: that must not stop everything until then.
+// elapsed returns the time that a step at the end of a window accounts for, and whether that
+// window must be judged. If a clock was wrong, the window judged last may be far in the future,
+// which must not stop judgments until then.
 func (s Settings) elapsed(judged, end time.Time) (since time.Duration, judge bool) {
 	since = end.Sub(judged)
 	switch {

@@ -7,11 +7,11 @@ import (
 )
 
 func TestWindow(t *testing.T) {
-	t.Run("windows are the same for all", windowsAreTheSameForAll)
-	t.Run("when a window is judged", whenAWindowIsJudged)
+	t.Run("windows are the same on all replicas", windowsAreTheSameOnAllReplicas)
+	t.Run("judges a window once after its end", judgesAWindowOnceAfterItsEnd)
 }
 
-func windowsAreTheSameForAll(t *testing.T) {
+func windowsAreTheSameOnAllReplicas(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name   string
@@ -19,13 +19,13 @@ func windowsAreTheSameForAll(t *testing.T) {
 		now    time.Time
 		want   time.Time
 	}{
-		{"within one", time.Hour, day.Add(90 * time.Minute), day.Add(2 * time.Hour)},
-		{"at the end of one", time.Hour, day.Add(time.Hour), day.Add(2 * time.Hour)},
-		{"just before that", time.Hour, day.Add(time.Hour - 1), day.Add(time.Hour)},
-		{"elsewhere on earth", time.Hour, day.Add(90 * time.Minute).In(time.FixedZone("", 5*3600+1800)), day.Add(2 * time.Hour)},
+		{"within a window", time.Hour, day.Add(90 * time.Minute), day.Add(2 * time.Hour)},
+		{"at the end of a window", time.Hour, day.Add(time.Hour), day.Add(2 * time.Hour)},
+		{"just before the end of a window", time.Hour, day.Add(time.Hour - 1), day.Add(time.Hour)},
+		{"in another time zone", time.Hour, day.Add(90 * time.Minute).In(time.FixedZone("", 5*3600+1800)), day.Add(2 * time.Hour)},
 		{"weeks begin as 1970 did, on a Thursday", 7 * 24 * time.Hour, day, time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)},
 		{"before 1970", time.Hour, time.Date(1969, 12, 31, 23, 30, 0, 0, time.UTC), epoch},
-		{"one that is none lasts a second", 0, day, day.Add(time.Second)},
+		{"the minimum length is one second", 0, day, day.Add(time.Second)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := (Settings{Window: tc.window}).NextWindow(tc.now); got != tc.want {
@@ -35,7 +35,7 @@ func windowsAreTheSameForAll(t *testing.T) {
 	}
 }
 
-func whenAWindowIsJudged(t *testing.T) {
+func judgesAWindowOnceAfterItsEnd(t *testing.T) {
 	moving := State{Baseline: "n2d", Ratio: 1, Judged: start, Confirmed: 2, Direction: 1, Moving: true}
 	short, long := Defaults(), Defaults()
 	short.Window, long.Window = 15*time.Minute, 6*time.Hour
@@ -44,18 +44,18 @@ func whenAWindowIsJudged(t *testing.T) {
 		settings Settings
 		judged   time.Time
 		after    time.Duration
-		want     float64 // 1 is not judged.
+		want     float64 // 1 means not judged.
 	}{
-		{"not before it is over", Defaults(), start, time.Hour - 1, 1},
+		{"not before its end", Defaults(), start, time.Hour - 1, 1},
 		{"at its end", Defaults(), start, time.Hour, 1.1},
 		{"later", Defaults(), start, time.Hour + 59*time.Minute, 1.1},
-		{"many that were missed are one", Defaults(), start, 100 * time.Hour, 1.1},
-		{"a short one makes a short step", short, start, 15 * time.Minute, math.Pow(1.1, 0.25)},
-		{"two short ones that were missed make that of two", short, start, 30 * time.Minute, math.Pow(1.1, 0.5)},
-		{"a long one makes that of an hour", long, start, 6 * time.Hour, 1.1},
-		{"the first ever is as long as a window", short, time.Time{}, 0, math.Pow(1.1, 0.25)},
-		{"one that another replica with a clock ahead has judged", Defaults(), start.Add(time.Hour), 59 * time.Minute, 1},
-		{"one of a clock that is far ahead is judged again", Defaults(), start.Add(1000 * time.Hour), time.Hour, 1.1},
+		{"several missed windows count as one", Defaults(), start, 100 * time.Hour, 1.1},
+		{"a short window makes a short step", short, start, 15 * time.Minute, math.Pow(1.1, 0.25)},
+		{"two missed short windows make a step for both", short, start, 30 * time.Minute, math.Pow(1.1, 0.5)},
+		{"a long window makes a step of one hour", long, start, 6 * time.Hour, 1.1},
+		{"the first step is for one window", short, time.Time{}, 0, math.Pow(1.1, 0.25)},
+		{"not a window that another replica with a clock ahead has judged", Defaults(), start.Add(time.Hour), 59 * time.Minute, 1},
+		{"again after a judgment with a clock far ahead", Defaults(), start.Add(1000 * time.Hour), time.Hour, 1.1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := moving
@@ -65,7 +65,7 @@ func whenAWindowIsJudged(t *testing.T) {
 				t.Errorf("%v, want %v", got.Ratio, tc.want)
 			}
 			if tc.want == 1 && got != s {
-				t.Errorf("became %+v", got)
+				t.Errorf("the state is %+v", got)
 			}
 			if due := tc.settings.Due(tc.judged, start.Add(tc.after)); due != (tc.want != 1) {
 				t.Errorf("due: %v", due)

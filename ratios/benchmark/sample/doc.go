@@ -1,5 +1,5 @@
-// Package sample says what a measurement of a machine's speed is, and when it is
-// one that can be compared.
+// Package sample defines a measurement of a machine's speed, and validates that it can be
+// compared with others.
 //
-// It must not know where samples come from, nor what is made of them.
+// It must not know where samples come from or how they are used.
 package sample

@@ -10,26 +10,26 @@ import (
 
 // Fault is what is wrong with a field of a sample.
 type Fault struct {
-	// Field is as in JSON, e.g. "score".
+	// Field is the JSON name of the field, e.g. "score".
 	Field string
-	// Reason says what it must be, e.g. "must be above 0".
+	// Reason describes the requirement, e.g. "must be above 0".
 	Reason string
 }
 
 // Error implements error.
 func (f Fault) Error() string { return f.Field + " " + f.Reason }
 
-// MaxIDBytes is how long the id of a sample may be.
+// MaxIDBytes is the maximum length of a sample's ID.
 const MaxIDBytes = 128
 
 const (
 	maxVCPUs = 4096
 	maxRuns  = 1_000_000
-	// maxAhead is how far clocks of machines may be ahead.
+	// maxAhead is how far the clock of a machine may be ahead.
 	maxAhead = 5 * time.Minute
 )
 
-// noName is what is wrong with what must be the value of a label.
+// noName is the message for a text that is not a valid label value.
 const noName = "must be up to 63 letters, digits, -, _ and ., beginning and ending with a letter or digit, not %q"
 
 var (
@@ -38,8 +38,9 @@ var (
 	text      = regexp.MustCompile(`^[^\p{C}]*$`)
 )
 
-// CheckNodeType says why no sample can have the node type, e.g. "must be up to 63
-// letters"; nil if one can. A CPU model is not part of it: a sample has that beside.
+// CheckNodeType returns why a sample cannot have the node type, e.g. "must be up to 63
+// letters"; nil if it can. The node type must not include a CPU model, which is a separate
+// field.
 func CheckNodeType(nodeType string) error {
 	if name.MatchString(nodeType) {
 		return nil
@@ -47,8 +48,8 @@ func CheckNodeType(nodeType string) error {
 	return fmt.Errorf(noName, nodeType)
 }
 
-// Validate returns everything that is wrong with a sample as of now. NodeType may
-// be empty where InstanceType is not.
+// Validate returns everything that is wrong with a sample as of now. NodeType may be empty if
+// InstanceType is set.
 func (s *Sample) Validate(now time.Time) []Fault {
 	var faults []Fault
 	reject := func(field, format string, args ...any) {
@@ -108,7 +109,7 @@ func (s *Sample) Validate(now time.Time) []Fault {
 	case s.Time.IsZero():
 		reject("time", "must be set")
 	case s.Time.After(now.Add(maxAhead)):
-		reject("time", "must not be in the future, %s is", s.Time.Format(time.RFC3339))
+		reject("time", "must not be in the future, but is %s", s.Time.Format(time.RFC3339))
 	}
 	return faults
 }

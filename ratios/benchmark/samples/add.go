@@ -8,22 +8,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Add keeps valid samples with node types, and returns what became of each. They
-// are stored when it returns, with times to the second. Calls at a time share
-// writes, of which each ConfigMap has one at a time. If ctx ends before, the error
-// is that of ctx, and they may be stored all the same; to add them once more does
-// no harm.
+// Add stores valid samples with node types, and returns the outcome of each. They are stored
+// when Add returns, with times to the second. Concurrent calls share writes: each ConfigMap
+// has one write at a time. If ctx ends first, Add returns the error of ctx, and the samples
+// may still be stored. It is safe to add them again.
 //
-// The outcomes count also where there is an error, which is that of the first
-// shard that could not be written: its samples are NotStored. The error may be
-// one of internal/document. If a sample cannot be stored at all, nothing is.
+// The outcomes are valid even if there is an error. It is the error of the first shard that
+// could not be written, whose samples are NotStored; it may be an error of internal/document.
+// If any sample is invalid, none is stored.
 func (s *Store) Add(ctx context.Context, add []sample.Sample) ([]Outcome, error) {
 	return s.each(add, func(h *shard, rows []row) ([]Outcome, error) { return h.add(ctx, rows) })
 }
 
-// Preview returns what would become of samples if they were added now, as far as
-// is known here, and stores nothing. The error is that they cannot be stored at
-// all.
+// Preview returns the outcomes that Add would return now, as far as this replica knows. It
+// stores nothing. The error means that the samples cannot be stored at all.
 func (s *Store) Preview(add []sample.Sample) ([]Outcome, error) {
 	return s.each(add, func(h *shard, rows []row) ([]Outcome, error) {
 		_, outcomes := merge(s.current(h.number), rows, s.currentLimits(), s.config.Clock.Now())
@@ -31,11 +29,11 @@ func (s *Store) Preview(add []sample.Sample) ([]Outcome, error) {
 	})
 }
 
-// each has what belongs to a shard done, at all of them at a time.
+// each calls do for every shard with the rows that belong to it, concurrently.
 func (s *Store) each(add []sample.Sample, do func(*shard, []row) ([]Outcome, error)) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(add))
 	var rows [Shards][]row
-	// places says where in add the rows are.
+	// places are the indexes of the rows in add.
 	var places [Shards][]int
 	for i := range add {
 		r, err := s.row(add[i])
@@ -64,7 +62,7 @@ func (s *Store) each(add []sample.Sample, do func(*shard, []row) ([]Outcome, err
 	return outcomes, summary(errs[:])
 }
 
-// row checks that a sample can be stored and read again.
+// row checks that a sample can be stored and read back.
 func (s *Store) row(add sample.Sample) (row, error) {
 	if add.NodeType == "" {
 		return row{}, sample.Fault{Field: "nodeType", Reason: "must be set"}
@@ -78,7 +76,7 @@ func (s *Store) row(add sample.Sample) (row, error) {
 		return row{}, err
 	}
 	if read, err := decode(r.line); err != nil || read != add {
-		return row{}, fmt.Errorf("sample %q is not what can be read again from JSON; its text must be UTF-8", add.ID)
+		return row{}, fmt.Errorf("sample %q cannot be read back from JSON: its text must be UTF-8", add.ID)
 	}
 	return r, nil
 }
@@ -89,7 +87,7 @@ func (s *Store) currentLimits() Limits {
 	return s.limits
 }
 
-// current is what counts of a shard.
+// current returns the content of a shard that is in effect.
 func (s *Store) current(shard int) content {
 	s.mu.Lock()
 	defer s.mu.Unlock()

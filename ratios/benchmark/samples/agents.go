@@ -8,14 +8,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// keysPerAgent is of how many keys the samples of one node are kept that it sent of
-// itself: a node agent has about twenty. Without a limit, one bad node could fill a
-// ConfigMap with names of benchmarks and CPU models, until too little of all others
-// is left for their ratios to stay.
+// keysPerAgent limits the number of keys for which samples of one node's agent are kept. A node
+// agent has about twenty. Without a limit, one bad node could fill a ConfigMap with made-up
+// benchmarks and CPU models, until too few samples of other nodes are left for their ratios.
 const keysPerAgent = 64
 
-// limitAgents returns the rows without those of keys that a node has too many of;
-// it keeps the keys that it measured last.
+// limitAgents returns the rows without the excess keys of each node. It keeps the keys that the
+// node measured last.
 func limitAgents(rows []row) []row {
 	type node struct{ nodeType, machine string }
 	newest := map[node]map[key]time.Time{}

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// flood is samples of one node, each of another key.
+// flood returns samples of one node, each with a different key.
 func flood(machine, source string, n int) []sample.Sample {
 	all := make([]sample.Sample, n)
 	for i := range all {
@@ -18,11 +18,11 @@ func flood(machine, source string, n int) []sample.Sample {
 }
 
 func TestAgents(t *testing.T) {
-	t.Run("a node cannot fill a shard with names", aNodeCannotFillAShardWithNames)
-	t.Run("of too many keys of a node the newest are kept", ofTooManyKeysOfANodeTheNewestAreKept)
+	t.Run("one node cannot fill a shard with made-up names", oneNodeCannotFillAShardWithMadeUpNames)
+	t.Run("keeps the newest of too many keys of a node", keepsTheNewestOfTooManyKeysOfANode)
 }
 
-func aNodeCannotFillAShardWithNames(t *testing.T) {
+func oneNodeCannotFillAShardWithMadeUpNames(t *testing.T) {
 	l := Limits{Bytes: 40 << 10}
 	var honest []sample.Sample
 	for node := range 10 {
@@ -41,7 +41,7 @@ func aNodeCannotFillAShardWithNames(t *testing.T) {
 	}
 	c, _ := merged(t, nil, l, honest...)
 	if got := machines(c); len(got) != 10 {
-		t.Fatalf("%d of 10 machines are kept before", len(got))
+		t.Fatalf("%d of 10 machines are kept before the flood", len(got))
 	}
 	c, outcomes := merged(t, c, l, flood("bad", sample.SourceAgent, 1000)...)
 	kept := 0
@@ -58,7 +58,7 @@ func aNodeCannotFillAShardWithNames(t *testing.T) {
 	}
 }
 
-func ofTooManyKeysOfANodeTheNewestAreKept(t *testing.T) {
+func keepsTheNewestOfTooManyKeysOfANode(t *testing.T) {
 	old := measured("m", 0, by("old"))
 	c, _ := merged(t, nil, Limits{}, append(flood("m", sample.SourceAgent, keysPerAgent-1), old)...)
 	if c.count() != keysPerAgent {
@@ -67,7 +67,7 @@ func ofTooManyKeysOfANodeTheNewestAreKept(t *testing.T) {
 	c, _ = merged(t, c, Limits{}, measured("m", 11, by("new")))
 	for _, r := range c["n4"].rows {
 		if r.Benchmark == "old" {
-			t.Error("the old one is kept")
+			t.Error("the oldest key is kept")
 		}
 	}
 	if c.count() != keysPerAgent {
@@ -87,7 +87,7 @@ func TestManyKeysAreBoundedSoon(t *testing.T) {
 	for _, g := range (Limits{}).bound(rows, began) {
 		kept += len(g.rows)
 	}
-	// To look for the largest among all of them each time took minutes.
+	// A linear search for the largest group on every step took minutes.
 	if took := time.Since(began); kept == 0 || kept == n || took > 20*time.Second {
 		t.Errorf("%d of %d are kept after %s", kept, n, took)
 	}

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// batch is what calls at a time add to a shard by one write.
+// batch has the rows that concurrent calls add to a shard with one write.
 type batch struct {
 	rows []row
-	// done is closed when outcomes, one per row, and err say what became of it.
+	// done is closed when outcomes, one per row, and err are set.
 	done     chan struct{}
 	outcomes []Outcome
 	err      error
 }
 
-// add stores rows, together with those of other calls that come while a write is
-// under way, and waits for it as long as ctx lets it.
+// add stores rows, together with those of other calls that arrive while a write is in progress.
+// It waits until they are written or ctx ends.
 func (h *shard) add(ctx context.Context, rows []row) ([]Outcome, error) {
 	if h.store.config.ReadOnly {
 		return h.keep(rows)
@@ -28,11 +28,12 @@ func (h *shard) add(ctx context.Context, rows []row) ([]Outcome, error) {
 		}
 		return b.outcomes[first : first+len(rows)], nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait until %s is written: %w", h.document.Source, ctx.Err())
+		return nil, fmt.Errorf("wait for the write of %s: %w", h.document.Source, ctx.Err())
 	}
 }
 
-// enqueue puts rows into the next batch, and returns it and where they are in it.
+// enqueue adds rows to the next batch. It returns the batch and the index of the first row in
+// it.
 func (h *shard) enqueue(rows []row) (b *batch, first int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,8 +49,8 @@ func (h *shard) enqueue(rows []row) (b *batch, first int) {
 	return b, first
 }
 
-// writeAll writes batches until there are none. It is not ended by a caller that
-// gives up: the batch has samples of others. The document bounds its time.
+// writeAll writes batches until there are none left. It continues if a caller gives up,
+// because a batch has samples of several callers. The document limits the time of a write.
 func (h *shard) writeAll() {
 	for {
 		h.store.writing <- struct{}{}
@@ -63,7 +64,7 @@ func (h *shard) writeAll() {
 			if data == nil {
 				return nil, nil
 			}
-			// What could not be read again must never be written.
+			// Never write data that cannot be read back.
 			_, err = h.parser.parse(data)
 			return data, err
 		})
@@ -72,7 +73,7 @@ func (h *shard) writeAll() {
 	}
 }
 
-// take returns the next batch, nil if there is none and whoever writes may end.
+// take returns the next batch; nil if there is none and writeAll must return.
 func (h *shard) take() *batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()

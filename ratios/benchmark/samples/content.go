@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// content is what a shard says, by node type, which is also the key in the data
-// of the ConfigMap. Nobody may change it.
+// content is the content of a shard by node type, which is also the key in the data of the
+// ConfigMap. It is immutable.
 type content map[string]*entry
 
 func (c content) count() int {
@@ -28,7 +28,7 @@ func (c content) count() int {
 
 // entry is the samples of a node type.
 type entry struct {
-	// text has a line of JSON for each of them.
+	// text has one line of JSON per sample.
 	text string
 	rows []row
 }
@@ -39,10 +39,10 @@ type row struct {
 	line string
 }
 
-// bytes is what the row takes in the ConfigMap.
+// bytes returns the size of the row in the ConfigMap.
 func (r *row) bytes() int { return len(r.line) + 1 }
 
-// encode makes a row of a sample.
+// encode converts a sample to a row.
 func encode(s sample.Sample) (row, error) {
 	line, err := json.Marshal(s)
 	if err != nil {
@@ -51,11 +51,11 @@ func encode(s sample.Sample) (row, error) {
 	return row{s, string(line)}, nil
 }
 
-// maxFaults is how many faults of a shard are told.
+// maxFaults is the maximum number of reported faults per shard.
 const maxFaults = 10
 
-// parser reads the data of one shard. What was read last is not read again, so
-// that contents with the same text are equal by ==.
+// parser reads the data of one shard. It does not parse unchanged text again, so that entries
+// with the same text are equal by ==.
 type parser struct {
 	config *Config
 	shard  int
@@ -91,8 +91,8 @@ func (p *parser) parse(data map[string]string) (content, error) {
 	return c, nil
 }
 
-// parseEntry reads the samples of a node type. Lines that were read before, if any,
-// are not read again: of many, a write changes few.
+// parseEntry reads the samples of a node type. It reuses the lines of the previous entry, if
+// any: a write changes few of many lines.
 func parseEntry(nodeType, text string, before *entry) (*entry, document.Faults) {
 	known := map[string]sample.Sample{}
 	if before != nil {
@@ -116,7 +116,7 @@ func parseEntry(nodeType, text string, before *entry) (*entry, document.Faults) 
 			s, err = parseLine(nodeType, line)
 		}
 		if err == nil && ids[s.ID] {
-			err = fmt.Errorf("id %q is there twice", s.ID)
+			err = fmt.Errorf("duplicate id %q", s.ID)
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("key %s, line %d: %w", nodeType, number, err))
@@ -134,10 +134,10 @@ func parseLine(nodeType, line string) (sample.Sample, error) {
 		return s, err
 	}
 	if s.NodeType != nodeType {
-		return s, fmt.Errorf("nodeType must be the key's, not %q", s.NodeType)
+		return s, fmt.Errorf("nodeType is %q, but must match the key", s.NodeType)
 	}
-	// Whether the time may be was judged when the sample was added, maybe by a
-	// clock that was ahead.
+	// The time was validated when the sample was added, possibly with a clock that
+	// was ahead.
 	if faults := s.Validate(s.Time); len(faults) > 0 {
 		return s, faults[0]
 	}

@@ -18,26 +18,26 @@ func parserOf(nodeType string) *parser {
 }
 
 func TestContent(t *testing.T) {
-	t.Run("faults of a shard are told by key and line", faultsOfAShardAreToldByKeyAndLine)
-	t.Run("what is written by hand is read", whatIsWrittenByHandIsRead)
-	t.Run("the same text is read once", theSameTextIsReadOnce)
+	t.Run("reports faults of a shard by key and line", reportsFaultsOfAShardByKeyAndLine)
+	t.Run("reads hand-written content", readsHandWrittenContent)
+	t.Run("parses the same text once", parsesTheSameTextOnce)
 	t.Run("shards of node types never change", shardsOfNodeTypesNeverChange)
-	t.Run("times are kept to the second in UTC", timesAreKeptToTheSecondInUTC)
+	t.Run("stores times to the second in UTC", storesTimesToTheSecondInUTC)
 }
 
-func faultsOfAShardAreToldByKeyAndLine(t *testing.T) {
+func reportsFaultsOfAShardByKeyAndLine(t *testing.T) {
 	for _, tc := range []struct{ name, nodeType, text, want string }{
-		{"no JSON", "n4", line + "\nsamples\n", "key n4, line 2: read JSON: "},
-		{"half a line", "n4", line[:40], "key n4, line 1: read JSON: "},
-		{"no object", "n4", "[]", "key n4, line 1: read JSON: "},
-		{"null", "n4", "null", `key n4, line 1: nodeType must be the key's, not ""`},
-		{"another node type", "n4", strings.Replace(line, "n4", "c3", 1), `key n4, line 1: nodeType must be the key's, not "c3"`},
+		{"not JSON", "n4", line + "\nsamples\n", "key n4, line 2: read JSON: "},
+		{"a truncated line", "n4", line[:40], "key n4, line 1: read JSON: "},
+		{"not an object", "n4", "[]", "key n4, line 1: read JSON: "},
+		{"null", "n4", "null", `key n4, line 1: nodeType is "", but must match the key`},
+		{"a different node type", "n4", strings.Replace(line, "n4", "c3", 1), `key n4, line 1: nodeType is "c3", but must match the key`},
 		{"no score", "n4", strings.Replace(line, `"score":1`, `"score":0`, 1), "key n4, line 1: score must be a number above 0"},
 		{"an unknown field", "n4", strings.Replace(line, `"score"`, `"points"`, 1), `key n4, line 1: unknown field "points"`},
-		{"a field twice", "n4", strings.Replace(line, `{`, `{"score":2,`, 1), `key n4, line 1: duplicate field "score"`},
-		{"an id twice", "n4", line + "\n\n" + line, `key n4, line 3: id "a-1" is there twice`},
-		{"what belongs elsewhere", "c3", line, "key c3: belongs in prefix-3"},
-		{"more than anybody reads", "n4", strings.Repeat("x\n", 15), "and 5 more faults"},
+		{"a duplicate field", "n4", strings.Replace(line, `{`, `{"score":2,`, 1), `key n4, line 1: duplicate field "score"`},
+		{"a duplicate ID", "n4", line + "\n\n" + line, `key n4, line 3: duplicate id "a-1"`},
+		{"a node type of another shard", "c3", line, "key c3: belongs in prefix-3"},
+		{"too many faults", "n4", strings.Repeat("x\n", 15), "and 5 more faults"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := parserOf("n4").parse(map[string]string{tc.nodeType: tc.text})
@@ -48,7 +48,7 @@ func faultsOfAShardAreToldByKeyAndLine(t *testing.T) {
 	}
 }
 
-func whatIsWrittenByHandIsRead(t *testing.T) {
+func readsHandWrittenContent(t *testing.T) {
 	c, err := parserOf("n4").parse(map[string]string{"n4": "\r\n  " + strings.Replace(line, "01:02:03Z", "02:02:03.5+01:00", 1) + " \r\n"})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func whatIsWrittenByHandIsRead(t *testing.T) {
 	}
 }
 
-func theSameTextIsReadOnce(t *testing.T) {
+func parsesTheSameTextOnce(t *testing.T) {
 	p := parserOf("n4")
 	data := map[string]string{"n4": line}
 	first, err := p.parse(data)
@@ -73,7 +73,7 @@ func theSameTextIsReadOnce(t *testing.T) {
 	}
 }
 
-// What is stored is found by the hash, also by later versions.
+// Later versions must find stored samples by the same hash.
 func shardsOfNodeTypesNeverChange(t *testing.T) {
 	for nodeType, want := range map[string]int{"n4": 15, "n2d": 7, "c3": 3, "e2": 6} {
 		if got := shardOf(nodeType); got != want {
@@ -82,7 +82,7 @@ func shardsOfNodeTypesNeverChange(t *testing.T) {
 	}
 }
 
-// Whatever can be read can be written and read again.
+// FuzzParse checks that content that can be read can be written and read back.
 func FuzzParse(f *testing.F) {
 	f.Add("n4", line)
 	f.Add("n4", line+"\n"+strings.Replace(line, "a-1", "ä\\u2028-2", 1)+"\n")
@@ -116,7 +116,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func timesAreKeptToTheSecondInUTC(t *testing.T) {
+func storesTimesToTheSecondInUTC(t *testing.T) {
 	s := measured("a", 1)
 	s.Time = s.Time.Add(time.Millisecond).In(time.FixedZone("elsewhere", 3600))
 	if got := normal(s); got != measured("a", 1) {

@@ -1,9 +1,9 @@
-// Package samples keeps samples in ConfigMaps, those of a node type in one of
-// them, so that they survive restarts and every replica sees the same; of each
-// key only the newest.
+// Package samples stores samples in ConfigMaps, so that they survive restarts and every replica
+// has the same samples. All samples of a node type are in the same ConfigMap. Only the newest
+// samples of each key are kept.
 //
-// Each ConfigMap is followed by a watch of its own: a right to watch can be
-// limited to names only if one name is watched at a time.
+// Each ConfigMap has its own watch, because RBAC can restrict the right to watch to a name only
+// if a watch selects that name.
 //
-// It must not know what is made of samples.
+// It must not know how samples are used.
 package samples

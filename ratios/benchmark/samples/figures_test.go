@@ -19,11 +19,11 @@ import (
 const (
 	nodes, kernels = 10_000, 8
 	// atATime is how many agents send at the same time. More would not wait for the
-	// store but for a processor, and the race detector knows 8128 goroutines.
+	// store, they would wait for a processor. The race detector supports 8128 goroutines.
 	atATime = 1000
 )
 
-// ofNode is what the agent of a node sends. The nodes are of 20 types with 2 CPU
+// ofNode returns what the agent of a node sends. The nodes have 20 types with 2 CPU
 // models each.
 func ofNode(node int) []sample.Sample {
 	all := make([]sample.Sample, kernels)
@@ -40,7 +40,7 @@ func ofNode(node int) []sample.Sample {
 	return all
 }
 
-// heap is what is in use after a collection, in bytes.
+// heap returns the bytes in use after a garbage collection.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -78,7 +78,7 @@ func figures(t *testing.T, s *stored) {
 			}
 		}
 	}
-	t.Logf("%d samples took %s and %d writes; %d are kept, at most %d bytes in a ConfigMap; %.1f MiB of heap, %.1f before",
+	t.Logf("%d samples took %s and %d writes; %d are kept, at most %d bytes per ConfigMap; %.1f MiB of heap, %.1f before",
 		nodes*kernels, took, s.writes.Load(), len(all), largest, float64(after)/(1<<20), float64(before)/(1<<20))
 	if want := 20 * 2 * kernels * DefaultLimits.PerKey; len(all) > want || len(all) < want*3/4 {
 		t.Errorf("%d samples are kept, want most of %d", len(all), want)

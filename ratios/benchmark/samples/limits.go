@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// Limits bound what is kept. PerKey and Bytes have their default where they are
-// not above 0.
+// Limits limit what is kept. PerKey and Bytes have their defaults unless they are above 0.
 type Limits struct {
-	// PerKey is how many samples of one node type, CPU model, benchmark and
-	// version are kept, the newest; spot checks are counted apart. The newest of
-	// each machine go before all others, so that one machine that is measured
-	// often does not displace the rest.
+	// PerKey is the number of samples to keep per node type, CPU model, benchmark
+	// and version; the newest are kept. Spot checks count separately. The newest
+	// sample of each machine takes precedence over all others, so that one machine
+	// that is measured often does not displace the rest.
 	PerKey int
-	// Bytes is the size of one ConfigMap: the oldest of the largest keys go
-	// first. The API server's limit holds in any case.
+	// Bytes is the maximum size of one ConfigMap: the oldest samples of the largest
+	// keys are dropped first. The API server's limit applies in any case.
 	Bytes int
-	// MaxAge is from when on samples are not kept; 0 is never.
+	// MaxAge is the age from which samples are dropped; 0 means never.
 	MaxAge time.Duration
 }
 
 // DefaultLimits fit the API server's limit of 1 MiB.
 var DefaultLimits = Limits{PerKey: 64, Bytes: 768 << 10, MaxAge: 365 * 24 * time.Hour}
 
-// maxBytes leaves some room below the API server's limit of 1 MiB.
+// maxBytes is slightly below the API server's limit of 1 MiB.
 const maxBytes = 1000 << 10
 
 func (l Limits) orDefault() Limits {
@@ -38,7 +37,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// key is what PerKey holds for.
+// key identifies the samples that PerKey applies to.
 type key struct {
 	nodeType, benchmark, version, cpuModel string
 	spot                                   bool
@@ -55,21 +54,21 @@ func (k key) compare(o key) int {
 		cmp.Compare(k.version, o.version), cmp.Compare(k.cpuModel, o.cpuModel), cmp.Compare(spot(k), spot(o)))
 }
 
-// group is the rows of a key, those first that are kept longest.
+// group has the rows of a key. The rows that are kept longest come first.
 type group struct {
 	key
 	rows  []row
 	bytes int
 }
 
-// overhead is what the node type takes in the ConfigMap beside its samples: it is
-// the key of the data, and there once more for each of up to two field managers.
-// It is counted once per group, which is more than it is.
+// overhead returns the size that a node type takes in the ConfigMap in addition to its
+// samples: it is the key of the data, and appears again for each of up to two field managers.
+// It is counted once per group, which overestimates it.
 func overhead(nodeType string) int { return 3 * (len(nodeType) + 10) }
 
-// bound returns what is kept of the rows of a shard. It depends on nothing but the
-// rows, so that a feed that is read again and again comes to rest, and causes no
-// write each time.
+// bound returns the rows of a shard that are kept. Besides limits and age, it depends only on
+// the rows, so that reading the same feed repeatedly becomes stable and does not cause a write
+// every time.
 func (l Limits) bound(rows []row, now time.Time) []group {
 	l = l.orDefault()
 	rows = limitAgents(rows)
@@ -93,8 +92,8 @@ func (l Limits) bound(rows []row, now time.Time) []group {
 	return groups
 }
 
-// rank orders the rows of a key by how long they are kept: the newest of each
-// machine, then the second of each machine, and so on; the newer first.
+// rank orders the rows of a key by how long they are kept: the newest row of each machine, then
+// the second newest of each machine, and so on. Within a turn, newer rows come first.
 func rank(rows []row) []row {
 	slices.SortFunc(rows, newestFirst)
 	turns := make([][]row, 1)

@@ -8,36 +8,38 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Outcome is what became of an added sample.
+// Outcome is the outcome of adding a sample.
 type Outcome int
 
 const (
-	// NotStored: its ConfigMap could not be written; the error says why. It may
-	// be stored all the same if that is that the caller did not wait.
+	// NotStored means that the ConfigMap could not be written; the error explains
+	// why. If the error is that the caller stopped waiting, the sample may still be
+	// stored.
 	NotStored Outcome = iota - 1
-	// Stored: it is kept.
+	// Stored means that the sample is stored.
 	Stored
-	// Known: it was kept before, by its id. Where only its time is newer, by more
-	// than a day, it has that time now: published rows without a time of their
-	// own are as of when they were read.
+	// Known means that the sample was stored before, by its ID. If only its time is
+	// newer, by more than a day, the stored time is updated: published rows without
+	// their own time count as of when they were read.
 	Known
-	// Old: newer ones fill the place, or it is older than what is kept.
+	// Old means that newer samples take its place, or that it exceeds the maximum
+	// age.
 	Old
-	// Conflict: another sample has the id.
+	// Conflict means that a different sample has the ID.
 	Conflict
 )
 
-// refreshAfter is by how much a known sample must be newer to be written again.
+// refreshAfter is how much newer a known sample must be to be written again.
 const refreshAfter = 24 * time.Hour
 
-// normal is the sample as it is kept: to the second, in UTC.
+// normal returns the sample in the form in which it is stored: to the second, in UTC.
 func normal(s sample.Sample) sample.Sample {
 	s.Time = s.Time.UTC().Truncate(time.Second)
 	return s
 }
 
-// isSame tells whether a sample is the one that is known by its id. When it was
-// read, and by which feed, makes no other.
+// isSame reports whether two samples with the same ID are equal. When and from which feed a
+// sample was read makes no difference.
 func isSame(a, b sample.Sample) bool {
 	a.Time, b.Time = time.Time{}, time.Time{}
 	a.Source, b.Source = "", ""
@@ -47,8 +49,8 @@ func isSame(a, b sample.Sample) bool {
 // id identifies a sample in a shard.
 type id struct{ nodeType, id string }
 
-// merge adds rows to what a shard says. It returns what became of each, and the
-// data that the ConfigMap is to have, nil if that need not change.
+// merge adds rows to the content of a shard. It returns the new data of the ConfigMap, or nil
+// if the data does not change, and the outcome of each row.
 func merge(c content, add []row, l Limits, now time.Time) (data map[string]string, outcomes []Outcome) {
 	rows := make([]row, 0, c.count()+len(add))
 	for _, e := range c {
@@ -100,7 +102,7 @@ func merge(c content, add []row, l Limits, now time.Time) (data map[string]strin
 	return write(groups), outcomes
 }
 
-// write makes the data of a ConfigMap.
+// write returns the data of a ConfigMap.
 func write(groups []group) map[string]string {
 	texts := map[string]*strings.Builder{}
 	for _, g := range groups {

@@ -16,8 +16,8 @@ import (
 
 var began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
-// measured is a sample of a machine, that many hours after the beginning; its id
-// is its machine and that.
+// measured returns a sample of a machine, a number of hours after the start. Its ID
+// consists of the machine and that number.
 func measured(machine string, hours int, change ...func(*sample.Sample)) sample.Sample {
 	s := sample.Sample{
 		ID: fmt.Sprintf("%s-%d", machine, hours), NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "bench-node:sha256", Version: "1",
@@ -39,7 +39,7 @@ func by(benchmark string) func(*sample.Sample) {
 	return func(s *sample.Sample) { s.Benchmark, s.ID = benchmark, s.ID+benchmark }
 }
 
-// at gives a sample another time, and leaves its id.
+// at changes the time of a sample, but not its ID.
 func at(hours int) func(*sample.Sample) {
 	return func(s *sample.Sample) { s.Time = began.Add(time.Duration(hours) * time.Hour) }
 }
@@ -57,7 +57,7 @@ func encoded(t testing.TB, all ...sample.Sample) []row {
 	return rows
 }
 
-// merged merges into content, and reads the result again; nil if there is nothing
+// merged merges into content, and reads the result back; nil if there is nothing
 // to write.
 func merged(t testing.TB, c content, l Limits, add ...sample.Sample) (content, []Outcome) {
 	t.Helper()
@@ -93,33 +93,33 @@ func TestMerge(t *testing.T) {
 		limits      Limits
 		before, add all
 		outcomes    []Outcome
-		// want are the ids that are written, nil if nothing is.
+		// want are the IDs that are written; nil if nothing is written.
 		want []string
 	}{
-		{"what is new is kept, the newest first", Limits{}, nil, all{measured("a", 1), measured("b", 2)}, []Outcome{Stored, Stored}, []string{"b-2", "a-1"}},
-		{"what is known is not written again", Limits{}, all{measured("a", 1)}, all{measured("a", 1)}, []Outcome{Known}, nil},
-		{"twice in one call is once", Limits{}, nil, all{measured("a", 1), measured("a", 1)}, []Outcome{Stored, Known}, []string{"a-1"}},
-		{"an id is that of one sample", Limits{}, all{measured("a", 1)}, all{measured("a", 1, func(s *sample.Sample) { s.Score = 1 })}, []Outcome{Conflict}, nil},
-		{"an id is that of one sample of a call, too", Limits{}, nil, all{measured("a", 1), measured("a", 1, spot)}, []Outcome{Stored, Conflict}, []string{"a-1"}},
-		{"an id is one among those of a node type", Limits{}, all{measured("a", 1)}, all{measured("a", 1, of("c3"))}, []Outcome{Stored}, []string{"a-1", "a-1"}},
-		{"another source of the same is no conflict", Limits{}, all{measured("a", 1)}, all{measured("a", 1, func(s *sample.Sample) { s.Source = "import" })}, []Outcome{Known}, nil},
-		{"what is read again has its old time for a day", Limits{}, all{measured("a", 1)}, all{measured("a", 1, at(25))}, []Outcome{Known}, nil},
-		{"what is read again later has its new time", Limits{}, all{measured("a", 1), measured("b", 2)}, all{measured("a", 1, at(26))}, []Outcome{Known}, []string{"a-1", "b-2"}},
-		{"what is known as newer keeps that time", Limits{}, all{measured("a", 1, at(99))}, all{measured("a", 1)}, []Outcome{Known}, nil},
-		{"of a key the newest are kept", Limits{PerKey: 2}, all{measured("a", 1), measured("b", 2)}, all{measured("c", 3)}, []Outcome{Stored}, []string{"c-3", "b-2"}},
-		{"older ones are not written", Limits{PerKey: 2}, all{measured("b", 2), measured("c", 3)}, all{measured("a", 1)}, []Outcome{Old}, nil},
-		{"twice in one call is old twice", Limits{PerKey: 1}, all{measured("b", 2)}, all{measured("a", 1), measured("a", 1)}, []Outcome{Old, Old}, nil},
+		{"new samples are stored, the newest first", Limits{}, nil, all{measured("a", 1), measured("b", 2)}, []Outcome{Stored, Stored}, []string{"b-2", "a-1"}},
+		{"known samples are not written again", Limits{}, all{measured("a", 1)}, all{measured("a", 1)}, []Outcome{Known}, nil},
+		{"duplicates in one call are stored once", Limits{}, nil, all{measured("a", 1), measured("a", 1)}, []Outcome{Stored, Known}, []string{"a-1"}},
+		{"an ID identifies one sample", Limits{}, all{measured("a", 1)}, all{measured("a", 1, func(s *sample.Sample) { s.Score = 1 })}, []Outcome{Conflict}, nil},
+		{"an ID identifies one sample within a call, too", Limits{}, nil, all{measured("a", 1), measured("a", 1, spot)}, []Outcome{Stored, Conflict}, []string{"a-1"}},
+		{"an ID is unique within a node type", Limits{}, all{measured("a", 1)}, all{measured("a", 1, of("c3"))}, []Outcome{Stored}, []string{"a-1", "a-1"}},
+		{"the same sample from another source is not a conflict", Limits{}, all{measured("a", 1)}, all{measured("a", 1, func(s *sample.Sample) { s.Source = "import" })}, []Outcome{Known}, nil},
+		{"a sample that is read again keeps its time for a day", Limits{}, all{measured("a", 1)}, all{measured("a", 1, at(25))}, []Outcome{Known}, nil},
+		{"a sample that is read again later gets the new time", Limits{}, all{measured("a", 1), measured("b", 2)}, all{measured("a", 1, at(26))}, []Outcome{Known}, []string{"a-1", "b-2"}},
+		{"a known sample with a newer time keeps it", Limits{}, all{measured("a", 1, at(99))}, all{measured("a", 1)}, []Outcome{Known}, nil},
+		{"the newest samples of a key are kept", Limits{PerKey: 2}, all{measured("a", 1), measured("b", 2)}, all{measured("c", 3)}, []Outcome{Stored}, []string{"c-3", "b-2"}},
+		{"older samples are not written", Limits{PerKey: 2}, all{measured("b", 2), measured("c", 3)}, all{measured("a", 1)}, []Outcome{Old}, nil},
+		{"old duplicates in one call are both old", Limits{PerKey: 1}, all{measured("b", 2)}, all{measured("a", 1), measured("a", 1)}, []Outcome{Old, Old}, nil},
 		{"a machine that is measured often does not displace others", Limits{PerKey: 2}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 3), measured("b", 4)}, []Outcome{Old, Stored}, []string{"b-4", "a-1"}},
-		{"where there is room a machine has several", Limits{PerKey: 3}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 3), measured("b", 4)}, []Outcome{Stored, Stored}, []string{"b-4", "b-3", "a-1"}},
-		{"spot checks are counted apart", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, spot)}, []Outcome{Stored}, []string{"a-1", "a-2"}},
-		{"versions are counted apart", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, func(s *sample.Sample) { s.Version = "2" })}, []Outcome{Stored}, []string{"a-1", "a-2"}},
-		{"CPU models are counted apart", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, func(s *sample.Sample) { s.CPUModel = "Intel-6-79" })}, []Outcome{Stored}, []string{"a-1", "a-2"}},
-		{"what is too old is not taken", Limits{MaxAge: 998 * time.Hour}, nil, all{measured("a", 1), measured("b", 2)}, []Outcome{Old, Stored}, []string{"b-2"}},
-		{"what has become too old goes with the next write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1)}, all{measured("b", 2)}, []Outcome{Stored}, []string{"b-2"}},
-		{"what has become too old causes no write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 2)}, []Outcome{Known}, nil},
-		{"where bytes are short the largest key has fewer", Limits{Bytes: 850}, all{measured("a", 1), measured("b", 2, by("x"))}, all{measured("c", 3), measured("d", 4)}, []Outcome{Stored, Stored}, []string{"d-4", "c-3", "b-2x"}},
-		{"what has no place among the bytes is old", Limits{Bytes: 600}, all{measured("c", 3), measured("d", 4)}, all{measured("a", 1)}, []Outcome{Old}, nil},
-		{"nothing is added by nothing", Limits{}, all{measured("a", 1)}, nil, []Outcome{}, nil},
+		{"a machine has several samples if there is room", Limits{PerKey: 3}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 3), measured("b", 4)}, []Outcome{Stored, Stored}, []string{"b-4", "b-3", "a-1"}},
+		{"spot checks count separately", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, spot)}, []Outcome{Stored}, []string{"a-1", "a-2"}},
+		{"versions count separately", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, func(s *sample.Sample) { s.Version = "2" })}, []Outcome{Stored}, []string{"a-1", "a-2"}},
+		{"CPU models count separately", Limits{PerKey: 1}, all{measured("a", 1)}, all{measured("a", 2, func(s *sample.Sample) { s.CPUModel = "Intel-6-79" })}, []Outcome{Stored}, []string{"a-1", "a-2"}},
+		{"expired samples are not stored", Limits{MaxAge: 998 * time.Hour}, nil, all{measured("a", 1), measured("b", 2)}, []Outcome{Old, Stored}, []string{"b-2"}},
+		{"stored samples that expire are removed with the next write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1)}, all{measured("b", 2)}, []Outcome{Stored}, []string{"b-2"}},
+		{"stored samples that expire do not cause a write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 2)}, []Outcome{Known}, nil},
+		{"the largest key is reduced if bytes are short", Limits{Bytes: 850}, all{measured("a", 1), measured("b", 2, by("x"))}, all{measured("c", 3), measured("d", 4)}, []Outcome{Stored, Stored}, []string{"d-4", "c-3", "b-2x"}},
+		{"a sample that does not fit is old", Limits{Bytes: 600}, all{measured("c", 3), measured("d", 4)}, all{measured("a", 1)}, []Outcome{Old}, nil},
+		{"adding nothing changes nothing", Limits{}, all{measured("a", 1)}, nil, []Outcome{}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before, _ := merged(t, nil, Limits{}, tc.before...)
@@ -135,12 +135,12 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMergeRules(t *testing.T) {
-	t.Run("what is added again is not written for ever", whatIsAddedAgainIsNotWrittenForEver)
-	t.Run("the limit of bytes holds for anything", theLimitOfBytesHoldsForAnything)
+	t.Run("samples that are added again become stable", samplesThatAreAddedAgainBecomeStable)
+	t.Run("enforces the limit of bytes for any content", enforcesTheLimitOfBytesForAnyContent)
 }
 
-// Feeds are read again and again, all at once or in parts: that must come to rest.
-func whatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
+// Feeds are read repeatedly, as a whole or in parts. This must become stable.
+func samplesThatAreAddedAgainBecomeStable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var feed []sample.Sample
 	for i := range 200 {
@@ -151,7 +151,7 @@ func whatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
 	for _, l := range []Limits{{}, {PerKey: 7}, {Bytes: 9000}, {Bytes: 15000}, {PerKey: 20, Bytes: 20000}, {MaxAge: 900 * time.Hour}} {
 		kept, _ := merged(t, nil, l, feed...)
 		if again, _ := merged(t, kept, l, feed...); again != nil {
-			t.Errorf("%+v: the whole is written again", l)
+			t.Errorf("%+v: the whole feed is written again", l)
 		}
 		for _, size := range []int{1, 7, 50} {
 			writes, now := 0, kept
@@ -165,14 +165,14 @@ func whatIsAddedAgainIsNotWrittenForEver(t *testing.T) {
 				}
 			}
 			if writes > 0 {
-				t.Errorf("%+v: parts of %d are written %d times the fourth time", l, size, writes)
+				t.Errorf("%+v: parts of %d cause %d writes in the fourth round", l, size, writes)
 			}
 		}
 	}
 }
 
-// Names and texts are as long as they may be, and escaped in JSON.
-func theLimitOfBytesHoldsForAnything(t *testing.T) {
+// Names and texts have their maximum length and are escaped in JSON.
+func enforcesTheLimitOfBytesForAnyContent(t *testing.T) {
 	var rows []sample.Sample
 	for i := range 3000 {
 		rows = append(rows, measured(fmt.Sprint(i), i%100, of(fmt.Sprintf("%s%04d", strings.Repeat("n", 59), i)), func(s *sample.Sample) {

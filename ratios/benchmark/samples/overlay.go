@@ -2,15 +2,14 @@ package samples
 
 import "time"
 
-// overlay is what a store that is read-only has added in memory to what the
-// ConfigMap of a shard says.
+// overlay has the rows that a read-only store has added in memory to the ConfigMap of a shard.
 type overlay struct {
 	parser parser
-	// base is what the ConfigMap says, shown what counts.
+	// base is the content of the ConfigMap; shown is the content in effect.
 	base, shown content
 }
 
-// add merges rows into what counts.
+// add merges rows into the content in effect.
 func (o *overlay) add(rows []row, l Limits, now time.Time) ([]Outcome, error) {
 	data, outcomes := merge(o.shown, rows, l, now)
 	if data == nil {
@@ -24,16 +23,16 @@ func (o *overlay) add(rows []row, l Limits, now time.Time) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// rebase puts what was added on top of what the ConfigMap says now.
+// rebase applies the added rows to the new content of the ConfigMap.
 func (o *overlay) rebase(base content, l Limits, now time.Time) content {
 	added := o.added()
 	o.base, o.shown = base, base
-	// What was read once can be read again; if not, the ConfigMap counts.
+	// Rows that were read once can be read again. If not, only the ConfigMap counts.
 	_, _ = o.add(added, l, now)
 	return o.shown
 }
 
-// added is what counts and is not in the ConfigMap.
+// added returns the rows in effect that are not in the ConfigMap.
 func (o *overlay) added() []row {
 	var added []row
 	for nodeType, e := range o.shown {

@@ -15,41 +15,43 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// Shards is how many ConfigMaps there are.
+// Shards is the number of ConfigMaps.
 const Shards = 16
 
-// maxWrites is how many ConfigMaps are written at a time, so that each is soon
-// done, within the time that a write has.
+// maxWrites limits how many ConfigMaps are written at a time, so that each write finishes
+// within its time limit.
 const maxWrites = 4
 
-// Config is what a Store is made of. All fields must be set.
+// Config configures a Store. All fields must be set.
 type Config struct {
 	// Client must be allowed to list, watch, get and update the ConfigMaps, and
-	// must not bound the time of a watch.
+	// must not limit the duration of a watch.
 	Client    kubernetes.Interface
 	Namespace string
-	// Prefix of their names, which a number from 0 to Shards-1 follows.
+	// Prefix is the prefix of the ConfigMaps' names; a number from 0 to Shards-1
+	// follows it.
 	Prefix string
-	// ReadOnly keeps what is added in memory only.
+	// ReadOnly keeps added samples in memory only.
 	ReadOnly bool
 	Clock    clock.Clock
-	// OnReject is told of content that is bad; it must not block.
+	// OnReject receives invalid content and what is wrong with it; it must not
+	// block.
 	OnReject func(*corev1.ConfigMap, error)
 }
 
-// Store keeps samples. All methods may be called at any time from any goroutine.
+// Store stores samples. All methods are safe for concurrent use.
 type Store struct {
 	config Config
 	shards [Shards]*shard
-	// writing has the writes that are under way.
+	// writing holds one item per write in progress.
 	writing chan struct{}
 
 	mu     sync.Mutex
 	limits Limits
-	// contents are what is in force of each shard.
+	// contents are the contents of the shards that are in effect.
 	contents [Shards]content
 	revision int64
-	// all is nil when it is to be made anew of contents.
+	// all is nil if it must be computed again from contents.
 	all     []sample.Sample
 	changes broadcast.Broadcast
 }
@@ -63,15 +65,15 @@ func New(c Config) *Store {
 	return s
 }
 
-// SetLimits replaces the limits, which hold from the next write on.
+// SetLimits replaces the limits, which apply from the next write on.
 func (s *Store) SetLimits(l Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limits = l
 }
 
-// Run follows the ConfigMaps until ctx is done; then it returns nil. The error is
-// why one cannot be followed any more.
+// Run follows the ConfigMaps until ctx is done. Then it returns nil. An error means that a
+// ConfigMap can no longer be followed.
 func (s *Store) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,8 +96,8 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// Err says why what is known is not what the ConfigMaps say now; nil if all is
-// well. The others count all the same.
+// Err returns why the known samples differ from the ConfigMaps; nil if they do not. The
+// samples of the other ConfigMaps still count.
 func (s *Store) Err() error {
 	var all []error
 	for _, shard := range s.shards {
@@ -104,9 +106,9 @@ func (s *Store) Err() error {
 	return summary(all)
 }
 
-// Missing says that nothing can be stored in some ConfigMaps, for they do not
-// exist, where Err does not say so because nothing is known of them; nil
-// otherwise, also where nothing is stored at all.
+// Missing returns an error if some ConfigMaps do not exist, so that nothing can be stored in
+// them, and Err does not report it because they had no samples. Otherwise, and for a read-only
+// store, it returns nil.
 func (s *Store) Missing() error {
 	var all []error
 	for _, shard := range s.shards {
@@ -115,7 +117,7 @@ func (s *Store) Missing() error {
 	return summary(all)
 }
 
-// summary is the first error, and how many others there are.
+// summary returns the first error, with the number of other errors.
 func summary(all []error) error {
 	var first error
 	others := 0
@@ -131,16 +133,16 @@ func summary(all []error) error {
 	if others == 0 {
 		return first
 	}
-	return fmt.Errorf("%w (and %d more of the ConfigMaps that keep samples are in trouble)", first, others)
+	return fmt.Errorf("%w (and %d more errors in other ConfigMaps with samples)", first, others)
 }
 
-// shardOf is the shard of all samples of a node type. It must never change, or
-// what is stored is in the wrong place.
+// shardOf returns the shard of all samples of a node type. It must never change: otherwise,
+// stored samples would be in the wrong ConfigMap.
 func shardOf(nodeType string) int {
 	h := fnv.New32a()
 	h.Write([]byte(nodeType))
 	return int(h.Sum32() % Shards)
 }
 
-// name is that of the ConfigMap of a shard.
+// name returns the name of a shard's ConfigMap.
 func (c *Config) name(shard int) string { return c.Prefix + strconv.Itoa(shard) }

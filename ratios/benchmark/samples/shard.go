@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// noun names what is kept in messages.
+// noun is the word for the stored items in messages.
 const noun = "samples"
 
 // shard is one of the ConfigMaps.
@@ -19,15 +19,15 @@ type shard struct {
 	document *document.Document[content]
 
 	mu sync.Mutex
-	// next gathers what is written when the present write is done; nil if there
-	// is nothing.
+	// next collects the rows to write after the current write; nil if there are
+	// none.
 	next *batch
-	// writing tells that somebody does, and will write next.
+	// writing means that writeAll is running and will write next.
 	writing bool
-	// unsound is whether Err of the document has said so since accept was called
-	// last. Only accept and reject use it.
+	// unsound means that the document has had an error since the last call of
+	// accept. Only accept and reject use it.
 	unsound bool
-	// overlay is what counts of a store that is read-only.
+	// overlay has the content in effect of a read-only store.
 	overlay overlay
 }
 
@@ -47,7 +47,7 @@ func newShard(s *Store, number int) *shard {
 	return h
 }
 
-// accept puts in force what the ConfigMap says.
+// accept puts the content of the ConfigMap into effect.
 func (h *shard) accept(_ context.Context, c content) document.InForce {
 	count := c.count()
 	if h.store.config.ReadOnly {

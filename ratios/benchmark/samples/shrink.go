@@ -25,15 +25,15 @@ func shrink(groups []group, bytes int) {
 	}
 }
 
-// sized is a group and its place, so that which of two equal ones is first does not
-// depend on chance.
+// sized is a group and its position, so that the order of groups with equal size is
+// deterministic.
 type sized struct {
 	*group
 	place int
 }
 
-// bySize is a heap with the largest group at the front: a feed may have so many
-// that to look for it among all of them each time would take hours.
+// bySize is a heap with the largest group at the front: a feed may have so many groups that a
+// linear search for each removal would take hours.
 type bySize []sized
 
 func (h bySize) Len() int      { return len(h) }
@@ -45,7 +45,7 @@ func (h bySize) Less(i, j int) bool {
 	return h[i].place < h[j].place
 }
 
-// Push and Pop implement queue.Interface; groups neither come nor go.
+// Push and Pop implement queue.Interface; shrink never adds or removes groups.
 func (h *bySize) Push(x any) { *h = append(*h, x.(sized)) }
 func (h *bySize) Pop() any {
 	last := (*h)[len(*h)-1]

@@ -7,8 +7,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// All returns all samples, by node type, and a revision of them, which grows with
-// every change. Nobody may change them. It costs nothing while nothing changes.
+// All returns all samples by node type, and their revision, which increases with every change.
+// The caller must not modify them. The result is cached until the next change.
 func (s *Store) All() (all []sample.Sample, revision int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,7 +18,7 @@ func (s *Store) All() (all []sample.Sample, revision int64) {
 	return s.all, s.revision
 }
 
-// flat lists the samples of contents by node type; it is never nil.
+// flat returns the samples of contents by node type; it never returns nil.
 func flat(contents []content) []sample.Sample {
 	entries, total := content{}, 0
 	for _, c := range contents {
@@ -34,7 +34,8 @@ func flat(contents []content) []sample.Sample {
 	return all
 }
 
-// take puts a content of a shard in force. Its echo by the watch is no change.
+// take puts the content of a shard into effect. If the watch reports the same content again,
+// this is not a change.
 func (s *Store) take(shard int, c content) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,6 +46,6 @@ func (s *Store) take(shard int, c content) {
 	}
 }
 
-// Watch returns a channel that receives after every change of All or of Err;
-// changes that come faster than they are received are one.
+// Watch returns a channel that receives a value after every change of All or of Err. Changes
+// that arrive faster than they are received are combined.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }

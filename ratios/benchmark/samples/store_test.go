@@ -32,17 +32,17 @@ type stored struct {
 	namespace string
 	prefix    string
 	clock     clock.Clock
-	// writes counts those of all stores of open, failed ones too.
+	// writes counts the writes of all stores of open, including failed ones.
 	writes atomic.Int64
 }
 
-// roundTrip is a function that is a RoundTripper.
+// roundTrip implements http.RoundTripper by a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// open returns another store of the ConfigMaps, which runs until the test ends or
-// stop is called, and has read them.
+// open returns another store of the ConfigMaps that has read them. It runs until the test ends
+// or stop is called.
 func (s *stored) open(t testing.TB, change ...func(*Config)) (store *Store, stop func()) {
 	t.Helper()
 	config := rest.CopyConfig(s.config)
@@ -78,7 +78,7 @@ func (s *stored) open(t testing.TB, change ...func(*Config)) (store *Store, stop
 	return store, stop
 }
 
-// opened is a store that runs until the test ends.
+// opened returns a store that runs until the test ends.
 func (s *stored) opened(t testing.TB, change ...func(*Config)) *Store {
 	t.Helper()
 	store, _ := s.open(t, change...)
@@ -87,7 +87,7 @@ func (s *stored) opened(t testing.TB, change ...func(*Config)) *Store {
 
 func readOnly(c *Config) { c.ReadOnly = true }
 
-// name is that of the ConfigMap with a node type.
+// name returns the name of the ConfigMap of a node type.
 func (s *stored) name(nodeType string) string { return fmt.Sprint(s.prefix, shardOf(nodeType)) }
 
 func (s *stored) get(t testing.TB, nodeType string) *corev1.ConfigMap {
@@ -109,7 +109,7 @@ func (s *stored) write(t testing.TB, nodeType, text string) {
 	}
 }
 
-// has waits until a store has so many samples, and no error.
+// has waits until a store has this number of samples and no error.
 func has(t testing.TB, s *Store, count int) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprint(count, " samples"), func() error {
@@ -120,7 +120,7 @@ func has(t testing.TB, s *Store, count int) {
 	})
 }
 
-// added adds samples, all of which must have an outcome.
+// added adds samples, all of which must have the same outcome.
 func added(t testing.TB, s *Store, want Outcome, add ...sample.Sample) {
 	t.Helper()
 	outcomes, err := s.Add(t.Context(), add)
@@ -129,7 +129,7 @@ func added(t testing.TB, s *Store, want Outcome, add ...sample.Sample) {
 	}
 	for i, got := range outcomes {
 		if got != want {
-			t.Fatalf("%s became %d, want %d", add[i].ID, got, want)
+			t.Fatalf("outcome of %s is %d, want %d", add[i].ID, got, want)
 		}
 	}
 }
@@ -142,24 +142,24 @@ func TestStore(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"what is added is there at once, soon everywhere, and after a restart", survives},
-		{"writers of two replicas lose nothing and double nothing", replicas},
-		{"calls at a time share writes", shared},
-		{"who does not wait gets an error, and harms nobody", impatient},
-		{"nothing is written where nothing changes", unchanged},
+		{"added samples are known at once, soon on all replicas, and after a restart", survives},
+		{"writers of two replicas neither lose nor duplicate samples", replicas},
+		{"concurrent calls share writes", shared},
+		{"a caller that gives up gets an error, and does not affect others", impatient},
+		{"writes nothing if nothing changes", unchanged},
 		{"the largest content that is allowed can be written", full},
-		{"what cannot be stored is refused as a whole", unstorable},
-		{"bad content is never overwritten, and harms no other node type", broken},
-		{"a missing ConfigMap is named, and harms no other node type", missing},
-		{"a dry run keeps samples in memory, on top of what is stored", dryRun},
+		{"rejects a call as a whole if a sample cannot be stored", unstorable},
+		{"invalid content is never overwritten, and does not affect other node types", broken},
+		{"a missing ConfigMap is named, and does not affect other node types", missing},
+		{"a dry run keeps samples in memory, in addition to stored ones", dryRun},
 		{"a preview stores nothing", preview},
-		{"watchers are told of changes, and only of these", watched},
+		{"watchers are notified of changes, and of nothing else", watched},
 		{"10,000 nodes with 8 benchmarks take few writes and little memory", figures},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &stored{config: config, client: client, namespace: namespace.Name, prefix: fmt.Sprintf("samples-%d-", i), clock: clocktesting.NewFakeClock(began.Add(1000 * time.Hour))}
 			for shard := range Shards {
-				// As in deploy/base: without any field that is managed, none would be.
+				// As in deploy/base: without any managed field, no field would be managed.
 				cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(s.prefix, shard), Labels: map[string]string{"a": "b"}}}
 				if _, err := client.CoreV1().ConfigMaps(s.namespace).Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
@@ -168,7 +168,7 @@ func TestStore(t *testing.T) {
 			tc.test(t, s)
 		})
 	}
-	t.Run("the rights of deploy/base suffice, and to apply it again deletes nothing", func(t *testing.T) {
+	t.Run("the rights of deploy/base suffice, and applying it again deletes nothing", func(t *testing.T) {
 		asServer := rest.CopyConfig(config)
 		asServer.Impersonate.UserName = "system:serviceaccount:" + namespace.Name + ":" + deploy.ServiceAccount
 		s := &stored{config: asServer, client: client, namespace: namespace.Name, prefix: deploy.SamplesPrefix, clock: clock.RealClock{}}
@@ -218,7 +218,7 @@ func replicas(t *testing.T, s *stored) {
 		for w := range writers {
 			working.Go(func() {
 				for n := range each {
-					// Its own, and one that all others send too.
+					// Its own sample, and one that all others send, too.
 					add := []sample.Sample{
 						measured(fmt.Sprintf("replica%d-writer%d", i, w), n, by(fmt.Sprint("kernel", w%8)), of(fmt.Sprint("type", w%3))),
 						measured("all", n, of("type0")),
@@ -289,10 +289,10 @@ func unchanged(t *testing.T, s *stored) {
 	store.SetLimits(Limits{MaxAge: time.Hour})
 	added(t, store, Old, measured("b", 1))
 	if s.writes.Load() != writes {
-		t.Errorf("%d writes more", s.writes.Load()-writes)
+		t.Errorf("%d additional writes", s.writes.Load()-writes)
 	}
 	if after, now := store.All(); now != revision || &after[0] != &before[0] {
-		t.Errorf("another snapshot, revision %d after %d", now, revision)
+		t.Errorf("the snapshot changed, revision %d after %d", now, revision)
 	}
 }
 
@@ -338,11 +338,11 @@ func size(cm *corev1.ConfigMap) int {
 func unstorable(t *testing.T, s *stored) {
 	store := s.opened(t)
 	for name, bad := range map[string]sample.Sample{
-		"no node type":     measured("a", 1, of(""), func(s *sample.Sample) { s.InstanceType = "n4-standard-8" }),
-		"a bad node type":  measured("a", 1, of("../n4")),
-		"no score":         measured("a", 1, func(s *sample.Sample) { s.Score = 0 }),
-		"the future":       measured("a", 2000),
-		"no text in UTF-8": measured("a", 1, func(s *sample.Sample) { s.Machine = "a\xff" }),
+		"no node type":           measured("a", 1, of(""), func(s *sample.Sample) { s.InstanceType = "n4-standard-8" }),
+		"an invalid node type":   measured("a", 1, of("../n4")),
+		"no score":               measured("a", 1, func(s *sample.Sample) { s.Score = 0 }),
+		"the future":             measured("a", 2000),
+		"text that is not UTF-8": measured("a", 1, func(s *sample.Sample) { s.Machine = "a\xff" }),
 	} {
 		outcomes, err := store.Add(t.Context(), []sample.Sample{measured("good", 1), bad})
 		if err == nil || !strings.HasPrefix(err.Error(), "add sample 1: ") || outcomes != nil {
@@ -370,7 +370,7 @@ func broken(t *testing.T, s *stored) {
 		return nil
 	})
 	if got := <-rejected; got != s.name("n4") {
-		t.Errorf("%s is rejected", got)
+		t.Errorf("%s was rejected", got)
 	}
 	outcomes, err := store.Add(t.Context(), []sample.Sample{measured("c", 1), measured("c", 1, of("c3"))})
 	var content *document.ContentError
@@ -381,7 +381,7 @@ func broken(t *testing.T, s *stored) {
 		t.Errorf("overwritten with %s", got)
 	}
 	if all, _ := store.All(); len(all) != 4 {
-		t.Errorf("in force are %v", all)
+		t.Errorf("samples in effect: %v", all)
 	}
 	s.write(t, "n4", good)
 	has(t, store, 4)
@@ -423,7 +423,7 @@ func missing(t *testing.T, s *stored) {
 		return nil
 	})
 	if all, _ := store.All(); len(all) != 2 {
-		t.Errorf("in force are %v", all)
+		t.Errorf("samples in effect: %v", all)
 	}
 }
 
@@ -467,7 +467,7 @@ func watched(t *testing.T, s *stored) {
 	if all, _ := b.All(); len(all) != 1 {
 		t.Errorf("%v", all)
 	}
-	// The same content, written by somebody else, is a change of nothing.
+	// The same content, written by another actor, is not a change.
 	_, revision := b.All()
 	cm := s.get(t, "n4")
 	cm.Annotations = map[string]string{"a": "b"}

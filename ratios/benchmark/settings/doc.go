@@ -1,6 +1,6 @@
-// Package settings reads what people say about benchmarks: which feeds there are,
-// what is sound, and which node types follow them. One list of keys says how each
-// is read, what it can be, and what the reference shows of it.
+// Package settings reads the benchmark settings: the feeds, the criteria for trustworthy
+// ratios, and the node types that follow benchmarks. One list of keys defines how each key is
+// read, its valid values, and its description in the reference.
 //
 // It must not know where the text comes from.
 package settings

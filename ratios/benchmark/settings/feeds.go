@@ -16,20 +16,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// maxFeeds is how many feeds there can be.
+// maxFeeds is the maximum number of feeds.
 const maxFeeds = 64
 
-// feedKeys are all that can be said of a feed.
+// feedKeys are all keys of a feed.
 var feedKeys = []key[fetch.Feed]{
-	text("name", "a DNS label", feedNameProblems, func(f *fetch.Feed) *string { return &f.Name }, "tells the feed apart; its samples have it as their source"),
-	text("format", formats(), formatProblems, func(f *fetch.Feed) *string { return (*string)(&f.Format) }, "how it is written"),
-	text("file", "a path that begins with /", func(s string) []string { return unless(filepath.IsAbs(s), "it is relative") }, func(f *fetch.Feed) *string { return &f.File }, "a file of the server; one of `file`, `url` and `configMap`"),
-	{"url", "where to get it, without redirects from https to http; a user and a password in it are sent and not told", "an http or https URL", "", readURL},
+	text("name", "a DNS label", feedNameProblems, func(f *fetch.Feed) *string { return &f.Name }, "unique name of the feed, also the source of its samples"),
+	text("format", formats(), formatProblems, func(f *fetch.Feed) *string { return (*string)(&f.Format) }, "format of the feed"),
+	text("file", "an absolute path", func(s string) []string { return unless(filepath.IsAbs(s), "it must begin with /") }, func(f *fetch.Feed) *string { return &f.File }, "a file on the server; set exactly one of `file`, `url` and `configMap`"),
+	{"url", "the URL of the feed; redirects from https to http are refused; a user and password in the URL are sent, but never shown", "an http or https URL", "", readURL},
 	text("configMap.name", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &f.ConfigMap }, "a ConfigMap in the server's namespace, which the server must be allowed to get"),
-	text("configMap.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &f.Key }, "its key"),
-	span("interval", fetch.MinInterval, 7*day, fetch.DefaultInterval, func(f *fetch.Feed) *time.Duration { return &f.Interval }, "how often it is read; after a failure sooner, at first after a minute"),
-	text("benchmark", "the name of a benchmark", benchmarkProblems, func(f *fetch.Feed) *string { return &f.Benchmark }, "the benchmark of a cloud-csv, which needs it; of other formats the only one to read"),
-	{"vcpus", "how many vCPUs machines have whose rows do not say it, e.g. `m7i.large: 2`", "by instance type, 1 to 4096", "", readVCPUs},
+	text("configMap.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &f.Key }, "the key in the ConfigMap"),
+	span("interval", fetch.MinInterval, 7*day, fetch.DefaultInterval, func(f *fetch.Feed) *time.Duration { return &f.Interval }, "how often the feed is read; after a failure, it is retried sooner, at first after one minute"),
+	text("benchmark", "the name of a benchmark", benchmarkProblems, func(f *fetch.Feed) *string { return &f.Benchmark }, "the benchmark of a `cloud-csv` feed, for which it is required; for other formats, the only benchmark to read"),
+	{"vcpus", "number of vCPUs of instance types whose rows do not state it, e.g. `m7i.large: 2`", "by instance type, 1 to 4096", "", readVCPUs},
 }
 
 func readFeeds(v reader.Value, into *Settings) {
@@ -46,11 +46,11 @@ func readFeeds(v reader.Value, into *Settings) {
 		into.Feeds = append(into.Feeds, f)
 	})
 	if len(into.Feeds) > maxFeeds {
-		v.Fault("want at most %d feeds, got %d", maxFeeds, len(into.Feeds))
+		v.Fault("must have at most %d feeds, not %d", maxFeeds, len(into.Feeds))
 	}
 }
 
-// checkFeed adds what is missing, or does not fit together.
+// checkFeed adds faults for missing and conflicting values.
 func checkFeed(v reader.Value, f *fetch.Feed) {
 	if f.Name == "" {
 		v.KeyFault("name", "must be set")
@@ -66,22 +66,22 @@ func checkFeed(v reader.Value, f *fetch.Feed) {
 		}
 	}
 	if places != 1 {
-		v.Fault("want exactly one of file, url and configMap, got %d", places)
+		v.Fault("must have exactly one of file, url and configMap, not %d", places)
 	}
 	if inConfigMap && (f.ConfigMap == "" || f.Key == "") {
 		v.KeyFault("configMap", "name and key must be set")
 	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
-		v.KeyFault("benchmark", "must be set: a cloud-csv does not say what was run")
+		v.KeyFault("benchmark", "must be set: the format cloud-csv does not name the benchmark")
 	}
 }
 
 func readURL(v reader.Value, into *fetch.Feed) {
-	// A bad one may have a password all the same, so it is not told.
+	// Even an invalid URL may contain a password, so the message does not show it.
 	text, _ := v.Text()
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
-		v.Fault("want an http or https URL with a host and without #")
+		v.Fault("must be an http or https URL with a host and without a fragment (#)")
 		return
 	}
 	into.URL = text
@@ -96,11 +96,11 @@ func readVCPUs(v reader.Value, into *fetch.Feed) {
 	})
 }
 
-// feedNameProblems are what is wrong with the name of a feed. It is the source of
-// samples, so it must not be that of others.
+// feedNameProblems returns what is wrong with the name of a feed. The name is the source of the
+// feed's samples, so it must differ from the sources of samples that are sent.
 func feedNameProblems(name string) []string {
 	if name == "agent" || name == "import" {
-		return []string{"that is the source of samples that are sent"}
+		return []string{"the name is reserved for samples that are sent through the API"}
 	}
 	return content.IsDNS1123Label(name)
 }
@@ -115,10 +115,10 @@ func formats() string {
 }
 
 func formatProblems(name string) []string {
-	return unless(slices.Contains(feed.Formats, feed.Format(name)), "there is no such format")
+	return unless(slices.Contains(feed.Formats, feed.Format(name)), "unknown format")
 }
 
-// unless is the problem if it is one.
+// unless returns the problem if the value is not fine.
 func unless(fine bool, problem string) []string {
 	if fine {
 		return nil

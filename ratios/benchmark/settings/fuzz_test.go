@@ -7,8 +7,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 )
 
-// FuzzParse looks for a text that is accepted though it breaks what others rely
-// on.
+// FuzzParse looks for a text that Parse accepts although it breaks an assumption of
+// other packages.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", everything, "mode: apply", "a: &a [*a]", "? {a: b}\n: c", "nodeTypes: {n4: {mode: apply}}\n---\n", "changes: {min: .nan}",
@@ -20,7 +20,7 @@ func FuzzParse(f *testing.F) {
 		s, err := Parse(text)
 		if err != nil {
 			if err.Error() == "" {
-				t.Error("an error without a text")
+				t.Error("the error has no text")
 			}
 			return
 		}

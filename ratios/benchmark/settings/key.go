@@ -6,18 +6,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// key is something that can be said of a T.
+// key is a key that sets a field of a T.
 type key[T any] struct {
-	// name is the path to it: a section and a key, or a key alone.
+	// name is the path of the key: a section and a key, or a key alone.
 	name string
-	// meaning, values and standard are for the reference: what it is for, what
-	// it can be, and what it is where nothing is said.
+	// meaning, values and standard are for the reference: the description, the
+	// valid values and the default.
 	meaning, values, standard string
 	read                      func(v reader.Value, into *T)
 }
 
-// readKeys reads the keys of a mapping, and of the sections in it. It tells whether all
-// is well.
+// readKeys reads the keys of a mapping and of its sections, and reports whether there was no
+// fault.
 func readKeys[T any](v reader.Value, keys []key[T], into *T) bool {
 	known := reader.Known{}
 	sections := map[string][]key[T]{}

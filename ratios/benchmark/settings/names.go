@@ -8,19 +8,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// nodeTypeProblem is what is wrong with the name of a node type, or of one CPU
-// model of it; empty if it is fine.
+// nodeTypeProblem returns what is wrong with the name of a node type, or of one CPU model of a
+// node type; empty if it is valid.
 func nodeTypeProblem(name string) string {
 	if name == "" {
-		return "a node type needs a name"
+		return "the name of a node type must not be empty"
 	}
 	if problems := nodetype.NameProblems(name); len(problems) > 0 {
-		return "no node can have it: " + strings.Join(problems, ", ")
+		return "not a valid node type: " + strings.Join(problems, ", ")
 	}
 	return ""
 }
 
-// benchmarkProblems are what is wrong with the name of a benchmark.
+// benchmarkProblems returns what is wrong with the name of a benchmark.
 func benchmarkProblems(name string) []string {
 	var problems []string
 	for _, fault := range (&sample.Sample{Benchmark: name}).Validate(time.Time{}) {
@@ -31,9 +31,9 @@ func benchmarkProblems(name string) []string {
 	return problems
 }
 
-// patternProblem is the same of a name that may end in *.
+// patternProblem returns what is wrong with the name of a benchmark that may end in *.
 func patternProblem(pattern string) string {
-	// A prefix can end in what a name cannot, such as a colon.
+	// A prefix can end in characters that a name cannot end in, such as a colon.
 	name, isPrefix := strings.CutSuffix(pattern, "*")
 	if isPrefix {
 		name += "x"

@@ -18,7 +18,7 @@ import (
 //	feeds:
 //	- { name: coremark, format: cloud-csv, url: "https://example.com/coremark.csv", benchmark: coremark }
 //
-// Of an empty text it makes the Defaults. The error is a reader.Faults with
+// For an empty text, it returns the Defaults. The error is a reader.Faults with
 // everything that is wrong.
 func Parse(text string) (Settings, error) {
 	s := Defaults()
@@ -28,7 +28,7 @@ func Parse(text string) (Settings, error) {
 		readKeys(content, keys, &s)
 		s.check(&r.Faults)
 	}
-	// What still counts is kept.
+	// Samples that still count must be kept.
 	s.Limits.MaxAge = max(s.Limits.MaxAge, s.Estimate.MaxAge)
 	if len(r.Faults) > 0 {
 		return Settings{}, r.Faults
@@ -36,21 +36,21 @@ func Parse(text string) (Settings, error) {
 	return s, nil
 }
 
-// check adds what does not fit together.
+// check adds faults between values.
 func (s *Settings) check(f *reader.Faults) {
 	confirming := s.Pace.Window * time.Duration(s.Pace.Windows)
 	if s.Estimate.MaxAge < confirming {
-		f.Add("aggregation.maxAge", "%s is less than the %s that changes.windows take: no change could be confirmed",
+		f.Add("aggregation.maxAge", "%s is shorter than the %s that changes.windows take, so no change could be confirmed",
 			durationText(s.Estimate.MaxAge), durationText(confirming))
 	}
 	for i, feed := range s.Feeds {
-		// Rows without a time of their own are as of when they were read last.
+		// Rows without their own time count as of when they were last read.
 		if least := 2 * max(fetch.Freshness, feed.Interval); s.Estimate.MaxAge < least {
-			f.Add("aggregation.maxAge", "%s is less than %s: what feeds[%d] says could stop to count before it is read anew",
+			f.Add("aggregation.maxAge", "%s is shorter than %s: samples of feeds[%d] could expire before they are read again",
 				durationText(s.Estimate.MaxAge), durationText(least), i)
 		}
 	}
 	if _, all := s.Estimate.Weights["*"]; all && slices.Max(slices.Collect(maps.Values(s.Estimate.Weights))) == 0 {
-		f.Add("weights", "none is above 0: no benchmark would count")
+		f.Add("weights", "none is above 0, so no benchmark would count")
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// line is what is told of where a fault is, besides its path.
+// line matches the line number in a fault.
 var line = regexp.MustCompile(`line \d+: `)
 
-// everything says all that can be said, nothing as it is by default.
+// everything sets every key, and none to its default.
 const everything = `
 mode: apply
 nodeTypes: {n4: {mode: observe}, m7i.large: {mode: apply}}
@@ -61,18 +61,18 @@ func TestParseReadsEverything(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	t.Run("what is not said is as by default", whatIsNotSaidIsAsByDefault)
-	t.Run("the defaults are what can be said", theDefaultsAreWhatCanBeSaid)
-	t.Run("one set of weights is not that of others", oneSetOfWeightsIsNotThatOfOthers)
-	t.Run("a CPU model has the mode of its type unless it is named", acpuModelHasTheModeOfItsTypeUnlessItIsNamed)
-	t.Run("parse names every fault with its path", parseNamesEveryFaultWithItsPath)
-	t.Run("a fault is told with its line", aFaultIsToldWithItsLine)
-	t.Run("feeds can share what they say", feedsCanShareWhatTheySay)
-	t.Run("a bad URL is not told", aBadURLIsNotTold)
-	t.Run("samples are kept as long as they count", samplesAreKeptAsLongAsTheyCount)
+	t.Run("uses the defaults for unset keys", usesTheDefaultsForUnsetKeys)
+	t.Run("accepts every default when it is set explicitly", acceptsEveryDefaultWhenItIsSetExplicitly)
+	t.Run("weights of one text do not affect others", weightsOfOneTextDoNotAffectOthers)
+	t.Run("a CPU model has the mode of its type unless it is named", aCPUModelHasTheModeOfItsTypeUnlessItIsNamed)
+	t.Run("names every fault with its path", namesEveryFaultWithItsPath)
+	t.Run("names the line of a fault", namesTheLineOfAFault)
+	t.Run("feeds can share values through aliases", feedsCanShareValuesThroughAliases)
+	t.Run("does not show an invalid URL", doesNotShowAnInvalidURL)
+	t.Run("keeps samples as long as they count", keepsSamplesAsLongAsTheyCount)
 }
 
-func whatIsNotSaidIsAsByDefault(t *testing.T) {
+func usesTheDefaultsForUnsetKeys(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "{}", "nodeTypes:\n", "aggregation: {}\nfeeds: []"} {
 		got, err := Parse(text)
 		got.Modes = nil
@@ -82,12 +82,12 @@ func whatIsNotSaidIsAsByDefault(t *testing.T) {
 	}
 }
 
-func theDefaultsAreWhatCanBeSaid(t *testing.T) {
+func acceptsEveryDefaultWhenItIsSetExplicitly(t *testing.T) {
 	var b strings.Builder
 	for _, k := range keys {
 		section, name, nested := strings.Cut(k.name, ".")
 		if nested {
-			// Flow mappings cannot be continued, so each is a document.
+			// Flow mappings cannot be continued, so each is its own document.
 			text := fmt.Sprintf("%s: {%s: %s}", section, name, k.standard)
 			got, err := Parse(text)
 			if diff := cmp.Diff(Defaults(), got); diff != "" || err != nil {
@@ -97,11 +97,11 @@ func theDefaultsAreWhatCanBeSaid(t *testing.T) {
 		}
 	}
 	if b.Len() == 0 {
-		t.Error("nothing was tried")
+		t.Error("no key has a default")
 	}
 }
 
-func oneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
+func weightsOfOneTextDoNotAffectOthers(t *testing.T) {
 	if _, err := Parse("weights: {coremark: 3}"); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func oneSetOfWeightsIsNotThatOfOthers(t *testing.T) {
 	}
 }
 
-func acpuModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
+func aCPUModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
 	s := Settings{Default: Observe, Modes: map[string]Mode{"n4": Apply, "n4@Intel-6-207": Observe, "e2@Intel-6-79": Apply}}
 	for nodeType, want := range map[string]Mode{
 		"n4": Apply, "n4@AMD-25-1": Apply, "n4@Intel-6-207": Observe, "e2": Observe, "e2@Intel-6-79": Apply, "e2@AMD-25-1": Observe, "c3": Observe,
@@ -120,54 +120,54 @@ func acpuModelHasTheModeOfItsTypeUnlessItIsNamed(t *testing.T) {
 		}
 	}
 	if got := new(Settings).Mode("n4"); got != Observe {
-		t.Errorf("settings that say nothing have mode %q", got)
+		t.Errorf("empty settings have mode %q", got)
 	}
 }
 
-func parseNamesEveryFaultWithItsPath(t *testing.T) {
+func namesEveryFaultWithItsPath(t *testing.T) {
 	feeds := func(rest string) string { return "feeds: [{name: a, format: samples, " + rest + "}]" }
 	for name, tc := range map[string]struct {
 		text string
 		want []string
 	}{
-		"no YAML":                  {"a: [", []string{"read YAML: "}},
-		"a second document":        {"mode: apply\n---\nmode: apply", []string{"want one YAML document"}},
-		"a key twice":              {"mode: apply\nmode: apply", []string{"mode: set twice"}},
-		"no mapping":               {"- a", []string{"want a mapping, got a list"}},
-		"unknown keys":             {"modes: apply\nchanges: {band: 1}\nfeeds: [{names: a}]", []string{"changes.band: unknown key", "feeds[0].names: unknown key", "modes: unknown key"}},
-		"a section's key outside":  {"minSamples: 1\naggregation.minSamples: 2", []string{`["aggregation.minSamples"]: unknown key`, "minSamples: unknown key"}},
-		"a section that is none":   {"changes: 3", []string{`changes: want a mapping, got "3"`}},
-		"a mode that is none":      {"mode: on", []string{`mode: want observe or apply, got "on"`}},
-		"a node type without mode": {"nodeTypes: {n4: {}, m7i.large: {mode: }}", []string{`nodeTypes["m7i.large"].mode: want observe or apply, got nothing`, "nodeTypes.n4.mode: must be set"}},
-		"names of no node types": {`nodeTypes: {"": {mode: apply}, "a b": {mode: apply}, "a@": {mode: apply}, "@b": {mode: apply}}`, []string{
-			`nodeTypes[""]: a node type needs a name`, `nodeTypes["@b"]: no node can have it: a node type and a CPU model must be on the sides of "@"`, `nodeTypes["a b"]: no node can have it: `, `nodeTypes["a@"]: no node can have it: a node type and a CPU model must be on the sides of "@"`}},
+		"not YAML":                        {"a: [", []string{"read YAML: "}},
+		"a second document":               {"mode: apply\n---\nmode: apply", []string{"must be one YAML document"}},
+		"a key that is set twice":         {"mode: apply\nmode: apply", []string{"mode: set twice"}},
+		"not a mapping":                   {"- a", []string{"must be a mapping, not a list"}},
+		"unknown keys":                    {"modes: apply\nchanges: {band: 1}\nfeeds: [{names: a}]", []string{"changes.band: unknown key", "feeds[0].names: unknown key", "modes: unknown key"}},
+		"a section's key outside":         {"minSamples: 1\naggregation.minSamples: 2", []string{`["aggregation.minSamples"]: unknown key`, "minSamples: unknown key"}},
+		"a section that is not a mapping": {"changes: 3", []string{`changes: must be a mapping, not "3"`}},
+		"an unknown mode":                 {"mode: on", []string{`mode: must be observe or apply, not "on"`}},
+		"a node type without mode":        {"nodeTypes: {n4: {}, m7i.large: {mode: }}", []string{`nodeTypes["m7i.large"].mode: must be observe or apply, not an empty value`, "nodeTypes.n4.mode: must be set"}},
+		"invalid names of node types": {`nodeTypes: {"": {mode: apply}, "a b": {mode: apply}, "a@": {mode: apply}, "@b": {mode: apply}}`, []string{
+			`nodeTypes[""]: the name of a node type must not be empty`, `nodeTypes["@b"]: not a valid node type: must have a node type before and a CPU model after "@"`, `nodeTypes["a b"]: not a valid node type: `, `nodeTypes["a@"]: not a valid node type: must have a node type before and a CPU model after "@"`}},
 		"numbers out of range": {"aggregation: {minSamples: 0, maxSpread: 0.9, confidence: 1}\nchanges: {deadBand: -0.1, maxStepPerHour: 0, min: 1.1, max: 0.9}", []string{
-			`aggregation.confidence: want a number from 0.5 to 0.999, got "1"`, `aggregation.maxSpread: want a number from 1 to 100, got "0.9"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "0"`,
+			`aggregation.confidence: must be a number from 0.5 to 0.999, not "1"`, `aggregation.maxSpread: must be a number from 1 to 100, not "0.9"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "0"`,
 			"changes.deadBand: ", "changes.max: ", "changes.maxStepPerHour: ", "changes.min: "}},
-		"what is no number":      {"aggregation: {minSamples: 2.5, minMachines: three, maxSpread: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: want a number from 1 to 100, got nothing", "aggregation.maxSpread: want a number from 1 to 100, got a list", `aggregation.minMachines: want a whole number from 1 to 1000, got "three"`, `aggregation.minSamples: want a whole number from 1 to 1000, got "2.5"`}},
-		"numbers that are none":  {"changes: {min: .nan}", []string{`changes.min: want a number from 0.01 to 1, got ".nan"`}},
-		"durations":              {"aggregation: {maxAge: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAge: want a duration from 1h to 87600h, such as "90m" or "36h", got "90d"`, `changes.window: want a duration from 1s to 24h`}},
-		"durations out of range": {"aggregation: {maxAge: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAge: want", "changes.window: want"}},
-		"an age too short":       {"aggregation: {maxAge: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAge: 3h is less than the 4h that changes.windows take"}},
+		"values that are not numbers": {"aggregation: {minSamples: 2.5, minMachines: three, maxSpread: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: must be a number from 1 to 100, not an empty value", "aggregation.maxSpread: must be a number from 1 to 100, not a list", `aggregation.minMachines: must be a whole number from 1 to 1000, not "three"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "2.5"`}},
+		"not a number":                {"changes: {min: .nan}", []string{`changes.min: must be a number from 0.01 to 1, not ".nan"`}},
+		"durations":                   {"aggregation: {maxAge: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAge: must be a duration from 1h to 87600h, such as "90m" or "36h", not "90d"`, `changes.window: must be a duration from 1s to 24h`}},
+		"durations out of range":      {"aggregation: {maxAge: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAge: must be", "changes.window: must be"}},
+		"an age too short":            {"aggregation: {maxAge: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAge: 3h is shorter than the 4h that changes.windows take"}},
 		"an age too short for feeds": {"aggregation: {maxAge: 47h}\nfeeds: [{name: a, format: samples, file: /a}, {name: b, format: samples, file: /b, interval: 24h30m}]", []string{
-			"aggregation.maxAge: 47h is less than 48h: what feeds[0] says", "aggregation.maxAge: 47h is less than 49h: what feeds[1] says"}},
-		"a URL in the wrong place": {feeds("file: 'https://ann:secret@example.com'"), []string{"feeds[0].file: want a path that begins with /, got a URL: it is relative"}},
-		"weights":                  {`weights: {coremark: -1, a: b, "": 1, "*a": 1, "b:": 1}`, []string{`weights[""]: must be set`, `weights["*a"]: must be`, `weights["b:"]: must be`, `weights.a: want a number from 0 to 1000, got "b"`, `weights.coremark: want a number from 0 to 1000, got "-1"`}},
-		"nothing that counts":      {`weights: {"*": 0}`, []string{"weights: none is above 0: no benchmark would count"}},
-		"feeds that are no list":   {"feeds: {a: b}", []string{"feeds: want a list, got a mapping"}},
-		"a feed that says nothing": {"feeds: [{}]", []string{"feeds[0].format: must be set", "feeds[0].name: must be set", "feeds[0]: want exactly one of file, url and configMap, got 0"}},
-		"a feed at two places":     {feeds("file: /a, url: 'http://a'"), []string{"feeds[0]: want exactly one of file, url and configMap, got 2"}},
-		"half a ConfigMap":         {feeds("configMap: {name: a}"), []string{"feeds[0].configMap: name and key must be set"}},
-		"names of no ConfigMaps":   {feeds("configMap: {name: A_, key: a/b}"), []string{`feeds[0].configMap.key: want a key of a ConfigMap, got "a/b": `, `feeds[0].configMap.name: want the name of a ConfigMap, got "A_": `}},
-		"a relative file":          {feeds("file: a"), []string{`feeds[0].file: want a path that begins with /, got "a": it is relative`}},
-		"a feed's name":            {"feeds: [{name: A, format: samples, file: /a}, {name: agent, format: samples, file: /a}]", []string{`feeds[0].name: want a DNS label, got "A": `, `feeds[1].name: want a DNS label, got "agent": that is the source of samples that are sent`}},
-		"two feeds of one name":    {"feeds: [{name: a, format: samples, file: /a}, {name: a, format: samples, file: /b}]", []string{`feeds[1].name: "a" is the name of another feed`}},
-		"a format that is none":    {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: want perfkit, sparecores, cloud-csv or samples, got "csv": there is no such format`}},
-		"an interval too short":    {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: want a duration from 1m to 168h`}},
-		"cloud-csv alone":          {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: a cloud-csv does not say what was run"}},
-		"a benchmark that is none": {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: want the name of a benchmark, got "!": must be`}},
-		"vCPUs":                    {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: want a whole number from 1 to 4096, got "0"`, "feeds[0].vcpus.a: want"}},
-		"too many feeds":           {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: want at most 64 feeds, got 65")},
+			"aggregation.maxAge: 47h is shorter than 48h: samples of feeds[0]", "aggregation.maxAge: 47h is shorter than 49h: samples of feeds[1]"}},
+		"a URL in the wrong place":      {feeds("file: 'https://ann:secret@example.com'"), []string{"feeds[0].file: must be an absolute path, not a URL: it must begin with /"}},
+		"weights":                       {`weights: {coremark: -1, a: b, "": 1, "*a": 1, "b:": 1}`, []string{`weights[""]: must be set`, `weights["*a"]: must be`, `weights["b:"]: must be`, `weights.a: must be a number from 0 to 1000, not "b"`, `weights.coremark: must be a number from 0 to 1000, not "-1"`}},
+		"only weights of 0":             {`weights: {"*": 0}`, []string{"weights: none is above 0, so no benchmark would count"}},
+		"feeds that are not a list":     {"feeds: {a: b}", []string{"feeds: must be a list, not a mapping"}},
+		"an empty feed":                 {"feeds: [{}]", []string{"feeds[0].format: must be set", "feeds[0].name: must be set", "feeds[0]: must have exactly one of file, url and configMap, not 0"}},
+		"a feed at two places":          {feeds("file: /a, url: 'http://a'"), []string{"feeds[0]: must have exactly one of file, url and configMap, not 2"}},
+		"half a ConfigMap":              {feeds("configMap: {name: a}"), []string{"feeds[0].configMap: name and key must be set"}},
+		"invalid names of ConfigMaps":   {feeds("configMap: {name: A_, key: a/b}"), []string{`feeds[0].configMap.key: must be a key of a ConfigMap, not "a/b": `, `feeds[0].configMap.name: must be the name of a ConfigMap, not "A_": `}},
+		"a relative file":               {feeds("file: a"), []string{`feeds[0].file: must be an absolute path, not "a": it must begin with /`}},
+		"a feed's name":                 {"feeds: [{name: A, format: samples, file: /a}, {name: agent, format: samples, file: /a}]", []string{`feeds[0].name: must be a DNS label, not "A": `, `feeds[1].name: must be a DNS label, not "agent": the name is reserved for samples that are sent through the API`}},
+		"two feeds with the same name":  {"feeds: [{name: a, format: samples, file: /a}, {name: a, format: samples, file: /b}]", []string{`feeds[1].name: "a" is the name of another feed`}},
+		"an unknown format":             {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: must be perfkit, sparecores, cloud-csv or samples, not "csv": unknown format`}},
+		"an interval too short":         {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: must be a duration from 1m to 168h`}},
+		"cloud-csv without a benchmark": {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: the format cloud-csv does not name the benchmark"}},
+		"an invalid benchmark":          {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: must be the name of a benchmark, not "!": must be`}},
+		"vCPUs":                         {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: must be a whole number from 1 to 4096, not "0"`, "feeds[0].vcpus.a: must be"}},
+		"too many feeds":                {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: must have at most 64 feeds, not 65")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Parse(tc.text)
@@ -195,14 +195,14 @@ func parseNamesEveryFaultWithItsPath(t *testing.T) {
 	}
 }
 
-func aFaultIsToldWithItsLine(t *testing.T) {
+func namesTheLineOfAFault(t *testing.T) {
 	_, err := Parse("mode: apply\nchanges:\n  deadBand: 1\nfeeds:\n- name: a\n  file: /a\n")
-	if want := `changes.deadBand: line 3: want a number from 0 to 0.5, got "1"; feeds[0].format: must be set`; err == nil || err.Error() != want {
+	if want := `changes.deadBand: line 3: must be a number from 0 to 0.5, not "1"; feeds[0].format: must be set`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func feedsCanShareWhatTheySay(t *testing.T) {
+func feedsCanShareValuesThroughAliases(t *testing.T) {
 	s, err := Parse(`
 feeds:
 - &ours { name: a, format: samples, interval: 2h, configMap: {name: a, key: b} }
@@ -213,16 +213,16 @@ feeds:
 	}
 }
 
-func aBadURLIsNotTold(t *testing.T) {
+func doesNotShowAnInvalidURL(t *testing.T) {
 	for _, url := range []string{"ftp://ann:secret@example.com", "https://ann:secret@", "http://ann:secret@example.com:port/", "http://ann:secret@a#b", "secret"} {
 		_, err := Parse("feeds: [{name: a, format: samples, url: '" + url + "'}]")
-		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: line 1: want an http or https URL") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.HasPrefix(err.Error(), "feeds[0].url: line 1: must be an http or https URL") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
 
-func samplesAreKeptAsLongAsTheyCount(t *testing.T) {
+func keepsSamplesAsLongAsTheyCount(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"":                              samples.DefaultLimits.MaxAge,
 		"aggregation: {maxAge: 24h}":    samples.DefaultLimits.MaxAge,

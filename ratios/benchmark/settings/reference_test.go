@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 )
 
-var update = flag.Bool("update", false, "write the tables of the reference anew")
+var update = flag.Bool("update", false, "rewrite the tables of the reference")
 
 const reference = "../../../docs/reference.md"
 
@@ -33,11 +33,11 @@ func table[T any](keys []key[T]) string {
 }
 
 func TestReference(t *testing.T) {
-	t.Run("the reference says what the code does", theReferenceSaysWhatTheCodeDoes)
-	t.Run("the example of the reference is read as it says", theExampleOfTheReferenceIsReadAsItSays)
+	t.Run("the reference matches the code", theReferenceMatchesTheCode)
+	t.Run("reads the example of the reference as described", readsTheExampleOfTheReferenceAsDescribed)
 }
 
-func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
+func theReferenceMatchesTheCode(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +57,11 @@ func theReferenceSaysWhatTheCodeDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(content) {
-		t.Errorf("%s is out of date, run make generate", reference)
+		t.Errorf("%s is out of date: run make generate", reference)
 	}
 }
 
-func theExampleOfTheReferenceIsReadAsItSays(t *testing.T) {
+func readsTheExampleOfTheReferenceAsDescribed(t *testing.T) {
 	content, err := os.ReadFile(reference)
 	if err != nil {
 		t.Fatal(err)

@@ -8,34 +8,34 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Key is that of the text in its ConfigMap.
+// Key is the key of the settings in their ConfigMap.
 const Key = "benchmarks.yaml"
 
 // Mode is what benchmarks do for a node type.
 type Mode string
 
 const (
-	// Observe shows what they say, and changes nothing.
+	// Observe shows the measured ratios, and changes nothing.
 	Observe Mode = "observe"
-	// Apply makes their ratios those of the benchmark source.
+	// Apply makes the measured ratios available as the benchmark source.
 	Apply Mode = "apply"
 )
 
-// Settings are everything that people can say.
+// Settings are the benchmark settings.
 type Settings struct {
 	// Default is the mode of node types that Modes does not name.
 	Default Mode
 	Modes   map[string]Mode
-	// Estimate, Pace and Limits have their defaults where nothing is said.
+	// Estimate, Pace and Limits have their defaults where nothing is set.
 	Estimate estimate.Settings
 	Pace     pace.Settings
 	Limits   samples.Limits
-	// Feeds are in the order of the text.
+	// Feeds are in the order in which they are written.
 	Feeds []fetch.Feed
 }
 
-// Mode returns that of a node type. A CPU model of a type has the mode of the
-// type unless it is named itself.
+// Mode returns the mode of a node type. A CPU model has the mode of its node type unless it is
+// named itself.
 func (s *Settings) Mode(nodeType string) Mode {
 	if mode, ok := s.Modes[nodeType]; ok {
 		return mode
@@ -50,7 +50,7 @@ func (s *Settings) Mode(nodeType string) Mode {
 	return s.Default
 }
 
-// Defaults say nothing.
+// Defaults returns the settings that apply if nothing is set.
 func Defaults() Settings {
 	return Settings{Default: Observe, Estimate: estimate.Defaults(), Pace: pace.Defaults(), Limits: samples.DefaultLimits}
 }

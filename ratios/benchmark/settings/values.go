@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
-// number is a key for a number from least to most.
+// number returns a key for a number from least to most.
 func number[T int | float64](name string, least, most T, of func(*Settings) *T, meaning string) key[Settings] {
 	s := Defaults()
 	return key[Settings]{name, meaning, fmt.Sprintf("%v to %v", least, most), fmt.Sprint(*of(&s)), func(v reader.Value, into *Settings) {
@@ -26,40 +26,40 @@ func readNumber[T int | float64](v reader.Value, least, most T, into *T) {
 	if _, whole := any(least).(int); whole {
 		kind = "whole number"
 	}
-	v.Fault("want a %s from %v to %v, got %s", kind, least, most, v)
+	v.Fault("must be a %s from %v to %v, not %s", kind, least, most, v)
 }
 
-// span is a key for a duration from least to most.
+// span returns a key for a duration from least to most.
 func span[T any](name string, least, most, standard time.Duration, of func(*T) *time.Duration, meaning string) key[T] {
 	values := durationText(least) + " to " + durationText(most)
 	return key[T]{name, meaning, values, durationText(standard), func(v reader.Value, into *T) {
 		text, _ := v.Text()
 		d, err := time.ParseDuration(text)
 		if err != nil || d < least || d > most {
-			v.Fault("want a duration from %s, such as \"90m\" or \"36h\", got %s", values, v)
+			v.Fault("must be a duration from %s, such as \"90m\" or \"36h\", not %s", values, v)
 			return
 		}
 		*of(into) = d
 	}}
 }
 
-// text is a key for a text that a check has nothing against.
+// text returns a key for a string in which wrong finds no problem.
 func text[T any](name, values string, wrong func(string) []string, of func(*T) *string, meaning string) key[T] {
 	return key[T]{name, meaning, values, "", func(v reader.Value, into *T) {
 		text, ok := v.Text()
 		if !ok || text == "" {
-			v.Fault("want %s, got %s", values, v)
+			v.Fault("must be %s, not %s", values, v)
 			return
 		}
 		if problems := wrong(text); len(problems) > 0 {
-			v.Fault("want %s, got %s: %s", values, v, strings.Join(problems, ", "))
+			v.Fault("must be %s, not %s: %s", values, v, strings.Join(problems, ", "))
 			return
 		}
 		*of(into) = text
 	}}
 }
 
-// durationText is without the zeros at the end of 2160h0m0s.
+// durationText formats a duration without trailing zero units: 2160h, not 2160h0m0s.
 func durationText(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

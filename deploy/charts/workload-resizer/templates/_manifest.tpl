@@ -1,6 +1,6 @@
 {{/*
-A manifest that kustomize uses too, as it is: only the namespace and the name of the
-server's ServiceAccount are those of the release, also inside of expressions.
+A manifest that kustomize uses, too. Only the namespace and the name of the server's
+ServiceAccount are replaced with the release's, also inside expressions.
 Takes a dict of root (the top-level scope) and name (of the file in files/).
 */}}
 {{- define "workload-resizer.manifest" -}}
@@ -13,7 +13,7 @@ Takes a dict of root (the top-level scope) and name (of the file in files/).
 {{- end }}
 
 {{/*
-The same for objects that the server fills: by default an uninstall leaves them.
+The same for objects that hold the server's data: by default, an uninstall keeps them.
 */}}
 {{- define "workload-resizer.state" -}}
 {{- $text := include "workload-resizer.manifest" . }}

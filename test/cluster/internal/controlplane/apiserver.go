@@ -8,8 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// ServiceCIDR is the range of service addresses; the API server itself has the
-// first one.
+// ServiceCIDR is the range of Service IP addresses. The API server has the first one.
 const (
 	ServiceCIDR = "10.96.0.0/16"
 	ServiceIP   = "10.96.0.1"
@@ -47,13 +46,13 @@ func apiServerArguments(cluster *state.Cluster) []string {
 		"--enable-admission-plugins=NodeRestriction",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=" + ServiceCIDR,
-		// Endpoints must not be loopback addresses, and this one has no other.
+		// Endpoints must not be loopback addresses, and this API server has no others.
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
 	}
 	if cluster.AuditPolicy != "" {
 		arguments = append(arguments, "--audit-policy-file="+cluster.AuditPolicy, "--audit-log-path="+cluster.AuditLog(),
-			// In megabytes: one file, whatever is audited.
+			// In megabytes: large enough to keep the log in one file.
 			"--audit-log-maxsize=100000")
 	}
 	return arguments

@@ -2,9 +2,9 @@ package controlplane
 
 import "github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 
-// Arguments returns those with which a component's program is to be started,
-// for a program of its own rather than the one that is built in. etcd has no
-// such program; it and nodes have no arguments, nil.
+// Arguments returns the command-line arguments of a component that runs as a program of
+// its own instead of the built-in one. It returns nil for etcd and nodes, which have no
+// such program.
 func Arguments(cluster *state.Cluster, component string) []string {
 	switch component {
 	case state.APIServer:

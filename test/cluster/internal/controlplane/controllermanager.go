@@ -22,7 +22,7 @@ func controllerManagerArguments(cluster *state.Cluster) []string {
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		// No aggregation layer's certificates are published here to look up.
+		// This cluster publishes no aggregation-layer certificates to look up.
 		"--authentication-skip-lookup=true",
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.ControllerManager),
@@ -37,7 +37,7 @@ func controllerManagerArguments(cluster *state.Cluster) []string {
 		"--service-account-private-key-file=" + cluster.Key(state.ServiceAccount),
 		"--use-service-account-credentials=true",
 
-		// Pod addresses are made up by the nodes.
+		// The nodes make up pod addresses.
 		"--controllers=*,-node-ipam-controller",
 		// The default of 20 requests a second would make tests wait.
 		"--kube-api-qps=500",

@@ -19,12 +19,12 @@ func RunEtcd(ctx context.Context, cluster *state.Cluster) error {
 	}
 	select {
 	case <-ctx.Done():
-		// A hard stop: a graceful one first waits for the watches of the API
-		// server, which lets go of them only when it ends itself.
+		// Stop hard: a graceful stop first waits for the watches of the API server, which
+		// closes them only when it ends.
 		server.Server.HardStop()
 		return nil
 	case <-server.Server.StopNotify():
-		return fmt.Errorf("etcd stopped by itself")
+		return fmt.Errorf("etcd stopped unexpectedly")
 	case err := <-server.Err():
 		return fmt.Errorf("serve etcd: %w", err)
 	}
@@ -41,8 +41,8 @@ func etcdConfig(cluster *state.Cluster) *embed.Config {
 	config.AdvertisePeerUrls = []url.URL{peer}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 
-	// A certificate authority of its own: a node's certificate, say, which the
-	// cluster's authority signs, must not open the database.
+	// etcd has its own certificate authority. A certificate that the cluster's authority
+	// signs, such as a node's, must not give access to the database.
 	tls := transport.TLSInfo{
 		CertFile:       cluster.Cert(state.EtcdServer),
 		KeyFile:        cluster.Key(state.EtcdServer),
@@ -54,12 +54,12 @@ func etcdConfig(cluster *state.Cluster) *embed.Config {
 
 	// The data need not survive the machine.
 	config.UnsafeNoFsync = true
-	// The default of 2 GiB is nearly what 150,000 pods take, and would be more than
-	// full when they are written anew before the old ones are compacted.
+	// 150,000 pods take nearly the default of 2 GiB. Rewriting them before the old
+	// revisions are compacted would exceed it.
 	config.QuotaBackendBytes = 8 << 30
 	config.LogLevel = "warn"
-	// The default of etcd's own flag, which the embedded one lacks: with 0 it
-	// would warn of every request.
+	// The default of etcd's own flag. The embedded default is 0, which logs a warning for
+	// every request.
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 	return config
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// storage is how the API server keeps pods.
+// storage is the encoding in which the API server stores pods.
 var storage = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
 func decode(value []byte) (*corev1.Pod, error) {
@@ -28,8 +28,8 @@ func encode(pod *corev1.Pod) ([]byte, error) {
 	return value.Bytes(), err
 }
 
-// copy returns the copy of a number: its name ends in it. Copies in turn are of one
-// workload, and workloads in turn of the next template.
+// copy returns the copy with the given number, with which its name ends. Consecutive
+// copies form a workload, and consecutive workloads use the templates in turn.
 func (o *Options) copy(templates []*corev1.Pod, number int) *corev1.Pod {
 	size := max(o.PerWorkload, 1)
 	workload := number / size
@@ -46,7 +46,7 @@ func (o *Options) copy(templates []*corev1.Pod, number int) *corev1.Pod {
 	return pod
 }
 
-// own has the pod be of the workload with this hash.
+// own makes the pod belong to the workload with this hash.
 func own(pod *corev1.Pod, hash string) {
 	for i := range pod.OwnerReferences {
 		owner := &pod.OwnerReferences[i]

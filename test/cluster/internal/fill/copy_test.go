@@ -11,12 +11,12 @@ import (
 )
 
 func TestCopy(t *testing.T) {
-	t.Run("copies are of workloads", copiesAreOfWorkloads)
+	t.Run("copies belong to workloads", copiesBelongToWorkloads)
 }
 
-// TestCopiesAreOfWorkloads of one size, whose pods are copies of one template: no
-// owner or hash is of two of them.
-func copiesAreOfWorkloads(t *testing.T) {
+// copiesBelongToWorkloads expects workloads of equal size, each with copies of one
+// template. No two workloads share an owner or a hash.
+func copiesBelongToWorkloads(t *testing.T) {
 	template := func(name string) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
@@ -29,7 +29,7 @@ func copiesAreOfWorkloads(t *testing.T) {
 	templates := []*corev1.Pod{template("one"), template("two")}
 	const copies, nodes = 24, 4
 	for _, size := range []int{1, 3, 4} {
-		t.Run(fmt.Sprintf("%d of each", size), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d pods per workload", size), func(t *testing.T) {
 			o := &Options{Namespace: "many", Nodes: nodes, PerWorkload: size}
 			names, uids := map[string]bool{}, map[types.UID]bool{}
 			owners, onNode, of := map[metav1.OwnerReference]int{}, map[string]int{}, map[string]int{}
@@ -60,6 +60,6 @@ func copiesAreOfWorkloads(t *testing.T) {
 		})
 	}
 	if pod := (&Options{}).copy(templates, 3); pod.OwnerReferences[0].Name != "web-66fb46dc94" || pod.Spec.NodeName != "two-0" {
-		t.Errorf("without workloads and nodes it is of %s on %s", pod.OwnerReferences[0].Name, pod.Spec.NodeName)
+		t.Errorf("without workloads and nodes, the copy belongs to %s on %s", pod.OwnerReferences[0].Name, pod.Spec.NodeName)
 	}
 }

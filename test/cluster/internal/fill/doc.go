@@ -1,8 +1,8 @@
-// Package fill writes copies of pods straight into a cluster's etcd, which takes
-// a twentieth of the time that it takes through the API server. The API server
-// sees them come and go as it sees what another API server writes: its lists and
-// watches are right, and it need not be started again.
+// Package fill writes copies of pods directly to a cluster's etcd, in a twentieth of the
+// time that the API server would take. The API server sees them come and go like writes
+// of another API server: its lists and watches are correct, and it does not have to be
+// restarted.
 //
-// Nothing checks the copies: they are as good as what they are copies of. The
-// package must not know what they are for.
+// Nothing checks the copies: they are as valid as their templates. The package must not
+// know what they are for.
 package fill

@@ -16,32 +16,32 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// Options say what there is to be.
+// Options describe the copies.
 type Options struct {
-	// Templates are the pods to copy, as NAMESPACE/NAME: workloads take turns.
+	// Templates are the pods to copy, as NAMESPACE/NAME. Workloads use them in turn.
 	Templates []string
-	// Namespace is where the copies are; nothing else may be there.
+	// Namespace is the namespace of the copies. It must not hold other pods.
 	Namespace string
-	// Copies is how many there are to be: what is missing is added, and what is
-	// too much removed.
+	// Copies is the number of copies. Missing copies are created and surplus copies are
+	// deleted.
 	Copies int
-	// Nodes is over how many nodes the copies of each template are spread. The
-	// names of these end in -0, -1, and so on, the first being the template's.
+	// Nodes is the number of nodes over which the copies of each template are spread.
+	// Their names end in -0, -1, and so on; the first is the template's node.
 	Nodes int
-	// PerWorkload is how many copies have one owner, which no others have; 0 leaves
-	// them to the template's owner, and each to the next template.
+	// PerWorkload is the number of copies that share an owner of their own. With 0, every
+	// copy keeps its template's owner, and consecutive copies use the templates in turn.
 	PerWorkload int
 }
 
 const (
-	// pods is where the API server keeps them.
+	// pods is the key under which the API server stores pods.
 	pods = "/registry/pods"
-	// writers is how many requests are under way at once.
+	// writers is the number of concurrent requests.
 	writers     = 64
 	dialTimeout = 10 * time.Second
 )
 
-// Run makes the copies be there.
+// Run creates missing copies and deletes surplus ones.
 func Run(ctx context.Context, cluster *state.Cluster, options Options) error {
 	client, err := dial(cluster)
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *Options) run(ctx context.Context, client *clientv3.Client) error {
 			return fmt.Errorf("read pod %s: %w", name, err)
 		}
 		if len(answer.Kvs) == 0 {
-			return fmt.Errorf("read pod %s: there is none; create it first", name)
+			return fmt.Errorf("read pod %s: not found; create it first", name)
 		}
 		if templates[i], err = decode(answer.Kvs[0].Value); err != nil {
 			return fmt.Errorf("decode pod %s: %w", name, err)
@@ -99,7 +99,7 @@ func (o *Options) run(ctx context.Context, client *clientv3.Client) error {
 		key := string(kv.Key)
 		number, err := strconv.Atoi(key[strings.LastIndex(key, "-")+1:])
 		if err != nil {
-			return fmt.Errorf("pod %s is not one of the copies; fill another namespace", strings.TrimPrefix(key, pods+"/"))
+			return fmt.Errorf("pod %s is not a copy; use another namespace", strings.TrimPrefix(key, pods+"/"))
 		}
 		if number < o.Copies {
 			known[number] = true

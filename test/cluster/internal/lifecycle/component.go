@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// stopGrace is how long a component that is to come back may take to end
-	// after SIGTERM. The API server would wait a minute for its clients.
+	// stopGrace is how long a component that will be started again may take to end after
+	// SIGTERM. Without this limit, the API server would wait a minute for its clients.
 	stopGrace = 2 * time.Second
-	// startTimeout bounds how long a single component may take to be ready.
+	// startTimeout bounds how long a single component may take to become ready.
 	startTimeout = time.Minute
 )
 
-// StopComponent ends one component and keeps its data. It reports whether the
-// component ran.
+// StopComponent ends one component and keeps its data. It reports whether the component
+// was running.
 func StopComponent(ctx context.Context, dir, component string) (bool, error) {
 	cluster, unlock, err := lockComponent(ctx, dir, component)
 	if err != nil {
@@ -32,9 +32,8 @@ func StopComponent(ctx context.Context, dir, component string) (bool, error) {
 	return process.Stop(ctx, cluster.PIDFile(component), stopGrace)
 }
 
-// StartComponent starts one component again, just as it was started when the
-// cluster came up, and waits until it is ready. It reports whether the
-// component had to be started.
+// StartComponent starts one component again, exactly as when the cluster came up, and
+// waits until it is ready. It reports whether the component had to be started.
 func StartComponent(ctx context.Context, dir, component string) (bool, error) {
 	cluster, unlock, err := lockComponent(ctx, dir, component)
 	if err != nil {
@@ -43,7 +42,7 @@ func StartComponent(ctx context.Context, dir, component string) (bool, error) {
 	defer unlock()
 	kubeconfig, err := os.ReadFile(cluster.AdminKubeconfig())
 	if err != nil {
-		return false, fmt.Errorf("the cluster is not complete: %w", err)
+		return false, fmt.Errorf("the cluster has not come up completely: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -68,7 +67,7 @@ func lockComponent(ctx context.Context, dir, component string) (*state.Cluster, 
 		return nil, nil, err
 	}
 	if !slices.Contains(cluster.Components(), component) {
-		return nil, nil, fmt.Errorf("there is no component %q; there are %s",
+		return nil, nil, fmt.Errorf("unknown component %q; the components are %s",
 			component, strings.Join(cluster.Components(), ", "))
 	}
 	unlock, err := lockCluster(ctx, cluster)

@@ -9,9 +9,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// writeCredentials makes all keys, certificates and kubeconfigs of a cluster
-// and writes them, but for the user's kubeconfig, which it returns: that file
-// appears when the cluster is ready.
+// writeCredentials creates all keys, certificates and kubeconfigs of a cluster and writes
+// them, except for the user's kubeconfig. It returns that kubeconfig, because the file
+// must appear only when the cluster is ready.
 func writeCredentials(cluster *state.Cluster) (kubeconfig []byte, err error) {
 	w := &credentialWriter{cluster: cluster}
 	ca := w.ca(state.CA)
@@ -22,8 +22,8 @@ func writeCredentials(cluster *state.Cluster) (kubeconfig []byte, err error) {
 		return nil, w.err
 	}
 
-	// Controllers that sign for users need this key; etcd's authority signs
-	// nothing more.
+	// The controllers that sign user certificates need this key. etcd's authority signs
+	// nothing more, so its key is not written.
 	w.write(cluster.Key(state.CA), ca.Key)
 	w.write(cluster.Key(state.ServiceAccount), signingKey)
 

@@ -1,7 +1,6 @@
-// Package lifecycle brings a cluster up, takes it down, and does both to single
-// components: it makes the files, starts the processes in order, waits until
-// each is of use, and ends exactly what was started.
+// Package lifecycle brings up and takes down clusters and single components. It creates
+// the files, starts the processes in order, waits until each is ready, and ends exactly
+// the processes that were started.
 //
-// It must not know what the components do, only how to tell that they are
-// ready.
+// It must not know what the components do, only how to check that they are ready.
 package lifecycle

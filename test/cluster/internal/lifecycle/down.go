@@ -10,11 +10,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// endGrace is how long a component of a cluster that is to be thrown away may
-// take to end after SIGTERM.
+// endGrace is how long a component may take to end after SIGTERM when its cluster is
+// removed.
 const endGrace = time.Second
 
-// Down ends a cluster and removes its files. It reports whether there was one.
+// Down ends a cluster and removes its files. It reports whether the cluster existed.
 func Down(ctx context.Context, dir string) (bool, error) {
 	cluster, err := state.Load(dir)
 	if errors.Is(err, state.ErrNone) {
@@ -28,7 +28,7 @@ func Down(ctx context.Context, dir string) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	// Another command may have changed or removed it meanwhile.
+	// Another command may have changed or removed the cluster meanwhile.
 	cluster, err = state.Load(dir)
 	if errors.Is(err, state.ErrNone) {
 		return false, nil
@@ -47,7 +47,7 @@ func remove(ctx context.Context, cluster *state.Cluster) error {
 	return cluster.Remove()
 }
 
-// endAll ends all components that run, those that need others first.
+// endAll ends all running components, dependents first.
 func endAll(ctx context.Context, cluster *state.Cluster) error {
 	components := cluster.Components()
 	for _, stage := range [][]string{components[4:], components[2:4], components[1:2], components[:1]} {

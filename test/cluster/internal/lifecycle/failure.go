@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// tailLines is how much of a log an error shows.
+// tailLines is the number of log lines that an error shows.
 const tailLines = 20
 
-// ComponentError says that a component ended or did not become ready.
+// ComponentError reports that a component ended or did not become ready.
 type ComponentError struct {
 	Component string
 	LogFile   string
@@ -18,10 +18,10 @@ type ComponentError struct {
 
 // Error includes the end of the component's log.
 func (e *ComponentError) Error() string {
-	return fmt.Sprintf("%s: %v\nthe end of its log, %s:\n%s", e.Component, e.Err, e.LogFile, tail(e.LogFile))
+	return fmt.Sprintf("%s: %v\nlast lines of its log, %s:\n%s", e.Component, e.Err, e.LogFile, tail(e.LogFile))
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the underlying error.
 func (e *ComponentError) Unwrap() error { return e.Err }
 
 func tail(file string) string {

@@ -11,12 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// lockTimeout bounds how long a command waits for another one that changes the
-// same cluster; a cluster that comes up takes the longest.
+// lockTimeout bounds how long a command waits for another one that changes the same
+// cluster. Bringing a cluster up takes longest.
 const lockTimeout = upTimeout
 
-// lockCluster makes sure that one command at a time changes a cluster. The lock
-// is held until the returned function is called.
+// lockCluster ensures that only one command at a time changes a cluster. The lock is held
+// until the returned function is called.
 func lockCluster(ctx context.Context, cluster *state.Cluster) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
@@ -28,20 +28,20 @@ func lockCluster(ctx context.Context, cluster *state.Cluster) (unlock func(), er
 		case err == nil && isAt(file, cluster.CommandLock()):
 			return func() { file.Close() }, nil
 		case err == nil:
-			// The command before removed the cluster, and the lock with it.
+			// The previous command removed the cluster, including the lock file.
 			file.Close()
 		case !errors.Is(err, process.ErrLocked):
 			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another command that works in %s: %w", cluster.Dir, context.Cause(ctx))
+			return nil, fmt.Errorf("wait for another command that uses %s: %w", cluster.Dir, context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}
 }
 
-// isAt says whether the open file is still the one that the path names.
+// isAt reports whether the path still names the open file.
 func isAt(file *os.File, path string) bool {
 	opened, err := file.Stat()
 	if err != nil {

@@ -10,31 +10,31 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// Ports are taken from below the range that the kernel gives to outgoing
-// connections: one of those could otherwise sit on the port of a component that
-// is stopped for a while.
+// Ports are chosen below the range that the kernel uses for outgoing connections.
+// Otherwise, a connection could occupy the port of a component that is stopped for a
+// while.
 const (
 	firstPort = 20000
 	portCount = 10000
 )
 
-// reservation holds ports until the components that are to listen on them
-// start, so that clusters that come up at the same time do not choose alike.
+// reservation holds ports until the components that use them start, so that clusters that
+// come up at the same time do not choose the same ports.
 type reservation struct {
 	ports     state.Ports
 	listeners map[string][]net.Listener
 }
 
-// wantedPort is a port that a component is to listen on, and which, if that is
-// given.
+// wantedPort is a port to reserve for a component. given is the port number, or 0 for
+// any.
 type wantedPort struct {
 	component string
 	port      *int
 	given     int
 }
 
-// reservePorts reserves a free port for everything that listens, those of the
-// nodes in place. The API server's may be given, 0 means any.
+// reservePorts reserves a free port for every listener and stores the kubelets' ports in
+// nodes. apiServer is the API server's port, or 0 for any.
 func reservePorts(apiServer int, nodes []state.Node) (*reservation, error) {
 	r := &reservation{listeners: map[string][]net.Listener{}}
 	wanted := []wantedPort{
@@ -59,7 +59,7 @@ func reservePorts(apiServer int, nodes []state.Node) (*reservation, error) {
 	return r, nil
 }
 
-// release frees the ports of a component, which is about to start.
+// release frees the ports of a component that is about to start.
 func (r *reservation) release(component string) {
 	for _, listener := range r.listeners[component] {
 		listener.Close()

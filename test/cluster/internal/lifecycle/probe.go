@@ -20,19 +20,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// probeTimeout bounds one look at a component.
+// probeTimeout bounds one probe of a component.
 const probeTimeout = 5 * time.Second
 
-// prober tells whether components are ready.
+// prober checks whether components are ready.
 type prober struct {
 	cluster *state.Cluster
 	client  *kubernetes.Clientset
-	// plain trusts the cluster's authority, etcd etcd's, as a client of it.
+	// plain trusts the cluster's authority. etcd trusts etcd's authority and has a client
+	// certificate.
 	plain *http.Client
 	etcd  *http.Client
 }
 
-// newProber needs the cluster's credentials to be written; the kubeconfig is
+// newProber requires that the cluster's credentials have been written. The kubeconfig is
 // the user's.
 func newProber(cluster *state.Cluster, kubeconfig []byte) (*prober, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
@@ -67,7 +68,7 @@ func httpClient(caFile string, certificates ...tls.Certificate) (*http.Client, e
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("read %s: no certificate in it", caFile)
+		return nil, fmt.Errorf("read %s: no certificate found", caFile)
 	}
 	return &http.Client{
 		Timeout:   probeTimeout,
@@ -75,9 +76,9 @@ func httpClient(caFile string, certificates ...tls.Certificate) (*http.Client, e
 	}, nil
 }
 
-// check returns nil if a component is ready. What the API says of a node may
-// date from before it was started again: the node must have given a sign of
-// life since then, unless the time is zero.
+// check returns nil if a component is ready. The API may still show the state of a node
+// from before its restart: unless since is zero, the node must have renewed its lease
+// after that time.
 func (p *prober) check(ctx context.Context, component string, since time.Time) error {
 	switch component {
 	case state.Etcd:
@@ -95,7 +96,7 @@ func (p *prober) check(ctx context.Context, component string, since time.Time) e
 	}
 	node, found := p.cluster.NodeOf(component)
 	if !found {
-		return fmt.Errorf("there is no component %s", component)
+		return fmt.Errorf("unknown component %s", component)
 	}
 	return p.checkNode(ctx, node.Name, since)
 }
@@ -138,7 +139,7 @@ func (p *prober) checkNode(ctx context.Context, name string, since time.Time) er
 	return nil
 }
 
-// nodeReady wants a node that is ready and schedulable.
+// nodeReady returns an error unless the node is ready and schedulable.
 func nodeReady(node *v1.Node) error {
 	if node.Spec.Unschedulable {
 		return errors.New("the node is unschedulable")

@@ -17,13 +17,13 @@ type starter struct {
 	executable string
 	prober     *prober
 	owner      *os.File
-	// fail ends the context of the whole undertaking as soon as one of the
-	// components ends.
+	// fail cancels the context of the whole operation as soon as one of the components
+	// ends.
 	fail context.CancelCauseFunc
 }
 
-// newStarter returns the starter and the context to use with it, and then to
-// close it.
+// newStarter returns a starter and the context to use with it. The caller must close the
+// starter.
 func newStarter(ctx context.Context, cluster *state.Cluster, kubeconfig []byte) (*starter, context.Context, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *starter) close() {
 	}
 }
 
-// openOwner opens the cluster's owner, and only it: the pid may mean another
-// process by now.
+// openOwner opens the cluster's owner. It checks that the pid has not been reused by
+// another process.
 func openOwner(cluster *state.Cluster) (*os.File, error) {
 	if cluster.Owner == nil {
 		return nil, nil
@@ -103,8 +103,7 @@ func (s *starter) start(ctx context.Context, component string) error {
 	return nil
 }
 
-// awaitReady waits until a started component is ready, as of that time; see
-// prober.check.
+// awaitReady waits until a started component is ready. since is as in prober.check.
 func (s *starter) awaitReady(ctx context.Context, component string, since time.Time) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()

@@ -12,25 +12,25 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// ComponentStatus is one component's.
+// ComponentStatus is the status of one component.
 type ComponentStatus struct {
 	Name string
 	Info process.Info
-	// NotReady says why a running component is not ready, nil if it is.
+	// NotReady is the reason why a running component is not ready, nil if it is ready.
 	NotReady error
 }
 
-// Status is what there is to say about a cluster.
+// Status is the status of a cluster.
 type Status struct {
 	Cluster    *state.Cluster
 	Components []ComponentStatus
-	// Version is the API server's, empty if it does not answer.
+	// Version is the API server's version, empty if the API server does not respond.
 	Version string
-	// NodesReady is how many nodes are ready, as far as the API server says.
+	// NodesReady is the number of ready nodes according to the API server.
 	NodesReady int
 }
 
-// Healthy says whether all components run and are ready.
+// Healthy reports whether all components are running and ready.
 func (s *Status) Healthy() bool {
 	for _, component := range s.Components {
 		if component.Info.State != process.Running || component.NotReady != nil {
@@ -40,7 +40,7 @@ func (s *Status) Healthy() bool {
 	return s.Version != ""
 }
 
-// GetStatus looks at a cluster without disturbing it.
+// GetStatus returns the status of a cluster without changing the cluster.
 func GetStatus(ctx context.Context, dir string) (*Status, error) {
 	cluster, err := state.Load(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func GetStatus(ctx context.Context, dir string) (*Status, error) {
 	status := &Status{Cluster: cluster}
 	kubeconfig, err := os.ReadFile(cluster.AdminKubeconfig())
 	if err != nil {
-		return nil, fmt.Errorf("the cluster has not come up entirely: %w", err)
+		return nil, fmt.Errorf("the cluster has not come up completely: %w", err)
 	}
 	prober, err := newProber(cluster, kubeconfig)
 	if err != nil {
@@ -70,7 +70,7 @@ func GetStatus(ctx context.Context, dir string) (*Status, error) {
 	return status, nil
 }
 
-// ask fills in what only the API server knows, if it answers.
+// ask fills in what only the API server knows, if it responds.
 func (s *Status) ask(ctx context.Context, prober *prober) {
 	if version, err := prober.client.Discovery().ServerVersion(); err == nil {
 		s.Version = version.GitVersion

@@ -16,7 +16,7 @@ import (
 // upTimeout bounds how long a cluster may take to come up.
 const upTimeout = 3 * time.Minute
 
-// Options say what cluster to bring up.
+// Options describe the cluster to bring up.
 type Options struct {
 	Dir   string
 	Nodes []state.Node
@@ -28,18 +28,18 @@ type Options struct {
 	ControlPlane string
 	// AuditPolicy is as in state.Cluster.
 	AuditPolicy string
-	// Port is the API server's, 0 for any that is free.
+	// Port is the API server's port, 0 for any free port.
 	Port int
-	// OwnerPID is the process the cluster must not outlive, 0 for none.
+	// OwnerPID is the process that the cluster must not outlive, 0 for none.
 	OwnerPID int
-	// Progress receives lines about what happens.
+	// Progress receives progress messages.
 	Progress func(format string, arguments ...any)
 }
 
-// Up brings a cluster up and returns it once everything is ready. If it fails
-// whatever it started has ended; the files, the logs among them, stay, unless
-// the context was cancelled. A leftover of a cluster in the same directory is
-// cleaned up first, a working one is an error.
+// Up brings a cluster up and returns it when everything is ready. If it fails, it ends
+// every process that it started but keeps the files, including the logs, unless the
+// context was canceled. Up first cleans up a leftover cluster in the same directory. A
+// working cluster there is an error.
 func Up(ctx context.Context, options Options) (*state.Cluster, error) {
 	cluster, err := newCluster(options)
 	if err != nil {
@@ -70,14 +70,14 @@ func Up(ctx context.Context, options Options) (*state.Cluster, error) {
 	if err == nil {
 		return cluster, nil
 	}
-	// The context may be what failed, and this must be done nevertheless.
+	// Clean up even if the context is what failed.
 	cleanup := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		// What the interruption made fail says nothing more.
+		// The error is only a consequence of the interruption.
 		if err := remove(cleanup, cluster); err != nil {
-			return nil, fmt.Errorf("interrupted (%w), and cleaning up in %s failed: %w", context.Cause(ctx), cluster.Dir, err)
+			return nil, fmt.Errorf("interrupted (%w); clean up %s: %w", context.Cause(ctx), cluster.Dir, err)
 		}
-		return nil, fmt.Errorf("interrupted (%w) and cleaned up, nothing is left of the cluster in %s", context.Cause(ctx), cluster.Dir)
+		return nil, fmt.Errorf("interrupted (%w) and cleaned up: the cluster in %s is removed", context.Cause(ctx), cluster.Dir)
 	}
 	return nil, errors.Join(err, endAll(cleanup, cluster))
 }
@@ -126,7 +126,7 @@ func bringUp(ctx context.Context, cluster *state.Cluster, ports *reservation, pr
 		}()
 	}
 
-	// Each stage needs the one before; the API server waits for etcd itself.
+	// Each stage depends on the previous one. The API server itself waits for etcd.
 	stages := [][]string{{state.Etcd, state.APIServer}, cluster.Components()[2:]}
 	for _, stage := range stages {
 		for _, component := range stage {
@@ -142,12 +142,12 @@ func bringUp(ctx context.Context, cluster *state.Cluster, ports *reservation, pr
 			progress("%s is ready", component)
 		}
 	}
-	// Last of all: whoever finds this file finds a complete cluster.
+	// The kubeconfig comes last: where it exists, the cluster is complete.
 	return os.WriteFile(cluster.AdminKubeconfig(), kubeconfig, 0o600)
 }
 
-// clearLeftover removes what is left of a cluster that came to an end by
-// itself, or never came up entirely. A cluster that works is an error.
+// clearLeftover removes the remains of a cluster that crashed or never came up
+// completely. A working cluster is an error.
 func clearLeftover(ctx context.Context, dir string, progress func(string, ...any)) error {
 	old, err := state.Load(dir)
 	if errors.Is(err, state.ErrNone) {
@@ -172,9 +172,9 @@ func clearLeftover(ctx context.Context, dir string, progress func(string, ...any
 	_, err = os.Stat(old.AdminKubeconfig())
 	complete := err == nil
 	if complete && len(dead) == 0 && len(running) > 0 {
-		return fmt.Errorf("a cluster runs in %s already; to end it: testcluster down --dir %s", old.Dir, old.Dir)
+		return fmt.Errorf("a cluster is already running in %s; to stop it, run: testcluster down --dir %s", old.Dir, old.Dir)
 	}
-	progress("found the leftover of a cluster in %s (dead: %s; still running: %s), ending and removing it",
+	progress("found a leftover cluster in %s (dead: %s; still running: %s); stopping and removing it",
 		old.Dir, listOrNone(dead), listOrNone(running))
 	if err := endAll(ctx, old); err != nil {
 		return err

@@ -11,11 +11,10 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/cadvisor"
 )
 
-// inodes is how many files the disk has room for.
+// inodes is the number of inodes on the disk.
 const inodes = 1 << 20
 
-// advisor is the machine seen through cAdvisor: its size, and who uses how
-// much of it.
+// advisor presents the machine as cAdvisor would: its size and its usage.
 type advisor struct{ *machine }
 
 var _ cadvisor.Interface = advisor{}
@@ -37,7 +36,7 @@ func (m advisor) MachineInfo() (*cadvisorapi.MachineInfo, error) {
 	}, nil
 }
 
-// VersionInfo names the software of the machine.
+// VersionInfo returns the versions of the machine's software.
 func (m advisor) VersionInfo() (*cadvisorapi.VersionInfo, error) {
 	return &cadvisorapi.VersionInfo{
 		KernelVersion:      "6.12.0-simulated",
@@ -45,8 +44,8 @@ func (m advisor) VersionInfo() (*cadvisorapi.VersionInfo, error) {
 	}, nil
 }
 
-// ContainerInfoV2 returns the usage of the machine ("/"), of all pods or of one
-// pod's cgroup, with what is beneath if the request is recursive.
+// ContainerInfoV2 returns the usage of the machine ("/"), of all pods, or of one pod's
+// cgroup. A recursive request includes the cgroups below.
 func (m advisor) ContainerInfoV2(name string, options cadvisorapiv2.RequestOptions) (map[string]cadvisorapiv2.ContainerInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,8 +90,8 @@ func usageInfo(memory uint64, labels map[string]string) cadvisorapiv2.ContainerI
 	}
 }
 
-// GetRequestedContainersInfo returns nothing: only the metrics endpoint of the
-// kubelet's server asks, and that is switched off.
+// GetRequestedContainersInfo returns nothing: its only caller is the metrics endpoint of
+// the kubelet's server, which is disabled.
 func (m advisor) GetRequestedContainersInfo(string, cadvisorapiv2.RequestOptions) (map[string]*cadvisorapi.ContainerInfo, error) {
 	return nil, nil
 }

@@ -6,8 +6,8 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 )
 
-// containerManager is upstream's stub, which manages nothing, with pod cgroups, a
-// disk, and the policies that kubelets judge resizes by.
+// containerManager is upstream's stub, which manages nothing, plus pod cgroups, a disk,
+// and the policies by which kubelets decide on resizes.
 type containerManager struct {
 	cm.ContainerManager
 	machine *machine
@@ -22,8 +22,8 @@ func (c containerManager) NewPodContainerManager() cm.PodContainerManager {
 	return podCgroups{c.machine}
 }
 
-// GetNodeConfig returns the policies. No CPU is given to anyone: where containers are
-// simulated there is nothing to pin.
+// GetNodeConfig returns the policies. No container gets exclusive CPUs: simulated
+// containers have nothing to pin.
 func (c containerManager) GetNodeConfig() cm.NodeConfig {
 	return cm.NodeConfig{CPUManagerPolicy: c.machine.node.CPUManager}
 }
@@ -31,8 +31,8 @@ func (c containerManager) GetNodeConfig() cm.NodeConfig {
 // GetPodCgroupRoot returns the cgroup that holds all pods.
 func (c containerManager) GetPodCgroupRoot() string { return podCgroupRoot }
 
-// GetCapacity returns the size of the disk, without which no pod that requests
-// ephemeral storage could be scheduled.
+// GetCapacity returns the size of the disk. Without it, pods that request ephemeral
+// storage could not be scheduled.
 func (c containerManager) GetCapacity(bool) v1.ResourceList {
 	return v1.ResourceList{v1.ResourceEphemeralStorage: *resource.NewQuantity(diskSize, resource.BinarySI)}
 }

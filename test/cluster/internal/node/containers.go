@@ -10,10 +10,10 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// exitStopped is how a well-behaved program ends when it is told to.
+// exitStopped is the exit code of a well-behaved program that is told to stop.
 const exitStopped = 0
 
-// CreateContainer creates a container with the resources it is to have.
+// CreateContainer creates a container with its resources.
 func (m runtime) CreateContainer(_ context.Context, sandboxID string, config *runtimeapi.ContainerConfig, _ *runtimeapi.PodSandboxConfig) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,8 +43,8 @@ func (m runtime) CreateContainer(_ context.Context, sandboxID string, config *ru
 	return id, nil
 }
 
-// StartContainer starts a container, and ends it at once or later if what it
-// runs is known to end.
+// StartContainer starts a container. If its program is known to end, the container ends
+// at once or later.
 func (m runtime) StartContainer(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func (m runtime) StopContainer(_ context.Context, id string, _ int64) error {
 	return nil
 }
 
-// RemoveContainer removes a container. It is no error if there is none.
+// RemoveContainer removes a container. A missing container is not an error.
 func (m runtime) RemoveContainer(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,8 +134,8 @@ func (m runtime) UpdateContainerResources(_ context.Context, id string, resource
 	if current == nil {
 		current = &runtimeapi.LinuxContainerResources{}
 	}
-	// As in the protocol: what is zero, empty or unset is not to be changed,
-	// which is just how messages merge, but for lists, which would grow.
+	// As the protocol requires, fields that are zero, empty or unset keep their values.
+	// Merging messages does just that, except for lists, which would grow.
 	if len(resources.GetLinux().GetHugepageLimits()) > 0 {
 		current.HugepageLimits = nil
 	}

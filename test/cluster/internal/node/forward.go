@@ -15,9 +15,9 @@ import (
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 )
 
-// startForwarder serves the streams that the kubelet sends callers to, as every
-// container runtime does, until the context ends. Its port is one that the
-// kernel chooses: nobody has to know it before.
+// startForwarder serves the streams to which the kubelet redirects callers, as every
+// container runtime does, until the context ends. The kernel chooses the port, because no
+// client needs to know it in advance.
 func startForwarder(ctx context.Context, machine *machine) (streaming.Server, error) {
 	listener, err := net.Listen("tcp4", net.JoinHostPort(loopback, "0"))
 	if err != nil {
@@ -32,21 +32,21 @@ func startForwarder(ctx context.Context, machine *machine) (streaming.Server, er
 	}
 	server := &http.Server{Handler: forwarder}
 	context.AfterFunc(ctx, func() { server.Close() })
-	// It ends with the context, and by nothing else.
+	// The server ends only with the context.
 	go func() { _ = server.Serve(listener) }()
 	return forwarder, nil
 }
 
-// PortForward says where a pod's ports are forwarded.
+// PortForward returns the address at which a pod's ports are forwarded.
 func (r runtime) PortForward(_ context.Context, request *runtimeapi.PortForwardRequest) (*runtimeapi.PortForwardResponse, error) {
 	return r.forwarder.GetPortForward(request)
 }
 
-// forwarding is what the streams are connected to.
+// forwarding connects the forwarded streams.
 type forwarding struct{ machine *machine }
 
-// PortForward connects a stream with that port of this machine: a simulated pod
-// has no network of its own.
+// PortForward connects a stream to the same port of this machine: a simulated pod has no
+// network of its own.
 func (f forwarding) PortForward(ctx context.Context, sandboxID string, port int32, stream io.ReadWriteCloser) error {
 	if !f.ready(sandboxID) {
 		return notFound("sandbox", sandboxID)
@@ -58,7 +58,7 @@ func (f forwarding) PortForward(ctx context.Context, sandboxID string, port int3
 	defer conn.Close()
 	go func() {
 		_, _ = io.Copy(conn, stream)
-		// What is left to say to the caller is still heard after that.
+		// The caller still receives the rest of the response.
 		_ = conn.(*net.TCPConn).CloseWrite()
 	}()
 	_, _ = io.Copy(stream, conn)

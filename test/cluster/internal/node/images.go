@@ -14,13 +14,12 @@ import (
 // imageSize is the size of every image, in bytes.
 const imageSize = 1 << 20
 
-// images is the machine seen as an image service. Whatever image is asked for
-// can be had.
+// images presents the machine as an image service. Every requested image is available.
 type images struct{ *machine }
 
 var _ internalapi.ImageManagerService = images{}
 
-// PullImage makes an image present.
+// PullImage marks an image as present.
 func (m images) PullImage(_ context.Context, spec *runtimeapi.ImageSpec, _ *runtimeapi.AuthConfig, _ *runtimeapi.PodSandboxConfig) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,7 +56,7 @@ func (m images) ListImages(_ context.Context, filter *runtimeapi.ImageFilter) ([
 	return list, nil
 }
 
-// RemoveImage removes an image. It is no error if it is not present.
+// RemoveImage removes an image. A missing image is not an error.
 func (m images) RemoveImage(_ context.Context, spec *runtimeapi.ImageSpec) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +64,7 @@ func (m images) RemoveImage(_ context.Context, spec *runtimeapi.ImageSpec) error
 	return nil
 }
 
-// ImageFsInfo says that images and containers lie on the one disk.
+// ImageFsInfo reports that images and containers share the only disk.
 func (m images) ImageFsInfo(context.Context) (*runtimeapi.ImageFsInfoResponse, error) {
 	usage := []*runtimeapi.FilesystemUsage{{
 		Timestamp:  time.Now().UnixNano(),

@@ -39,20 +39,18 @@ const (
 	// heartbeatTimeout is a quarter of the time after which a silent node
 	// counts as lost.
 	heartbeatTimeout = 10 * time.Second
-	// loopback is the address of every node: nothing of the cluster is to be
-	// reached from other machines. A kubelet takes a host's name that is an
-	// address for its own address.
+	// loopback is the address of every node, so that other machines cannot reach the
+	// cluster. A kubelet whose host name is an address uses that address as its own.
 	loopback = "127.0.0.1"
 )
 
-// kubeletConfig is upstream's default configuration with what a simulated
-// machine needs changed.
+// kubeletConfig returns upstream's default configuration, adapted to a simulated machine.
 func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*options.KubeletFlags, *kubeletconfig.KubeletConfiguration, error) {
 	flags := options.NewKubeletFlags()
 	flags.RootDirectory = directory
 	flags.CertDirectory = filepath.Join(directory, "pki")
 	flags.HostnameOverride = loopback
-	// By itself the kubelet would make this of its host's name, which is loopback.
+	// By default, the kubelet would set this to its host name, which is loopback.
 	flags.NodeLabels = map[string]string{v1.LabelHostname: node.Name}
 	if node.Type != "" {
 		flags.NodeLabels[cluster.NodeLabel] = node.Type
@@ -62,18 +60,18 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	// There is no socket: the runtime lives in this process.
+	// There is no socket: the runtime is part of this process.
 	config.ContainerRuntimeEndpoint = "unix:///simulated"
 	config.ImageServiceEndpoint = config.ContainerRuntimeEndpoint
 	config.EnableServer = true
 	config.Address = loopback
 	config.Port = int32(node.KubeletPort)
 	config.PodLogsDir = filepath.Join(directory, "pod-logs")
-	// Negative: logs, which simulated containers have none of, do not rotate.
+	// Negative: logs are not rotated. Simulated containers have none.
 	config.ContainerLogMaxSize = "-1"
 	config.MaxPods = maxPods
 	config.RegisterNode = true
-	// The pods' cgroups are simulated, those of the node are not needed.
+	// The pods' cgroups are simulated. The node's own cgroups are not needed.
 	config.CgroupsPerQOS = true
 	config.EnforceNodeAllocatable = nil
 	config.LocalStorageCapacityIsolation = true
@@ -84,14 +82,14 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	config.MakeIPTablesUtilChains = false
 	// No volume can be attached to a simulated machine.
 	config.EnableControllerAttachDetach = false
-	// Negative: the volumes' sizes are not looked at.
+	// Negative: volume sizes are not measured.
 	config.VolumeStatsAggPeriod.Duration = -1
 	config.SerializeImagePulls = false
 	config.RegistryPullQPS = 0
 	return flags, config, nil
 }
 
-// kubeletDependencies puts the simulated machine where the real one would be.
+// kubeletDependencies replaces the real machine with the simulated one.
 func kubeletDependencies(machine *machine, forwarder streaming.Server, client, heartbeats *kubernetes.Clientset) *kubelet.Dependencies {
 	return &kubelet.Dependencies{
 		KubeClient:           client,
@@ -108,15 +106,15 @@ func kubeletDependencies(machine *machine, forwarder streaming.Server, client, h
 		HostUtil:             hostutil.NewFakeHostUtil(nil),
 		VolumePlugins:        volumePlugins(),
 		TracerProvider:       noopoteltrace.NewTracerProvider(),
-		// With any other kind the kubelet insists on reading the real
-		// machine's kernel log. So nodes report no events.
+		// With any other recorder, the kubelet insists on reading the real machine's
+		// kernel log. As a result, nodes report no events.
 		Recorder:                  &record.FakeRecorder{},
 		PodStartupLatencyTracker:  kubeletutil.NewPodStartupLatencyTracker(),
 		NodeStartupLatencyTracker: kubeletutil.NewNodeStartupLatencyTracker(),
 	}
 }
 
-// volumePlugins are those that need nothing but a directory.
+// volumePlugins returns the plugins that need nothing but a directory.
 func volumePlugins() []volume.VolumePlugin {
 	var plugins []volume.VolumePlugin
 	plugins = append(plugins, configmap.ProbeVolumePlugins()...)
@@ -130,9 +128,8 @@ func volumePlugins() []volume.VolumePlugin {
 
 func nodeName(node state.Node) types.NodeName { return types.NodeName(node.Name) }
 
-// avoidNameService keeps the kubelet from asking the name service for its
-// node's address: the name is made up, and where there is no network each
-// question would take seconds.
+// avoidNameService keeps the kubelet from looking up its node's name in DNS. The name is
+// made up, and without a network each query would take seconds.
 func avoidNameService() {
 	net.DefaultResolver = &net.Resolver{
 		PreferGo: true,

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// containerMemory is what a running container uses, in bytes.
+	// containerMemory is the memory that a running container uses, in bytes.
 	containerMemory = 16 << 20
-	// diskSize is the node's disk, of which a tenth is taken, in bytes.
+	// diskSize is the size of the node's disk, in bytes. A tenth of it is in use.
 	diskSize = 100 << 30
 )
 
-// machine is the simulated machine under the kubelet. The kubelet meets it as
-// several unrelated interfaces (container runtime, image service, pod cgroups,
-// cAdvisor), all of which look at and change this one state.
+// machine is the simulated machine under the kubelet. The kubelet sees it through several
+// unrelated interfaces (container runtime, image service, pod cgroups, cAdvisor), which
+// all read and change this one state.
 type machine struct {
 	node   state.Node
 	cpus   int
 	memory int64
 
-	// mu guards what follows, including everything it points to: whatever
-	// leaves the machine is a copy.
+	// mu guards the fields below, including everything they point to. Callers outside get
+	// only copies.
 	mu         sync.Mutex
 	sandboxes  map[string]*sandbox
 	containers map[string]*container
@@ -37,30 +37,30 @@ type machine struct {
 	pods       map[types.UID]*podCgroup
 }
 
-// sandbox is what the runtime knows of a pod.
+// sandbox is what the runtime knows about a pod.
 type sandbox struct {
 	status *runtimeapi.PodSandboxStatus
-	// ip is which of the node's pod addresses it has.
+	// ip is the index of its address among the node's pod addresses.
 	ip int
 }
 
-// container is what the runtime knows of a container.
+// container is what the runtime knows about a container.
 type container struct {
 	status *runtimeapi.ContainerStatus
 	// sandboxID is the sandbox it belongs to.
 	sandboxID string
-	// command is what it runs, arguments included.
+	// command is the command that it runs, including arguments.
 	command []string
-	// exit ends a container whose command ends by itself.
+	// exit is the timer that ends a container whose command ends by itself.
 	exit *time.Timer
 }
 
-// podCgroup is what the kernel, on a real machine, would know of a pod.
+// podCgroup is what the kernel of a real machine would know about a pod.
 type podCgroup struct {
 	name   cm.CgroupName
 	config cm.ResourceConfig
-	// oneShot names the pod's init containers that run to completion. It is no
-	// business of a cgroup's, but the kubelet never tells the runtime.
+	// oneShot names the pod's init containers that run to completion. This does not
+	// belong to a cgroup, but the kubelet never tells the runtime.
 	oneShot map[string]bool
 }
 
@@ -76,12 +76,13 @@ func newMachine(cluster *state.Cluster, node state.Node) *machine {
 	}
 }
 
-// running says whether a container runs. The caller holds mu.
+// running reports whether a container is running. The caller holds mu.
 func (c *container) running() bool {
 	return c.status.State == runtimeapi.ContainerState_CONTAINER_RUNNING
 }
 
-// memoryUsage is what the pod's containers use, in bytes. The caller holds mu.
+// memoryUsage returns the memory that the pod's containers use, in bytes. The caller
+// holds mu.
 func (m *machine) memoryUsage(pod types.UID) uint64 {
 	var usage uint64
 	for _, container := range m.containers {
@@ -92,13 +93,13 @@ func (m *machine) memoryUsage(pod types.UID) uint64 {
 	return usage
 }
 
-// uidOf returns the pod that a runtime object's labels name.
+// uidOf returns the UID of the pod that a runtime object's labels name.
 func uidOf(labels map[string]string) types.UID {
 	return types.UID(kubelettypes.GetPodUID(labels))
 }
 
-// oneShotContainers names the init containers of a pod that must end before
-// the next one starts.
+// oneShotContainers returns the names of the init containers of a pod that must end
+// before the next one starts.
 func oneShotContainers(pod *v1.Pod) map[string]bool {
 	names := map[string]bool{}
 	for _, container := range pod.Spec.InitContainers {

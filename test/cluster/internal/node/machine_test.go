@@ -62,12 +62,12 @@ func actual(t *testing.T, m *machine, id string) *runtimeapi.LinuxContainerResou
 }
 
 func TestMachine(t *testing.T) {
-	t.Run("update keeps what it does not mention", updateKeepsWhatItDoesNotMention)
-	t.Run("what is returned is a copy", whatIsReturnedIsACopy)
-	t.Run("machine is restored once", machineIsRestoredOnce)
+	t.Run("an update keeps the resources that it does not set", anUpdateKeepsTheResourcesThatItDoesNotSet)
+	t.Run("ContainerStatus returns a copy", containerStatusReturnsACopy)
+	t.Run("a machine is restored only once", aMachineIsRestoredOnlyOnce)
 }
 
-func updateKeepsWhatItDoesNotMention(t *testing.T) {
+func anUpdateKeepsTheResourcesThatItDoesNotSet(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100, MemoryLimitInBytes: 1 << 20,
 		HugepageLimits: []*runtimeapi.HugepageLimit{{PageSize: "2Mi", Limit: 1}}})
@@ -82,7 +82,7 @@ func updateKeepsWhatItDoesNotMention(t *testing.T) {
 	}
 }
 
-func whatIsReturnedIsACopy(t *testing.T) {
+func containerStatusReturnsACopy(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100})
 	actual(t, m, id).CpuShares = 1
@@ -91,7 +91,7 @@ func whatIsReturnedIsACopy(t *testing.T) {
 	}
 }
 
-func machineIsRestoredOnce(t *testing.T) {
+func aMachineIsRestoredOnlyOnce(t *testing.T) {
 	m := newTestMachine()
 	id := runContainer(t, m, &runtimeapi.LinuxContainerResources{CpuShares: 100})
 	file := filepath.Join(t.TempDir(), "machine.json")
@@ -118,6 +118,6 @@ func machineIsRestoredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(again.containers) != 0 {
-		t.Errorf("the same memory came back twice")
+		t.Errorf("the same file restored the machine twice")
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 )
 
-// The machine's memory outlives the kubelet's process if that ends properly:
-// what follows is then like a restart of the kubelet alone, all containers
-// having gone on running. If the process is killed, it is as if the machine
-// had been switched off, and nothing runs when it comes back.
+// The machine's state outlives the kubelet's process if the process ends properly. The
+// next start is then like a restart of the kubelet alone: all containers are still
+// running. If the process is killed, it is as if the machine had been switched off: no
+// container runs after the next start.
 
 type savedMachine struct {
 	Sandboxes  []savedSandbox                 `json:"sandboxes"`
@@ -45,7 +45,7 @@ type savedPodResource struct {
 	OneShot   map[string]bool `json:"oneShot"`
 }
 
-// save writes the machine's memory to a file.
+// save writes the machine's state to a file.
 func (m *machine) save(file string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,8 +86,8 @@ func (m *machine) save(file string) error {
 	return os.WriteFile(file, content, 0o600)
 }
 
-// restore reads the machine's memory from a file, if there is one, and removes
-// the file: it is true only until the machine changes again.
+// restore reads the machine's state from a file, if the file exists, and removes the
+// file: it is correct only until the machine changes again.
 func (m *machine) restore(file string) error {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

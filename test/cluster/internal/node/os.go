@@ -6,9 +6,9 @@ import (
 	containertest "k8s.io/kubernetes/pkg/kubelet/container/testing"
 )
 
-// fakeOS keeps the kubelet's hands off the real machine's /var/log. Upstream's
-// fake does that already, but it records what it is asked to remove, without a
-// lock and for ever.
+// fakeOS keeps the kubelet from touching the real machine's /var/log. Upstream's fake
+// already does so, but it records every path that it is asked to remove, without a lock
+// and forever.
 type fakeOS struct{ containertest.FakeOS }
 
 // Remove does nothing.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 )
 
-// podCgroupParent is the cgroup that holds all pods. A real node has one for
-// each quality-of-service class; nothing here depends on them.
+// podCgroupParent is the cgroup that holds all pods. A real node has one for each QoS
+// class; nothing here depends on these.
 const (
 	podCgroupParent = "kubepods"
 	podCgroupRoot   = "/" + podCgroupParent
@@ -21,32 +21,32 @@ const (
 // cpuPeriodMicroseconds is the kernel's default scheduling period.
 const cpuPeriodMicroseconds = 100_000
 
-// podCgroups is the machine seen as the pods' cgroups.
+// podCgroups presents the machine as the pods' cgroups.
 type podCgroups struct{ *machine }
 
 var _ cm.PodContainerManager = podCgroups{}
 
-// GetPodContainerName returns the name of a pod's cgroup, also as a path.
+// GetPodContainerName returns the name of a pod's cgroup, and the same as a path.
 func (m podCgroups) GetPodContainerName(pod *v1.Pod) (cm.CgroupName, string) {
 	name := cm.NewCgroupName(cm.RootCgroupName, podCgroupParent, cm.GetPodCgroupNameSuffix(pod.UID))
 	return name, name.ToCgroupfs()
 }
 
-// Exists says whether a pod has a cgroup.
+// Exists reports whether a pod has a cgroup.
 func (m podCgroups) Exists(pod *v1.Pod) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pods[pod.UID] != nil
 }
 
-// EnsureExists gives a pod a cgroup with the resources it was allocated.
+// EnsureExists creates a pod's cgroup with the resources that are allocated to the pod.
 func (m podCgroups) EnsureExists(_ klog.Logger, pod *v1.Pod) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pods[pod.UID] != nil {
 		return nil
 	}
-	// What the kernel says of a cgroup that was given no limits.
+	// What the kernel reports for a cgroup without limits.
 	shares, period, quota, memory := uint64(cm.MinShares), uint64(cpuPeriodMicroseconds), int64(-1), int64(-1)
 	cgroup := &podCgroup{
 		config:  cm.ResourceConfig{CPUShares: &shares, CPUPeriod: &period, CPUQuota: &quota, Memory: &memory},
@@ -58,7 +58,7 @@ func (m podCgroups) EnsureExists(_ klog.Logger, pod *v1.Pod) error {
 	return nil
 }
 
-// GetPodCgroupConfig returns what is set on a pod's cgroup.
+// GetPodCgroupConfig returns the configuration of a pod's cgroup.
 func (m podCgroups) GetPodCgroupConfig(pod *v1.Pod, resource v1.ResourceName) (*cm.ResourceConfig, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m podCgroups) GetPodCgroupConfig(pod *v1.Pod, resource v1.ResourceName) (*
 	}
 }
 
-// SetPodCgroupConfig changes what is set on a pod's cgroup.
+// SetPodCgroupConfig changes the configuration of a pod's cgroup.
 func (m podCgroups) SetPodCgroupConfig(_ klog.Logger, pod *v1.Pod, config *cm.ResourceConfig) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m podCgroups) SetPodCgroupConfig(_ klog.Logger, pod *v1.Pod, config *cm.Re
 	return nil
 }
 
-// apply sets what the configuration sets and leaves the rest.
+// apply copies the fields that are set and keeps the others.
 func (c *podCgroup) apply(config *cm.ResourceConfig) {
 	if config.CPUShares != nil {
 		c.config.CPUShares = new(*config.CPUShares)
@@ -108,7 +108,7 @@ func (c *podCgroup) apply(config *cm.ResourceConfig) {
 	}
 }
 
-// GetPodCgroupMemoryUsage returns the memory a pod uses, in bytes.
+// GetPodCgroupMemoryUsage returns the memory that a pod uses, in bytes.
 func (m podCgroups) GetPodCgroupMemoryUsage(pod *v1.Pod) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,8 +127,8 @@ func (m podCgroups) Destroy(_ klog.Logger, name cm.CgroupName) error {
 	return nil
 }
 
-// ReduceCPULimits is asked for while a dead pod's volumes are still in use;
-// nothing runs in its cgroup that could be slowed down.
+// ReduceCPULimits does nothing. The kubelet calls it while a dead pod's volumes are still
+// in use, when nothing runs in the cgroup that could be slowed down.
 func (m podCgroups) ReduceCPULimits(klog.Logger, cm.CgroupName) error { return nil }
 
 // GetAllPodsFromCgroups lists the pods that have a cgroup.
@@ -142,7 +142,7 @@ func (m podCgroups) GetAllPodsFromCgroups() (map[types.UID]cm.CgroupName, error)
 	return names, nil
 }
 
-// IsPodCgroup says whether a path is a pod's cgroup, and whose.
+// IsPodCgroup reports whether a path is a pod's cgroup, and returns the pod's UID.
 func (m podCgroups) IsPodCgroup(path string) (bool, types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/prober"
 )
 
-// probes makes readiness follow running: there is nothing in a simulated
-// container that a probe could ask.
+// probes marks every running container as ready: a simulated container has nothing to
+// probe.
 type probes struct{}
 
 var _ prober.Manager = probes{}
 
-// UpdatePodStatus marks running containers as started and ready, and init
-// containers that succeeded as ready, as the real prober does without probes.
+// UpdatePodStatus marks running containers as started and ready, and init containers that
+// succeeded as ready, like the real prober for containers without probes.
 func (probes) UpdatePodStatus(_ context.Context, _ *v1.Pod, status *v1.PodStatus) {
 	for i := range status.ContainerStatuses {
 		markReady(&status.ContainerStatuses[i])
@@ -36,7 +36,7 @@ func markReady(container *v1.ContainerStatus) {
 	container.Ready = running
 }
 
-// AddPod and the methods below have no workers to manage.
+// AddPod does nothing, like the methods below: there are no workers to manage.
 func (probes) AddPod(context.Context, *v1.Pod) {}
 
 // RemovePod does nothing.

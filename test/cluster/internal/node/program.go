@@ -9,8 +9,8 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// runProgram lets a container that has started do what it is known to do, if
-// anything; see the package comment. The caller holds mu.
+// runProgram simulates the program of a container that has started, if the program is
+// known; see the package comment. The caller holds mu.
 func (m *machine) runProgram(c *container) {
 	if cgroup := m.pods[uidOf(c.status.Labels)]; cgroup != nil && cgroup.oneShot[c.status.GetMetadata().GetName()] {
 		c.finish(0)
@@ -32,7 +32,7 @@ func (m *machine) runProgram(c *container) {
 	})
 }
 
-// resumePrograms lets the containers of a machine that was put to sleep go on.
+// resumePrograms continues the programs of a restored machine.
 func (m *machine) resumePrograms() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,8 +43,8 @@ func (m *machine) resumePrograms() {
 	}
 }
 
-// parseProgram says how long a command runs and how it ends, if it is one that
-// ends: "true", "false" or "sleep SECONDS", also as the one command of a shell.
+// parseProgram returns how long a command runs and its exit code, if it is a command that
+// ends: "true", "false" or "sleep SECONDS", also as the only command of a shell.
 func parseProgram(command []string) (duration time.Duration, exitCode int32, ends bool) {
 	if len(command) == 3 && (path.Base(command[0]) == "sh" || path.Base(command[0]) == "bash") && command[1] == "-c" {
 		command = strings.Fields(command[2])
@@ -67,5 +67,6 @@ func parseProgram(command []string) (duration time.Duration, exitCode int32, end
 	return 0, 0, false
 }
 
-// maxSleep is the longest sleep that is worth ending, and keeps "infinity" out.
+// maxSleep is the longest sleep that is simulated to its end. It also excludes
+// "infinity".
 const maxSleep = 365 * 24 * time.Hour

@@ -36,9 +36,9 @@ func Run(ctx context.Context, cluster *state.Cluster, node state.Node) error {
 	return machine.save(memoryFile)
 }
 
-// startKubelet does what the kubelet's own command does. Of its servers it starts
-// the one that the API server asks; the others would listen on ports and sockets
-// that nobody here asks for.
+// startKubelet does what the kubelet's own command does. Of the kubelet's servers, it
+// starts only the one that the API server connects to. The others would listen on ports
+// and sockets that nothing here uses.
 func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine, directory string) error {
 	client, heartbeats, err := clients(cluster.Kubeconfig(state.NodeComponent(machine.node.Name)))
 	if err != nil {
@@ -71,13 +71,13 @@ func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine,
 	agent.BirthCry()
 	agent.StartGarbageCollection(ctx)
 	go agent.Run(ctx, dependencies.PodConfig.Updates())
-	// Who may is decided by the certificate alone.
+	// The client certificate alone decides who has access.
 	go agent.ListenAndServe(ctx, config, tlsConfig, nil, dependencies.TracerProvider)
 	return nil
 }
 
-// clients returns two: heartbeats have one of their own, so that they never
-// wait behind anything else, and give up before the node counts as lost.
+// clients returns two clients. Heartbeats have their own, so that they never wait for
+// other requests and time out before the node counts as lost.
 func clients(kubeconfig string) (client, heartbeats *kubernetes.Clientset, err error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

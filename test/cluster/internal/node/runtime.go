@@ -15,11 +15,11 @@ import (
 // runtimeName is also the scheme of container IDs in pod status.
 const runtimeName = "simulated"
 
-// runtime is the machine seen as a container runtime.
+// runtime presents the machine as a container runtime.
 type runtime struct {
 	*machine
 	unsupported
-	// forwarder makes the addresses at which ports are forwarded.
+	// forwarder provides the addresses at which ports are forwarded.
 	forwarder streaming.Server
 }
 
@@ -35,7 +35,7 @@ func (runtime) Version(context.Context, string) (*runtimeapi.VersionResponse, er
 	}, nil
 }
 
-// Status says that the runtime and its network are ready.
+// Status reports that the runtime and its network are ready.
 func (runtime) Status(context.Context, bool) (*runtimeapi.StatusResponse, error) {
 	return &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
 		{Type: runtimeapi.RuntimeReady, Status: true},
@@ -43,21 +43,21 @@ func (runtime) Status(context.Context, bool) (*runtimeapi.StatusResponse, error)
 	}}}, nil
 }
 
-// RuntimeConfig names the cgroup driver.
+// RuntimeConfig returns the cgroup driver.
 func (runtime) RuntimeConfig(context.Context) (*runtimeapi.RuntimeConfigResponse, error) {
 	return &runtimeapi.RuntimeConfigResponse{
 		Linux: &runtimeapi.LinuxRuntimeConfiguration{CgroupDriver: runtimeapi.CgroupDriver_CGROUPFS},
 	}, nil
 }
 
-// UpdateRuntimeConfig accepts the pod network's range; addresses come from the
-// node's own.
+// UpdateRuntimeConfig ignores the range of the pod network: pod addresses come from the
+// node's own range.
 func (runtime) UpdateRuntimeConfig(context.Context, *runtimeapi.RuntimeConfig) error { return nil }
 
 // Close has no connection to close.
 func (runtime) Close(context.Context) error { return nil }
 
-// newID makes an ID as long as those of real runtimes.
+// newID returns an ID with the length of real runtimes' IDs.
 func newID() string {
 	id := make([]byte, 32)
 	rand.Read(id)
@@ -68,7 +68,7 @@ func notFound(what, id string) error {
 	return status.Errorf(codes.NotFound, "%s %q not found", what, id)
 }
 
-// matches says whether the labels include all that are selected.
+// matches reports whether the labels include all selected labels.
 func matches(selector, labels map[string]string) bool {
 	for key, value := range selector {
 		if got, found := labels[key]; !found || got != value {

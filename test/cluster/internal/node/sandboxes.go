@@ -9,7 +9,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// maxPodIPs is how many addresses a node has for pods.
+// maxPodIPs is the number of pod addresses of a node.
 const maxPodIPs = 254
 
 // RunPodSandbox creates a sandbox, which is ready at once.
@@ -31,8 +31,8 @@ func (m runtime) RunPodSandbox(_ context.Context, config *runtimeapi.PodSandboxC
 		Labels:         config.Labels,
 		Annotations:    config.Annotations,
 		RuntimeHandler: handler,
-		// The kubelet would recreate a sandbox whose namespaces differ from
-		// what it asked for.
+		// The kubelet would re-create a sandbox whose namespaces differ from the
+		// requested ones.
 		Linux: &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{
 			Options: config.GetLinux().GetSecurityContext().GetNamespaceOptions(),
 		}},
@@ -52,15 +52,14 @@ func (m runtime) freePodIP() (int, error) {
 			return ip, nil
 		}
 	}
-	return 0, errors.New("no pod address is free")
+	return 0, errors.New("no free pod address")
 }
 
 func (s *sandbox) ready() bool {
 	return s.status.State == runtimeapi.PodSandboxState_SANDBOX_READY
 }
 
-// StopPodSandbox stops a sandbox and what runs in it. It is no error if there
-// is no such sandbox.
+// StopPodSandbox stops a sandbox and its containers. A missing sandbox is not an error.
 func (m runtime) StopPodSandbox(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,8 +74,8 @@ func (m runtime) StopPodSandbox(_ context.Context, id string) error {
 	return nil
 }
 
-// RemovePodSandbox removes a sandbox and its containers. It is no error if
-// there is no such sandbox.
+// RemovePodSandbox removes a sandbox and its containers. A missing sandbox is not an
+// error.
 func (m runtime) RemovePodSandbox(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,8 +125,8 @@ func (m runtime) ListPodSandbox(_ context.Context, filter *runtimeapi.PodSandbox
 	return list, nil
 }
 
-// UpdatePodSandboxResources is told of a change to the pod's cgroup, which the
-// kubelet makes itself.
+// UpdatePodSandboxResources does nothing. It announces a change to the pod's cgroup,
+// which the kubelet makes itself.
 func (m runtime) UpdatePodSandboxResources(context.Context, *runtimeapi.UpdatePodSandboxResourcesRequest) (*runtimeapi.UpdatePodSandboxResourcesResponse, error) {
 	return &runtimeapi.UpdatePodSandboxResourcesResponse{}, nil
 }

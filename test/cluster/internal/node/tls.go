@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
-// serverTLS lets those talk to a node's kubelet who have a certificate of the
-// cluster's authority: the API server.
+// serverTLS admits only clients with a certificate from the cluster's authority: the API
+// server.
 func serverTLS(cluster *state.Cluster, node state.Node) (*tls.Config, error) {
 	name := state.NodeComponent(node.Name)
 	certificate, err := tls.LoadX509KeyPair(cluster.Cert(name), cluster.Key(name))
@@ -23,7 +23,7 @@ func serverTLS(cluster *state.Cluster, node state.Node) (*tls.Config, error) {
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("%s holds no certificate", cluster.Cert(state.CA))
+		return nil, fmt.Errorf("read %s: no certificate found", cluster.Cert(state.CA))
 	}
 	return &tls.Config{
 		Certificates: []tls.Certificate{certificate},

@@ -9,9 +9,9 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// unsupported is what there is to say about the inside of containers that have
-// none. Commands run in them succeed without output, for the sake of lifecycle
-// hooks; statistics are empty, the kubelet then asks cAdvisor.
+// unsupported implements the calls that concern the inside of containers, which simulated
+// containers do not have. Commands succeed without output, for the sake of lifecycle
+// hooks. Statistics are empty; the kubelet then uses cAdvisor.
 type unsupported struct{}
 
 func unimplemented(what string) error {

@@ -9,15 +9,15 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// kubernetesVersion is the version that all of Kubernetes in this process says it
-// has. Its package lets others change no more than what follows the patch version.
+// kubernetesVersion is the version that all Kubernetes code in this process reports. Its
+// package lets callers change only what follows the patch version.
 //
 //go:linkname kubernetesVersion k8s.io/component-base/version.dynamicGitVersion
 var kubernetesVersion atomic.Value
 
-// emulateVersion has the kubelet say that it is older, and switches its features
-// on and off as that version does by default; upstream's own emulation, which
-// kubelets have no flag for. An empty version changes nothing.
+// emulateVersion makes the kubelet report an older version and have the default features
+// of that version. It uses upstream's own emulation, for which the kubelet has no flag.
+// An empty version changes nothing.
 func emulateVersion(kubelet string) error {
 	if kubelet == "" {
 		return nil

@@ -29,7 +29,7 @@ type CA struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewCA makes a self-signed certificate authority.
+// NewCA creates a self-signed certificate authority.
 func NewCA(commonName string) (*CA, error) {
 	key, err := newKey()
 	if err != nil {
@@ -89,7 +89,7 @@ func (ca *CA) Server(commonName string, peer bool, hosts ...string) (Pair, error
 	return ca.sign(template)
 }
 
-// NewSigningKey makes a private key, PEM-encoded, for signing tokens.
+// NewSigningKey creates a private key, PEM-encoded, for signing tokens.
 func NewSigningKey() ([]byte, error) {
 	key, err := newKey()
 	if err != nil {
@@ -124,7 +124,7 @@ func newTemplate(subject pkix.Name) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,
-		// Clocks of one machine do not differ, but they may be set back.
+		// All components share one clock, but it may be set back.
 		NotBefore: now.Add(-time.Hour),
 		NotAfter:  now.Add(validity),
 	}, nil

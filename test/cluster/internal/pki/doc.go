@@ -1,6 +1,6 @@
-// Package pki makes the keys and certificates of one throwaway cluster: a
-// certificate authority, what it signs, and kubeconfig files with the
-// credentials in them.
+// Package pki creates the keys and certificates of one throwaway cluster: a certificate
+// authority, the certificates that it signs, and kubeconfig files that embed the
+// credentials.
 //
-// It must not know which components there are; callers name the certificates.
+// It must not know which components exist; callers name the certificates.
 package pki

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Delegate runs a program that does this process's work in its place, and
-// returns when it has ended. SIGTERM is passed on to it, and it dies with this
-// process, whatever ends that: for everyone else the two are one.
+// Delegate runs a program that does the work of this process, and returns when the
+// program has ended. It passes SIGTERM on to the program. The program dies with this
+// process, however the process ends: to all others, the two are one.
 func Delegate(path string, args ...string) error {
-	// Pdeathsig is sent when the thread that started the program ends, which
-	// one that is locked does not do before this function returns.
+	// Pdeathsig is sent when the thread that started the program ends. A locked thread
+	// does not end before this function returns.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	terminate := make(chan os.Signal, 1)
@@ -33,7 +33,7 @@ func Delegate(path string, args ...string) error {
 	go func() {
 		select {
 		case <-terminate:
-			// If it has ended already, there is nobody to tell.
+			// An error means that the program has already ended.
 			_ = command.Process.Signal(syscall.SIGTERM)
 		case <-ended:
 		}

@@ -15,7 +15,7 @@ import (
 
 const delegatePIDFile = "delegate.pid"
 
-// runDelegate is what the program does that "delegating" processes start.
+// runDelegate is the program that "delegating" processes start.
 func runDelegate() {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
@@ -61,25 +61,25 @@ func wantGone(t *testing.T, delegate int) {
 }
 
 func TestDelegate(t *testing.T) {
-	t.Run("delegate gets SIGTERM and its end is that of the process", delegateGetsSIGTERMAndItsEndIsThatOfTheProcess)
-	t.Run("delegate dies with the process", delegateDiesWithTheProcess)
-	t.Run("process fails with its delegate", processFailsWithItsDelegate)
-	t.Run("delegate that is not there is an error", delegateThatIsNotThereIsAnError)
+	t.Run("a delegate gets SIGTERM and its process ends with it", aDelegateGetsSIGTERMAndItsProcessEndsWithIt)
+	t.Run("a delegate dies with its process", aDelegateDiesWithItsProcess)
+	t.Run("a process fails with its delegate", aProcessFailsWithItsDelegate)
+	t.Run("a missing delegate is an error", aMissingDelegateIsAnError)
 }
 
-func delegateGetsSIGTERMAndItsEndIsThatOfTheProcess(t *testing.T) {
+func aDelegateGetsSIGTERMAndItsProcessEndsWithIt(t *testing.T) {
 	child, pidFile, delegate := startDelegating(t)
 	if stopped, err := Stop(t.Context(), pidFile, 20*time.Second); err != nil || !stopped {
 		t.Fatalf("got %t, %v", stopped, err)
 	}
 	waitDone(t, child)
 	if err := child.Err(); err != nil {
-		t.Errorf("the delegate ended in order, the process with %v", err)
+		t.Errorf("the delegate ended cleanly, but the process ended with %v", err)
 	}
 	wantGone(t, delegate)
 }
 
-func delegateDiesWithTheProcess(t *testing.T) {
+func aDelegateDiesWithItsProcess(t *testing.T) {
 	child, _, delegate := startDelegating(t)
 	if err := unix.Kill(child.PID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -88,18 +88,18 @@ func delegateDiesWithTheProcess(t *testing.T) {
 	wantGone(t, delegate)
 }
 
-func processFailsWithItsDelegate(t *testing.T) {
+func aProcessFailsWithItsDelegate(t *testing.T) {
 	child, _, delegate := startDelegating(t)
 	if err := unix.PidfdSendSignal(delegate, unix.SIGKILL, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	waitDone(t, child)
 	if child.Err() == nil {
-		t.Error("the delegate was killed, the process ended in order")
+		t.Error("the delegate was killed, but the process ended cleanly")
 	}
 }
 
-func delegateThatIsNotThereIsAnError(t *testing.T) {
+func aMissingDelegateIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
 	if err := Delegate(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want an error that names %s", err, path)

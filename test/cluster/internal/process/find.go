@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// State is what a pid file tells about its process.
+// State is the state of a process according to its pid file.
 type State int
 
 const (
-	// Absent: no pid file, the process was never started or properly ended.
+	// Absent: there is no pid file; the process was never started or ended properly.
 	Absent State = iota
-	// Dead: a pid file that nobody holds, the process ended by itself.
+	// Dead: no process holds the pid file; the process ended by itself.
 	Dead
-	// Running: the process lives.
+	// Running: the process is alive.
 	Running
 )
 
@@ -33,15 +33,15 @@ func (s State) String() string {
 	}
 }
 
-// Info is a process as its pid file shows it.
+// Info describes a process according to its pid file.
 type Info struct {
 	State State
-	// PID is the number in the pid file, 0 if there is none (yet). It names a
-	// live process of ours only if State is Running.
+	// PID is the number in the pid file, 0 if there is none (yet). It names a live
+	// process of this package only if State is Running.
 	PID int
 }
 
-// Find looks at the process of a pid file without disturbing it.
+// Find returns the state of a pid file's process without affecting it.
 func Find(pidFile string) (Info, error) {
 	file, err := os.Open(pidFile)
 	if errors.Is(err, os.ErrNotExist) {
@@ -54,8 +54,8 @@ func Find(pidFile string) (Info, error) {
 	return inspect(file)
 }
 
-// inspect reads the pid before it asks for the lock: the lock then vouches for
-// the number, because whoever held it wrote the number earlier.
+// inspect reads the pid before it queries the lock. A held lock then confirms the number,
+// because its holder wrote the number earlier.
 func inspect(file *os.File) (Info, error) {
 	pid, err := readPID(file)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked says that another process holds the lock of a file.
+// ErrLocked reports that another process holds the lock of a file.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock opens (and, if need be, creates) the file at path and locks it for as
-// long as any process keeps the returned file open. If the lock is held
-// already the error wraps ErrLocked.
+// Lock opens the file at path, creates it if necessary, and locks it for as long as any
+// process keeps the returned file open. If the lock is already held, the error wraps
+// ErrLocked.
 func Lock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -32,7 +32,7 @@ func Lock(path string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// locked says whether any other open file description holds the file's lock.
+// locked reports whether any other open file description holds the file's lock.
 func locked(file *os.File) (bool, error) {
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
 	if err := unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &lock); err != nil {

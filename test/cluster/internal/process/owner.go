@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenOwner returns a pidfd of the process as a file, to be passed on as
-// Spec.Owner. Unlike the pid it cannot come to mean another process.
+// OpenOwner returns a pidfd of the process as a file, for Spec.Owner. Unlike a pid, it
+// can never refer to another process.
 func OpenOwner(pid int) (*os.File, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -32,8 +32,8 @@ func WaitOwner(fd int) error {
 	}
 }
 
-// AdoptOwner is called by a started process that has an owner: processes that
-// it starts itself must not inherit the descriptor by accident.
+// AdoptOwner must be called by a started process that has an owner. It keeps processes
+// that the caller starts from inheriting the descriptor.
 func AdoptOwner() {
 	unix.CloseOnExec(OwnerFD)
 }

@@ -14,29 +14,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childVariable makes the test binary be a process that a test starts; its
-// value says how it behaves.
+// childVariable makes the test binary act as a process that a test starts. Its value
+// selects the behavior.
 const childVariable = "TESTCLUSTER_PROCESS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	behaviour := os.Getenv(childVariable)
-	if behaviour == "" {
+	behavior := os.Getenv(childVariable)
+	if behavior == "" {
 		os.Exit(m.Run())
 	}
-	if behaviour == "stubborn" {
+	if behavior == "stubborn" {
 		// Before Adopt: once the pid is in the file, SIGTERM must not kill.
 		signal.Ignore(unix.SIGTERM)
 	}
-	if behaviour == "delegate" {
+	if behavior == "delegate" {
 		runDelegate()
 		return
 	}
-	if behaviour != "failing" {
+	if behavior != "failing" {
 		if err := Adopt("child.pid"); err != nil {
 			panic(err)
 		}
 	}
-	switch behaviour {
+	switch behavior {
 	case "failing":
 		os.Exit(3)
 	case "owned":
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func startChild(t *testing.T, dir, behaviour string, owner *os.File) (*Child, string, error) {
+func startChild(t *testing.T, dir, behavior string, owner *os.File) (*Child, string, error) {
 	t.Helper()
 	pidFile := filepath.Join(dir, "child.pid")
 	child, err := Start(t.Context(), Spec{
@@ -66,7 +66,7 @@ func startChild(t *testing.T, dir, behaviour string, owner *os.File) (*Child, st
 		LogFile: filepath.Join(dir, "child.log"),
 		Dir:     dir,
 		Path:    os.Args[0],
-		Env:     append(os.Environ(), childVariable+"="+behaviour),
+		Env:     append(os.Environ(), childVariable+"="+behavior),
 		Owner:   owner,
 	})
 	if err == nil {
@@ -79,9 +79,9 @@ func startChild(t *testing.T, dir, behaviour string, owner *os.File) (*Child, st
 	return child, pidFile, err
 }
 
-func mustStart(t *testing.T, behaviour string) (*Child, string) {
+func mustStart(t *testing.T, behavior string) (*Child, string) {
 	t.Helper()
-	child, pidFile, err := startChild(t, t.TempDir(), behaviour, nil)
+	child, pidFile, err := startChild(t, t.TempDir(), behavior, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,18 +109,18 @@ func waitDone(t *testing.T, child *Child) {
 }
 
 func TestProcess(t *testing.T) {
-	t.Run("started process is running until stopped", startedProcessIsRunningUntilStopped)
-	t.Run("second start fails while the first runs", secondStartFailsWhileTheFirstRuns)
-	t.Run("process that ignores SIGTERM is killed", processThatIgnoresSIGTERMIsKilled)
-	t.Run("killed process leaves a dead PID file", killedProcessLeavesADeadPIDFile)
-	t.Run("reused PID is not killed", reusedPIDIsNotKilled)
-	t.Run("stop without PID file does nothing", stopWithoutPIDFileDoesNothing)
-	t.Run("garbled PID file is an error", garbledPIDFileIsAnError)
-	t.Run("process that ends at once is an error", processThatEndsAtOnceIsAnError)
-	t.Run("process sees its owner end", processSeesItsOwnerEnd)
+	t.Run("a started process is running until it is stopped", aStartedProcessIsRunningUntilItIsStopped)
+	t.Run("a second start fails while the first process runs", aSecondStartFailsWhileTheFirstProcessRuns)
+	t.Run("a process that ignores SIGTERM is killed", aProcessThatIgnoresSIGTERMIsKilled)
+	t.Run("a killed process leaves a dead pid file", aKilledProcessLeavesADeadPIDFile)
+	t.Run("a process that reuses the pid is not killed", aProcessThatReusesThePIDIsNotKilled)
+	t.Run("stop without a pid file does nothing", stopWithoutAPIDFileDoesNothing)
+	t.Run("a garbled pid file is an error", aGarbledPIDFileIsAnError)
+	t.Run("a process that ends at once is an error", aProcessThatEndsAtOnceIsAnError)
+	t.Run("a process notices when its owner ends", aProcessNoticesWhenItsOwnerEnds)
 }
 
-func startedProcessIsRunningUntilStopped(t *testing.T) {
+func aStartedProcessIsRunningUntilItIsStopped(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
 	stopped, err := Stop(t.Context(), pidFile, 10*time.Second)
@@ -131,7 +131,7 @@ func startedProcessIsRunningUntilStopped(t *testing.T) {
 	wantInfo(t, pidFile, Info{State: Absent})
 }
 
-func secondStartFailsWhileTheFirstRuns(t *testing.T) {
+func aSecondStartFailsWhileTheFirstProcessRuns(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	_, _, err := startChild(t, filepath.Dir(pidFile), "obedient", nil)
 	if !errors.Is(err, ErrLocked) {
@@ -140,7 +140,7 @@ func secondStartFailsWhileTheFirstRuns(t *testing.T) {
 	wantInfo(t, pidFile, Info{State: Running, PID: child.PID})
 }
 
-func processThatIgnoresSIGTERMIsKilled(t *testing.T) {
+func aProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	child, pidFile := mustStart(t, "stubborn")
 	if stopped, err := Stop(t.Context(), pidFile, 50*time.Millisecond); err != nil || !stopped {
 		t.Fatalf("got %t, %v", stopped, err)
@@ -148,7 +148,7 @@ func processThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	waitDone(t, child)
 }
 
-func killedProcessLeavesADeadPIDFile(t *testing.T) {
+func aKilledProcessLeavesADeadPIDFile(t *testing.T) {
 	child, pidFile := mustStart(t, "obedient")
 	if err := unix.Kill(child.PID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func killedProcessLeavesADeadPIDFile(t *testing.T) {
 	waitDone(t, child)
 	wantInfo(t, pidFile, Info{State: Dead, PID: child.PID})
 
-	t.Run("which another start takes over", func(t *testing.T) {
+	t.Run("another start reuses the pid file", func(t *testing.T) {
 		again, _, err := startChild(t, filepath.Dir(pidFile), "obedient", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -165,15 +165,15 @@ func killedProcessLeavesADeadPIDFile(t *testing.T) {
 	})
 }
 
-func reusedPIDIsNotKilled(t *testing.T) {
-	// A process that bears the number in the file, but does not hold its lock.
+func aProcessThatReusesThePIDIsNotKilled(t *testing.T) {
+	// This process has the pid that is in the file, but does not hold the file's lock.
 	stranger := exec.Command("sleep", "60")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = stranger.Wait() // Only that it ended counts.
+		_ = stranger.Wait() // It is killed below.
 		close(ended)
 	}()
 	defer func() {
@@ -193,40 +193,40 @@ func reusedPIDIsNotKilled(t *testing.T) {
 	wantInfo(t, pidFile, Info{State: Absent})
 	select {
 	case <-ended:
-		t.Fatal("the stranger was ended")
+		t.Fatal("the unrelated process was killed")
 	default:
 	}
 	if err := stranger.Process.Signal(unix.Signal(0)); err != nil {
-		t.Errorf("the stranger is gone: %v", err)
+		t.Errorf("the unrelated process is gone: %v", err)
 	}
 }
 
-func stopWithoutPIDFileDoesNothing(t *testing.T) {
+func stopWithoutAPIDFileDoesNothing(t *testing.T) {
 	stopped, err := Stop(t.Context(), filepath.Join(t.TempDir(), "none.pid"), 0)
 	if err != nil || stopped {
 		t.Fatalf("got %t, %v", stopped, err)
 	}
 }
 
-func garbledPIDFileIsAnError(t *testing.T) {
+func aGarbledPIDFileIsAnError(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "child.pid")
 	for _, content := range []string{"abc", "-1", "0"} {
 		if err := os.WriteFile(pidFile, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Find(pidFile); err == nil {
-			t.Errorf("%q was taken for a pid", content)
+			t.Errorf("%q was accepted as a pid", content)
 		}
 	}
 }
 
-func processThatEndsAtOnceIsAnError(t *testing.T) {
+func aProcessThatEndsAtOnceIsAnError(t *testing.T) {
 	if _, _, err := startChild(t, t.TempDir(), "failing", nil); err == nil {
 		t.Fatal("got no error")
 	}
 }
 
-func processSeesItsOwnerEnd(t *testing.T) {
+func aProcessNoticesWhenItsOwnerEnds(t *testing.T) {
 	owner := exec.Command("sleep", "60")
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)

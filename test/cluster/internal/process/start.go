@@ -12,32 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The descriptors a started process finds open.
+// The file descriptors that a started process inherits.
 const (
 	pidFileFD = 3
 	// OwnerFD is a pidfd of the owner, if there is one.
 	OwnerFD = 4
 )
 
-// adoptionTimeout bounds how long a started process may take to write its pid:
-// one of the first things it does, so only a broken one exceeds it.
+// adoptionTimeout bounds how long a started process may take to write its pid. Writing it
+// is one of the first steps, so only a broken process exceeds the timeout.
 const adoptionTimeout = 20 * time.Second
 
-// Spec says how to start a process.
+// Spec describes how to start a process.
 type Spec struct {
 	PIDFile string
-	// LogFile receives stdout and stderr; an existing one is continued.
+	// LogFile receives stdout and stderr. Output is appended to an existing file.
 	LogFile string
 	// Dir is the working directory.
 	Dir  string
 	Path string
 	Args []string
 	Env  []string
-	// Owner, if not nil, is handed over as descriptor OwnerFD.
+	// Owner, if not nil, is passed on as descriptor OwnerFD.
 	Owner *os.File
 }
 
-// Child is a process that this one started.
+// Child is a process that this process started.
 type Child struct {
 	PID  int
 	done chan struct{}
@@ -47,18 +47,17 @@ type Child struct {
 // Done is closed when the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Err says how the process ended. It is valid once Done is closed.
+// Err returns how the process ended. It is valid once Done is closed.
 func (c *Child) Err() error { return c.err }
 
-// Start starts a process in a session of its own and returns once it has
-// adopted its pid file. If the process of that file lives already, the error
-// wraps ErrLocked.
+// Start starts a process in a session of its own and returns when the process has adopted
+// its pid file. If the pid file's process is already alive, the error wraps ErrLocked.
 func Start(ctx context.Context, spec Spec) (*Child, error) {
 	pidFile, err := Lock(spec.PIDFile)
 	if err != nil {
 		return nil, err
 	}
-	// From now on the lock lives through the copy that the process inherits.
+	// From now on, the copy that the process inherits keeps the lock.
 	defer pidFile.Close()
 	if err := pidFile.Truncate(0); err != nil {
 		return nil, fmt.Errorf("empty %s: %w", spec.PIDFile, err)
@@ -88,7 +87,7 @@ func Start(ctx context.Context, spec Spec) (*Child, error) {
 		close(child.done)
 	}()
 	if err := child.awaitAdoption(ctx, pidFile); err != nil {
-		// Not adopted, so nothing else could find it to end it.
+		// The process did not adopt its pid file, so nothing else could find and end it.
 		_ = command.Process.Kill()
 		<-child.done
 		return nil, err
@@ -115,7 +114,7 @@ func (c *Child) awaitAdoption(ctx context.Context, pidFile *os.File) error {
 	}
 }
 
-// exitError makes a clean but untimely exit an error too.
+// exitError turns a clean but premature exit into an error.
 func exitError(err error) error {
 	if err == nil {
 		return fmt.Errorf("exit status 0")
@@ -123,19 +122,19 @@ func exitError(err error) error {
 	return err
 }
 
-// Adopt is called by a started process, before it does anything of use: it
-// writes the process's pid into the inherited pid file, which stays open until
-// the process ends. A process that was not started by Start may have anything
-// open in its place, which must not be written to.
+// Adopt must be called by a started process before it does anything useful. It writes the
+// pid into the inherited pid file, which stays open until the process ends. A process
+// that was not started by Start may have any other file open as that descriptor; Adopt
+// does not write to it.
 func Adopt(pidFile string) error {
 	var opened, named unix.Stat_t
 	if err := unix.Stat(pidFile, &named); err != nil {
-		return fmt.Errorf("look at pid file %s: %w", pidFile, err)
+		return fmt.Errorf("stat pid file %s: %w", pidFile, err)
 	}
 	if err := unix.Fstat(pidFileFD, &opened); err != nil || opened.Dev != named.Dev || opened.Ino != named.Ino {
 		return fmt.Errorf("adopt pid file %s: it is not inherited as descriptor %d", pidFile, pidFileFD)
 	}
-	// Processes that this one might start must not keep the lock alive.
+	// Children of this process must not keep the lock.
 	unix.CloseOnExec(pidFileFD)
 	pid := []byte(strconv.Itoa(os.Getpid()) + "\n")
 	if _, err := unix.Pwrite(pidFileFD, pid, 0); err != nil {

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop ends the process of a pid file, SIGTERM first, SIGKILL after the grace
-// period, waits until it is gone and removes the file. A process that merely
-// bears the number in an unlocked file is left alone. Stop reports whether
-// there was a live process to end.
+// Stop ends the process of a pid file: it sends SIGTERM, and SIGKILL after the grace
+// period, waits until the process is gone, and removes the file. A process that merely
+// has the pid in an unlocked file is not ended. Stop reports whether there was a live
+// process to end.
 func Stop(ctx context.Context, pidFile string, grace time.Duration) (bool, error) {
 	wasRunning, err := end(ctx, pidFile, grace)
 	if err != nil {
@@ -56,9 +56,9 @@ func end(ctx context.Context, pidFile string, grace time.Duration) (bool, error)
 	return true, fmt.Errorf("process of %s did not end", pidFile)
 }
 
-// openRunning returns a pidfd of the file's live process, or -1 if there is
-// none. The lock is looked at again after the pidfd was opened: if it is still
-// held, the number had not been given to anyone else in between.
+// openRunning returns a pidfd of the file's live process, or -1 if there is none. It
+// checks the lock again after it has opened the pidfd: if the lock is still held, the pid
+// was not reused in between.
 func openRunning(ctx context.Context, file *os.File) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, adoptionTimeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func openRunning(ctx context.Context, file *os.File) (int, error) {
 				return -1, fmt.Errorf("open process %d: %w", before.PID, err)
 			}
 		}
-		// Just being started, or just ended: one of the two shows soon.
+		// The process is just starting or has just ended. The file soon shows which.
 		select {
 		case <-ctx.Done():
 			return -1, fmt.Errorf("%s is locked but names no live process: %w", file.Name(), ctx.Err())
@@ -93,7 +93,8 @@ func openRunning(ctx context.Context, file *os.File) (int, error) {
 	}
 }
 
-// waitGone waits until the process has ended, at most for the timeout.
+// waitGone waits until the process has ended, at most for the timeout, and reports
+// whether it has.
 func waitGone(pidfd int, timeout time.Duration) (bool, error) {
 	deadline := time.Now().Add(timeout)
 	for {

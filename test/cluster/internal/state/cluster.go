@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// ErrNone says that a directory holds no cluster.
+// ErrNone reports that a directory holds no cluster.
 var ErrNone = errors.New("no cluster")
 
 // Ports are the TCP ports of a cluster, all on 127.0.0.1.
@@ -33,23 +33,23 @@ type Cluster struct {
 	NodeMemory int64 `json:"nodeMemory"`
 	// NodeLabel is the key of the label that holds a node's type.
 	NodeLabel string `json:"nodeLabel"`
-	// ControlPlane is the absolute path of the directory with the programs to
-	// run as kube-apiserver, kube-controller-manager and kube-scheduler; empty
-	// means what is built in.
+	// ControlPlane is the absolute path of the directory with the kube-apiserver,
+	// kube-controller-manager and kube-scheduler programs to run; empty means the
+	// built-in ones.
 	ControlPlane string `json:"controlPlane,omitempty"`
 	// AuditPolicy is the absolute path of the API server's audit policy; empty
 	// means that nothing is audited.
 	AuditPolicy string `json:"auditPolicy,omitempty"`
-	// Owner is the process the cluster must not outlive, nil if there is none.
+	// Owner is the process that the cluster must not outlive, nil if there is none.
 	Owner *Owner `json:"owner,omitempty"`
 }
 
-// Server is the API server's URL.
+// Server returns the API server's URL.
 func (c *Cluster) Server() string {
 	return fmt.Sprintf("https://127.0.0.1:%d", c.Ports.APIServer)
 }
 
-// Node returns the node of that name.
+// Node returns the node with that name.
 func (c *Cluster) Node(name string) (Node, bool) {
 	for _, node := range c.Nodes {
 		if node.Name == name {
@@ -59,7 +59,7 @@ func (c *Cluster) Node(name string) (Node, bool) {
 	return Node{}, false
 }
 
-// AbsoluteDir is the form in which a cluster's directory is known.
+// AbsoluteDir returns the absolute path of a cluster's directory.
 func AbsoluteDir(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("no directory is given")
@@ -67,8 +67,8 @@ func AbsoluteDir(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// Load reads the description of the cluster in dir. Without one the error
-// wraps ErrNone.
+// Load reads the description of the cluster in dir. If there is none, the error wraps
+// ErrNone.
 func Load(dir string) (*Cluster, error) {
 	dir, err := AbsoluteDir(dir)
 	if err != nil {
@@ -88,7 +88,7 @@ func Load(dir string) (*Cluster, error) {
 	return cluster, nil
 }
 
-// Save writes the description, in one step: a crash leaves all of it or none.
+// Save writes the description atomically: a crash leaves all of it or none.
 func (c *Cluster) Save() error {
 	content, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

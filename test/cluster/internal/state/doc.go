@@ -1,7 +1,6 @@
-// Package state is what a cluster's directory says about it: which nodes and
-// ports it has, who owns it, and where each file lies. Everything a component
-// needs in order to start is read from here, so that a component that is
-// started again later gets exactly what it got the first time.
+// Package state describes a cluster by its directory: its nodes and ports, its owner, and
+// the path of each file. Components read everything that they need to start from here, so
+// that a component that is started again gets exactly what it got the first time.
 //
 // The package must not know how to run anything.
 package state

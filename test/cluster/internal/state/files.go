@@ -22,10 +22,10 @@ const (
 // nodePrefix begins the component name of a node.
 const nodePrefix = "node-"
 
-// NodeComponent is the component name of a node.
+// NodeComponent returns the component name of a node.
 func NodeComponent(node string) string { return nodePrefix + node }
 
-// Components lists the components in the order they are started in.
+// Components lists the components in the order in which they start.
 func (c *Cluster) Components() []string {
 	names := []string{Etcd, APIServer, ControllerManager, Scheduler}
 	for _, node := range c.Nodes {
@@ -58,54 +58,55 @@ func (c *Cluster) path(elements ...string) string {
 
 func (c *Cluster) descriptionFile() string { return c.path("cluster.json") }
 
-// CommandLock is the lock file that commands which change the cluster hold.
+// CommandLock returns the path of the lock file that commands hold while they change the
+// cluster.
 func (c *Cluster) CommandLock() string { return c.path("testcluster.lock") }
 
-// AdminKubeconfig is the path of the kubeconfig for users.
+// AdminKubeconfig returns the path of the kubeconfig for users.
 func (c *Cluster) AdminKubeconfig() string { return c.path("kubeconfig") }
 
-// Kubeconfig is the path of a component's own kubeconfig.
+// Kubeconfig returns the path of a component's own kubeconfig.
 func (c *Cluster) Kubeconfig(component string) string {
 	return c.path("pki", component+".kubeconfig")
 }
 
-// Cert is the path of a certificate.
+// Cert returns the path of a certificate.
 func (c *Cluster) Cert(name string) string { return c.path("pki", name+".crt") }
 
-// Key is the path of a private key.
+// Key returns the path of a private key.
 func (c *Cluster) Key(name string) string { return c.path("pki", name+".key") }
 
-// PIDFile is the path of a component's pid file.
+// PIDFile returns the path of a component's pid file.
 func (c *Cluster) PIDFile(component string) string { return c.path("run", component+".pid") }
 
-// LogFile is the path of a component's log.
+// LogFile returns the path of a component's log.
 func (c *Cluster) LogFile(component string) string { return c.path("logs", component+".log") }
 
-// AuditLog is the path of the API server's audit log, one JSON object per line.
+// AuditLog returns the path of the API server's audit log, one JSON object per line.
 func (c *Cluster) AuditLog() string { return c.path("logs", "audit.log") }
 
-// EtcdDir is the directory of etcd's data.
+// EtcdDir returns the directory of etcd's data.
 func (c *Cluster) EtcdDir() string { return c.path("etcd") }
 
-// NodeDir is the directory of a node's data.
+// NodeDir returns the directory of a node's data.
 func (c *Cluster) NodeDir(node string) string { return c.path("nodes", node) }
 
-// directories are those of the cluster's directory that belong to it. They
-// hold data whose names only the components know (data) or files known by name.
+// directories returns the subdirectories that belong to the cluster. Some hold data whose
+// file names only the components know, the others hold files with known names.
 func (c *Cluster) directories() []string {
 	return []string{c.path("run"), c.path("logs"), c.path("pki"), c.path("nodes"), c.path("etcd")}
 }
 
-// Create makes the directories of a new cluster and writes its description. It
-// refuses to take over anything that exists already.
+// Create creates the directories of a new cluster and writes its description. It returns
+// an error if any of them already exists.
 func (c *Cluster) Create() error {
 	for _, path := range append(c.directories(), c.AdminKubeconfig(), c.descriptionFile()) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s exists but belongs to no cluster; choose another directory", path)
+			return fmt.Errorf("%s exists but does not belong to a cluster; choose another directory", path)
 		}
 	}
-	// The description comes first: whatever follows is recognised as the
-	// cluster's by it, even if this process is killed in between.
+	// The description comes first: it marks everything that follows as the cluster's,
+	// even if this process is killed in between.
 	if err := c.Save(); err != nil {
 		return err
 	}
@@ -117,8 +118,8 @@ func (c *Cluster) Create() error {
 	return nil
 }
 
-// Remove deletes the files of the cluster and its directory, unless that holds
-// something else. All of its processes must have ended.
+// Remove deletes the files of the cluster, and its directory unless the directory holds
+// other files. All of the cluster's processes must have ended.
 func (c *Cluster) Remove() error {
 	if err := c.RemoveFiles(); err != nil {
 		return err
@@ -126,8 +127,8 @@ func (c *Cluster) Remove() error {
 	return c.RemoveLock()
 }
 
-// RemoveLock deletes the command lock and the cluster's directory, unless that
-// holds something else.
+// RemoveLock deletes the command lock, and the cluster's directory unless the directory
+// holds other files.
 func (c *Cluster) RemoveLock() error {
 	if err := os.Remove(c.CommandLock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -135,9 +136,8 @@ func (c *Cluster) RemoveLock() error {
 	return removeIfEmpty(c.Dir)
 }
 
-// RemoveFiles deletes the files of the cluster but for the command lock. The
-// description goes last, so that a removal that was interrupted can be taken
-// up again.
+// RemoveFiles deletes the files of the cluster except for the command lock. The
+// description goes last, so that an interrupted removal can be resumed.
 func (c *Cluster) RemoveFiles() error {
 	for _, tree := range []string{c.EtcdDir(), c.path("nodes")} {
 		if err := os.RemoveAll(tree); err != nil {
@@ -162,7 +162,7 @@ func (c *Cluster) RemoveFiles() error {
 	return nil
 }
 
-// files lists what may lie in the directories whose files are known by name.
+// files lists the files that may exist in the directories with known file names.
 func (c *Cluster) files() []string {
 	files := []string{c.AdminKubeconfig(), c.AuditLog()}
 	for _, name := range c.Components() {

@@ -11,18 +11,20 @@ import (
 )
 
 const (
-	// maxNodes is what fits into the pods' address range, one /24 per node.
+	// maxNodes is the number of nodes that fit into the pods' address range, one /24 per
+	// node.
 	maxNodes = 4096
 	// maxSkew is how many minor versions a kubelet may be older than the API server.
 	maxSkew = 3
-	// untyped begins the names of nodes without a type.
+	// untyped is the name prefix of nodes without a type.
 	untyped = "node"
 )
 
-// ParseNodes reads a list such as "n2d=2,n4=2,n4=1:kubelet=1.33.13,=1": how many nodes
-// of which type, and with which options. Nodes of type T are called T-0, T-1, …; those
-// of the empty type, which carry no type label, node-0, node-1, …. A type that comes
-// again, with other options, is numbered on. The cluster has the version given.
+// ParseNodes parses a list such as "n2d=2,n4=2,n4=1:kubelet=1.33.13,=1": the number of
+// nodes of each type, and their options. Nodes of type T are named T-0, T-1, …. Nodes of
+// the empty type have no type label and are named node-0, node-1, …. If a type is listed
+// again with other options, its numbering continues. cluster is the version of the
+// cluster.
 func ParseNodes(list string, cluster *version.Version) ([]Node, error) {
 	var nodes []Node
 	if strings.TrimSpace(list) == "" {
@@ -40,7 +42,7 @@ func ParseNodes(list string, cluster *version.Version) ([]Node, error) {
 	return nodes, nil
 }
 
-// parseEntry returns what the nodes of an entry have in common, and their count.
+// parseEntry returns the properties that the nodes of an entry share, and their count.
 func parseEntry(entry string, cluster *version.Version) (Node, int, error) {
 	nodeType, rest, found := strings.Cut(entry, "=")
 	if !found {
@@ -66,7 +68,7 @@ func parseEntry(entry string, cluster *version.Version) (Node, int, error) {
 	return node, count, nil
 }
 
-// set sets what one option says.
+// set applies one option.
 func (n *Node) set(option string, cluster *version.Version) error {
 	key, value, _ := strings.Cut(option, "=")
 	switch {
@@ -90,7 +92,7 @@ func (n *Node) set(option string, cluster *version.Version) error {
 	return fmt.Errorf("%q is neither cpu-manager=static nor kubelet=VERSION", option)
 }
 
-// addNodes appends so many nodes like the one given.
+// addNodes appends count nodes that are like the given one.
 func addNodes(nodes []Node, like Node, count int) ([]Node, error) {
 	prefix := cmp.Or(like.Type, untyped)
 	if problems := validation.IsDNS1123Subdomain(prefix + "-0"); len(problems) > 0 {

@@ -26,13 +26,13 @@ func TestParseNodes(t *testing.T) {
 		{name: "the empty type makes nodes without a type", list: "=1,n4=1", want: []Node{
 			{Name: "node-0", Index: 0}, {Name: "n4-0", Type: "n4", Index: 1},
 		}},
-		{name: "options are those of the nodes of one entry", list: "n4=1:cpu-manager=static,c3=1", want: []Node{
+		{name: "options apply to the nodes of one entry", list: "n4=1:cpu-manager=static,c3=1", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, CPUManager: "static"}, {Name: "c3-0", Type: "c3", Index: 1},
 		}},
 		{name: "an entry may have several options", list: "=1:kubelet=1.33.13:cpu-manager=static", want: []Node{
 			{Name: "node-0", Index: 0, CPUManager: "static", KubeletVersion: "1.33.13"},
 		}},
-		{name: "a type with other options is numbered on", list: "n4=2,c3=1,n4=1:kubelet=1.34.4", want: []Node{
+		{name: "a type with other options continues the numbering", list: "n4=2,c3=1,n4=1:kubelet=1.34.4", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0}, {Name: "n4-1", Type: "n4", Index: 1},
 			{Name: "c3-0", Type: "c3", Index: 2}, {Name: "n4-2", Type: "n4", Index: 3, KubeletVersion: "1.34.4"},
 		}},
@@ -42,20 +42,20 @@ func TestParseNodes(t *testing.T) {
 		{name: "a kubelet may be as new as the API server", list: "n4=1:kubelet=1.36.3", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, KubeletVersion: "1.36.3"},
 		}},
-		{name: "but not newer", list: "n4=1:kubelet=1.36.4", err: "newer than the API server, 1.36.3"},
-		{name: "nor much older", list: "n4=1:kubelet=1.32.9", err: "more than 3 minor versions older"},
+		{name: "a kubelet is not newer than the API server", list: "n4=1:kubelet=1.36.4", err: "newer than the API server, 1.36.3"},
+		{name: "a kubelet is not much older than the API server", list: "n4=1:kubelet=1.32.9", err: "more than 3 minor versions older"},
 		{name: "a version has three numbers", list: "n4=1:kubelet=1.33", err: `"1.33" is not a version such as`},
-		{name: "a version is needed", list: "n4=1:kubelet", err: "not a version such as"},
-		{name: "a CPU manager is static or none is given", list: "n4=1:cpu-manager=none", err: `"cpu-manager=none" is neither`},
-		{name: "other options there are none", list: "n4=1:fast", err: `"fast" is neither cpu-manager=static nor kubelet=VERSION`},
-		{name: "an option is not empty", list: "n4=1:", err: `"" is neither`},
+		{name: "a version is required", list: "n4=1:kubelet", err: "not a version such as"},
+		{name: "the only CPU manager option is static", list: "n4=1:cpu-manager=none", err: `"cpu-manager=none" is neither`},
+		{name: "an unknown option is an error", list: "n4=1:fast", err: `"fast" is neither cpu-manager=static nor kubelet=VERSION`},
+		{name: "an empty option is an error", list: "n4=1:", err: `"" is neither`},
 		{name: "a count comes before options", list: "n4=cpu-manager=static", err: "not a count"},
-		{name: "a count is needed", list: "n4", err: "not TYPE=COUNT"},
+		{name: "a count is required", list: "n4", err: "not TYPE=COUNT"},
 		{name: "a count is a number", list: "n4=many", err: "not a count"},
 		{name: "a count is at least one", list: "n4=0", err: "not a count"},
-		{name: "a type comes again only with other options", list: "n4=1,n4=2", err: "listed twice"},
-		{name: "the same options make the same nodes", list: "n4=1:kubelet=1.33.13,n4=1:kubelet=v1.33.13", err: "listed twice"},
-		{name: "names of typed and untyped nodes must differ", list: "=1,node=1", err: "listed twice"},
+		{name: "a type is listed again only with other options", list: "n4=1,n4=2", err: "listed twice"},
+		{name: "spellings of one version are the same option", list: "n4=1:kubelet=1.33.13,n4=1:kubelet=v1.33.13", err: "listed twice"},
+		{name: "names of typed and untyped nodes differ", list: "=1,node=1", err: "listed twice"},
 		{name: "a type is a label value", list: "a b=1", err: "type"},
 		{name: "a type begins a node's name", list: "N4=1", err: "cannot begin a node's name"},
 		{name: "the number of nodes is bounded", list: "n4=5000", err: "more than"},

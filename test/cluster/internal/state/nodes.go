@@ -21,31 +21,30 @@ type Node struct {
 	CPUManager string `json:"cpuManager,omitempty"`
 	// KubeletVersion is the version that the kubelet emulates; empty means its own.
 	KubeletVersion string `json:"kubeletVersion,omitempty"`
-	// KubeletPort is where its kubelet serves, on 127.0.0.1; 0 until the cluster
-	// comes up.
+	// KubeletPort is the port of its kubelet on 127.0.0.1; 0 until the cluster comes up.
 	KubeletPort int `json:"kubeletPort,omitempty"`
 }
 
-// PodIP returns the address of the n-th pod of the node (n from 0 to 253). The
-// addresses are made up, nothing listens there, but no two pods share one.
+// PodIP returns the address of the n-th pod of the node (n from 0 to 253). The addresses
+// are made up: nothing listens there, but no two pods share one.
 func (n Node) PodIP(pod int) string {
 	return fmt.Sprintf("10.%d.%d.%d", 128+n.Index/256, n.Index%256, pod+1)
 }
 
-// CheckNodeLabel returns why the key is not one of a label that nodes can hold
-// their type in.
+// CheckNodeLabel returns an error if nodes cannot have their type in a label with this
+// key.
 func CheckNodeLabel(key string) error {
 	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
 		return errors.New(problems[0])
 	}
 	switch key {
 	case corev1.LabelHostname, corev1.LabelOSStable, corev1.LabelArchStable, kubeletapis.LabelOS, kubeletapis.LabelArch:
-		// Scheduler and controllers rely on the values that a kubelet gives them.
-		return errors.New("the value of this label is the kubelet's own; choose another key")
+		// The scheduler and controllers rely on the values that the kubelet sets.
+		return errors.New("the kubelet sets this label itself; choose another key")
 	}
-	// The API server lets no kubelet set them on its node.
+	// The API server does not let kubelets set these labels on their nodes.
 	if isKubernetesLabel(key) && !kubeletapis.IsKubeletLabel(key) {
-		return fmt.Errorf("a kubelet may not set this label; choose a key outside of kubernetes.io and k8s.io, below %s, or one of %s",
+		return fmt.Errorf("a kubelet may not set this label; choose a key outside kubernetes.io and k8s.io, below %s, or one of %s",
 			strings.Join(kubeletapis.KubeletLabelNamespaces(), " or "),
 			strings.Join([]string{corev1.LabelInstanceTypeStable, corev1.LabelTopologyZone, corev1.LabelTopologyRegion}, ", "))
 	}

@@ -24,7 +24,7 @@ func FindOwner(pid int) (*Owner, error) {
 	return &Owner{PID: pid, StartTime: startTime}, nil
 }
 
-// Alive says whether the process still lives.
+// Alive reports whether the process is still alive.
 func (o *Owner) Alive() bool {
 	startTime, err := startTime(o.PID)
 	return err == nil && startTime == o.StartTime

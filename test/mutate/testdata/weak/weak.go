@@ -1,4 +1,4 @@
-// Package weak has tests that overlook what its functions are called after.
+// Package weak has tests that overlook what the names of its functions say.
 package weak
 
 const most = 1 << 4

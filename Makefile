@@ -208,7 +208,7 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-proto verify-breaking verify-docs verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-vet verify-lint verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
 
 .PHONY: verify-format
 verify-format:

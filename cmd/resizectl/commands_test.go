@@ -32,11 +32,12 @@ func commands(t *testing.T) map[string]*cobra.Command {
 }
 
 // asksNobody are the commands that do not need a server.
-var asksNobody = []string{"config validate", "version"}
+var asksNobody = []string{"config validate", "options", "version"}
 
 func TestCommands(t *testing.T) {
 	t.Run("tests every command that calls a server for errors", testsEveryCommandThatCallsAServerForErrors)
 	t.Run("has valid command lines in all examples", hasValidCommandLinesInAllExamples)
+	t.Run("lists shared flags only in options", listsSharedFlagsOnlyInOptions)
 	t.Run("completes files only where they are expected", completesFilesOnlyWhereTheyAreExpected)
 	t.Run("has every flag that takes a file", hasEveryFlagThatTakesAFile)
 }
@@ -113,6 +114,21 @@ func hasValidCommandLinesInAllExamples(t *testing.T) {
 var takesFiles = []string{"benchmark import"}
 
 // A shell completes the names of files by default.
+func listsSharedFlagsOnlyInOptions(t *testing.T) {
+	t.Setenv("RESIZECTL_SERVER", "")
+	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
+	_, options, _ := program.Shell(t.Context(), "options")
+	_, help, _ := program.Shell(t.Context(), "holds", "--help")
+	if !strings.HasSuffix(help, "\nUse \"resizectl options\" for the flags that apply to all commands.\n") {
+		t.Errorf("the help does not mention them:\n%s", help)
+	}
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if strings.Contains(help, "--"+f.Name+" ") || !strings.Contains(options, "--"+f.Name+" ") {
+			t.Errorf("--%s is in the help of a command, or not in options", f.Name)
+		}
+	})
+}
+
 func completesFilesOnlyWhereTheyAreExpected(t *testing.T) {
 	address := cmdtest.Serve(t, cmdtest.Writable())
 	ending := func(args ...string) string {

@@ -103,6 +103,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		status.NewCommand(out, server))
 	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)
 	section(root, "others", "Other commands:",
+		newOptionsCommand(root, streams),
 		newVersionCommand(streams, server))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ func TestContract(t *testing.T) {
 	t.Run("keeps the annotation keys of the published controller", keepsTheAnnotationKeysOfThePublishedController)
 	t.Run("makes valid and distinct annotation keys for every container name", makesValidAndDistinctAnnotationKeysForEveryContainerName)
 	t.Run("documents each reason once", documentsEachReasonOnce)
+	t.Run("lists each reason among the known issues", listsEachReasonAmongTheKnownIssues)
 }
 
 func keepsTheAnnotationKeysOfThePublishedController(t *testing.T) {
@@ -68,6 +70,18 @@ func documentsEachReasonOnce(t *testing.T) {
 		seen[info.Reason] = true
 		if !strings.HasSuffix(info.Meaning, ".") {
 			t.Errorf("%s: meaning %q is not a sentence", info.Reason, info.Meaning)
+		}
+	}
+}
+
+func listsEachReasonAmongTheKnownIssues(t *testing.T) {
+	issues, err := os.ReadFile("../../KNOWN_ISSUES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range Reasons() {
+		if row := "\n| `" + string(info.Reason) + "` | "; strings.Count(string(issues), row) != 1 {
+			t.Errorf("KNOWN_ISSUES.md must have one row that begins with %q", strings.TrimSpace(row))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (SampleErrorCode) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{0}
 }
 
-// What benchmarks do for a node type.
+// How benchmarks are used for a node type.
 type BenchmarkMode int32
 
 const (

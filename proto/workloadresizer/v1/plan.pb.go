@@ -892,9 +892,9 @@ type Plan struct {
 	BaselineNodeType string `protobuf:"bytes,7,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
 	// The revision of the ratio table that the plan was made with.
 	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`
-	// What CPU requests are multiplied by on this node; 0 if it is not known.
+	// The factor that CPU requests are multiplied by on this node; 0 if it is not known.
 	CpuFactor float64 `protobuf:"fixed64,9,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
-	// What memory requests are multiplied by on this node; 0 if it is not known.
+	// The factor that memory requests are multiplied by on this node; 0 if it is not known.
 	MemoryFactor float64 `protobuf:"fixed64,10,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
 	// The decision.
 	Decision Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`

@@ -357,10 +357,10 @@ type Ratio struct {
 	CpuPerf float64 `protobuf:"fixed64,2,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
 	// The memory performance, in the unit that all node types of the table share.
 	MemoryPerf float64 `protobuf:"fixed64,3,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// Output only. What a CPU request is multiplied by on this node type: baseline
+	// Output only. The factor that CPU requests are multiplied by on this node type: baseline
 	// cpu_perf / cpu_perf.
 	CpuFactor float64 `protobuf:"fixed64,4,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
-	// Output only. What a memory request is multiplied by on this node type: baseline
+	// Output only. The factor that memory requests are multiplied by on this node type: baseline
 	// memory_perf / memory_perf.
 	MemoryFactor float64 `protobuf:"fixed64,5,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
 	// Output only. Whether requests are written for this node type.

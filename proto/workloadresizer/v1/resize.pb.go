@@ -716,7 +716,7 @@ type GetStatusResponse struct {
 	Leading bool `protobuf:"varint,5,opt,name=leading,proto3" json:"leading,omitempty"`
 	// Whether the replica that answers only plans and writes nothing (--dry-run).
 	DryRun bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// What is missing or wrong; empty if there are no problems.
+	// The data that is missing or wrong; empty if there are no problems.
 	Problems []string `protobuf:"bytes,7,rep,name=problems,proto3" json:"problems,omitempty"`
 	// The revision of the ratio table in effect; empty if there is none.
 	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`

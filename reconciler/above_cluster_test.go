@@ -323,7 +323,7 @@ spec:
 	}
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil))
 	s.awaitCPU(t, pod, "800m")
-	s.awaitReason(t, pod, query.PreviewOptions{NodeType: "n2d"}, "HPAUtilization: HorizontalPodAutoscaler scaler scales on 80% of cpu requests")
+	s.awaitReason(t, pod, query.PreviewOptions{NodeType: "n2d"}, "HPAUtilization: HorizontalPodAutoscaler scaler targets 80% of cpu requests")
 	s.custom(t, tuners, ns, "tuner", map[string]any{"spec": map[string]any{"targetRef": target}})
 	s.awaitReason(t, pod, query.PreviewOptions{}, "ActiveVPA: VerticalPodAutoscaler tuner sizes the pod's workload")
 }

@@ -118,6 +118,7 @@ func doesNotKeepOutdatedRules(t *testing.T) {
 
 // Two changes follow each other so fast that only workers see the first.
 func queuesPodsPlannedWithRulesInBetween(t *testing.T) {
+	holds := hold.NewTable(nil)
 	rules := func(n4 float64) cluster.Rules {
 		layer := clustertest.Published()
 		layer.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
@@ -125,7 +126,7 @@ func queuesPodsPlannedWithRulesInBetween(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cluster.Rules{Table: table, Holds: hold.NewTable(nil)}
+		return cluster.Rules{Table: table, Holds: holds}
 	}
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	l := filled(t, []*corev1.Pod{

@@ -70,7 +70,7 @@ func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
 		}
 		request.Ratio.CpuPerf++
 		_, err = r.UpdateRatio(ctx, request)
-		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q was changed", nodeType))
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q has changed", nodeType))
 		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
 			t.Errorf("%s: the next suggestion is %v", nodeType, again)
 		}

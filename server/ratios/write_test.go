@@ -148,7 +148,7 @@ func TestRatioWrites(t *testing.T) {
 		present := s.must(t, request).GetRatio().GetEtag()
 		request.Ratio.CpuPerf = 3
 		_, err := s.UpdateRatio(s.ctx, request)
-		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" was changed since`)
+		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", `node type "n4" has changed since`)
 		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
 		if info.GetMetadata()["etag"] != present || info.GetMetadata()["nodeType"] != "n4" {
 			t.Errorf("the current etag is %s, got %v", present, info)

@@ -52,7 +52,7 @@ func TestWeb(t *testing.T) {
 	t.Run("retries a failing feed soon and then less often up to its interval", retriesAFailingFeedSoonAndThenLessOftenUpToItsInterval)
 	t.Run("waits as long as a server requests", waitsAsLongAsAServerRequests)
 	t.Run("transfers feeds compressed", transfersFeedsCompressed)
-	t.Run("follows redirects but not from https to http", followsRedirectsButNotFromHttpsToHttp)
+	t.Run("follows redirects but not from https to http", followsRedirectsButNotFromHTTPSToHTTP)
 	t.Run("sends credentials and does not show them", sendsCredentialsAndDoesNotShowThem)
 }
 
@@ -262,7 +262,7 @@ func transfersFeedsCompressed(t *testing.T) {
 	p.wantDelivered("a")
 }
 
-func followsRedirectsButNotFromHttpsToHttp(t *testing.T) {
+func followsRedirectsButNotFromHTTPSToHTTP(t *testing.T) {
 	plain := newSite(t, httptest.NewServer, text("a"))
 	secure := newSite(t, httptest.NewTLSServer, text("b"))
 	to := func(url string) http.HandlerFunc {

@@ -97,17 +97,18 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 		return m.next.RoundTrip(again)
 	}
 	if !dies {
-		return send(r.Context())
+		answer, err := send(r.Context())
+		if err == nil && answer.StatusCode == http.StatusConflict {
+			m.takeBack(false)
+		}
+		return answer, err
 	}
 	switch m.fate {
 	case lost:
 	case done:
 		answer, err := send(r.Context())
 		if err == nil && answer.StatusCode == http.StatusConflict {
-			// Nothing was written. The process dies at the next write.
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.left, m.wrote = 1, m.wrote[:len(m.wrote)-1]
+			m.takeBack(true)
 			return answer, nil
 		}
 		drop(answer, err)
@@ -120,6 +121,17 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	close(m.dead)
 	return nil, errDead
+}
+
+// takeBack uncounts a write that the API server refused because the pod has changed: the
+// process dies one write later. A process that has died at another write stays dead.
+func (m *mortal) takeBack(dying bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.left > 0 || dying {
+		m.left++
+		m.wrote, m.paths = m.wrote[:len(m.wrote)-1], m.paths[:len(m.paths)-1]
+	}
 }
 
 // drop closes a response that nothing reads.

@@ -48,7 +48,7 @@ func (s *suite) killedAt(t *testing.T, j *journey, n int, f fate) {
 		t.Fatal("the process did not reach the write at which it is killed")
 	}
 	life.stop(t)
-	if want := j.steps[:n+1]; !slices.Equal(slices.Compact(first.wrote), want) {
+	if want := j.steps[:n+1]; !slices.Equal(slices.Compact(slices.Clone(first.wrote)), want) {
 		t.Errorf("the process wrote %v before it died, want %v", first.wrote, want)
 	}
 	w.checkState(t, key, j.states[landed])
@@ -62,7 +62,7 @@ func (s *suite) killedAt(t *testing.T, j *journey, n int, f fate) {
 		want = nil
 	}
 	// If the kubelet writes between two steps, one of them is written twice.
-	if !slices.Equal(slices.Compact(second.wrote), want) {
+	if !slices.Equal(slices.Compact(slices.Clone(second.wrote)), want) {
 		t.Errorf("the next process wrote %v, want %v", second.wrote, want)
 	}
 	w.checkState(t, key, j.states[len(j.steps)])

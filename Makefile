@@ -115,7 +115,7 @@ clean: ## Remove build results and the local cluster.
 # User journeys mostly wait, so other tests run in parallel.
 .PHONY: test
 test: ## Run all tests, against real clusters that are built and started for the tests.
-	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-chaos test-cluster test-image
+	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image
 
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
@@ -133,7 +133,7 @@ test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/prometheus bi
 .PHONY: test-shared
 test-shared:
 	$(GO_TEST) -run '$(large)' $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
-	$(GO_TEST) $(RACE) -skip '$(large)' -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos $(PURE:./%=-e /%$$))
+	$(GO_TEST) $(RACE) -skip '$(large)' -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/hostile $(PURE:./%=-e /%$$))
 
 .PHONY: test-image
 test-image: ## Build the image and check its content.
@@ -148,6 +148,10 @@ test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the olde
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestUsers'
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) -short ./test/chaos
+
+.PHONY: test-hostile
+test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine.
+	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
 
 .PHONY: test-chaos
 test-chaos: bin/testcluster ## Kill the reconciler during its writes, and make its calls fail.

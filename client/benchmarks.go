@@ -5,16 +5,15 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// samplesPerPart is the maximum number of samples in one message of IngestSamples. That
-// many samples stay far below the server's size limit, however long their texts are.
-const samplesPerPart = 1000
+// samplesPart is how large a message of IngestSamples gets, in bytes, before the next one
+// begins: with one more sample, it stays below the server's limit of 64 KiB.
+const samplesPart = 32 << 10
 
 // IngestSamples stores measurements, in as many messages as needed, and returns how many
 // the server stored, knew already or rejected. With validateOnly, the server stores nothing.
@@ -27,7 +26,13 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 	if err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(samples, samplesPerPart) {
+	for len(samples) > 0 {
+		n := 0
+		for size := 0; n < len(samples) && n < 1000 && size < samplesPart; n++ {
+			size += proto.Size(samples[n])
+		}
+		part := samples[:n]
+		samples = samples[n:]
 		err := stream.Send(&workloadresizerv1.IngestSamplesRequest{Samples: part, ValidateOnly: validateOnly})
 		if errors.Is(err, io.EOF) {
 			break // The server ended the stream, and its answer says why.

@@ -21,6 +21,7 @@ import (
 type benchmarkServer struct {
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	parts     []int
+	largest   int
 	ids       []string
 	validated bool
 	list      []string
@@ -40,6 +41,7 @@ func (s *benchmarkServer) IngestSamples(stream grpc.ClientStreamingServer[worklo
 		if err != nil {
 			return err
 		}
+		s.largest = max(s.largest, proto.Size(part))
 		s.parts, s.validated = append(s.parts, len(part.GetSamples())), part.GetValidateOnly()
 		for _, sample := range part.GetSamples() {
 			s.ids = append(s.ids, sample.GetId())
@@ -114,16 +116,20 @@ func returnsTheServersReasonIfItRejectsSamples(t *testing.T) {
 // The samples are as long as validation allows.
 func keepsPartsBelowTheMessageSizeLimit(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
-	part := &workloadresizerv1.IngestSamplesRequest{ValidateOnly: true}
-	for range samplesPerPart {
-		part.Samples = append(part.Samples, &workloadresizerv1.BenchmarkSample{
+	var samples []*workloadresizerv1.BenchmarkSample
+	for range 500 {
+		samples = append(samples, &workloadresizerv1.BenchmarkSample{
 			Id: long(128), Node: long(253), NodeType: long(63), InstanceType: long(128), CpuModel: long(63), Benchmark: long(128), Version: long(64),
 			Score: math.MaxFloat64, Unit: long(64), Vcpus: math.MaxInt32, Threads: math.MaxInt32, SingleThreadScore: math.MaxFloat64,
 			Runs: math.MaxInt32, Machine: long(253), MeasureTime: timestamppb.Now(), SpotCheck: true, Source: long(63),
 		})
 	}
-	if size := proto.Size(part); size > maxReceiveBytes/2 {
-		t.Errorf("a part may have %d bytes", size)
+	server := &benchmarkServer{}
+	if _, err := dialBenchmarks(t, server).IngestSamples(t.Context(), samples, true); err != nil {
+		t.Fatal(err)
+	}
+	if len(server.ids) != len(samples) || server.largest > 64<<10 {
+		t.Errorf("%d samples arrived, in parts of up to %d bytes", len(server.ids), server.largest)
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,11 +123,12 @@ func TestPreviewManifest(t *testing.T) {
 		return &workloadresizerv1.PreviewManifestResponse{PassedOver: []string{"Service web"}}, nil
 	}})
 	whatIf := &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}
-	got, err := c.PreviewManifest(t.Context(), "kind: Service", ForNodeTypes("n4", "c3"), Assuming(whatIf))
+	manifest := "kind: Service # " + strings.Repeat("äöü€", 100_000)
+	got, err := c.PreviewManifest(t.Context(), manifest, ForNodeTypes("n4", "c3"), Assuming(whatIf))
 	if err != nil || len(got.GetPassedOver()) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if diff := cmp.Diff(&workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Service", NodeTypes: []string{"n4", "c3"}, WhatIf: whatIf}, asked, protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(&workloadresizerv1.PreviewManifestRequest{Manifest: manifest, NodeTypes: []string{"n4", "c3"}, WhatIf: whatIf}, asked, protocmp.Transform()); diff != "" {
 		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
 }

@@ -82,7 +82,7 @@ func (c *Client) PreviewPod(ctx context.Context, namespace, pod string, opts ...
 // type. Nothing in the manifest has to exist in the cluster.
 func (c *Client) PreviewManifest(ctx context.Context, manifest string, opts ...PreviewOption) (*workloadresizerv1.PreviewManifestResponse, error) {
 	p := previewOf(&workloadresizerv1.PreviewPlansRequest{}, opts)
-	return c.plans.PreviewManifest(ctx, &workloadresizerv1.PreviewManifestRequest{
+	return PreviewManifest(ctx, c.plans, &workloadresizerv1.PreviewManifestRequest{
 		Manifest: manifest, NodeTypes: p.nodeTypes, WhatIf: p.request.GetWhatIf(),
 	})
 }

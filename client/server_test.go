@@ -2,13 +2,17 @@ package client
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -38,8 +42,29 @@ func (s planServer) PreviewPlans(req *workloadresizerv1.PreviewPlansRequest, str
 	return s.plans(req, stream)
 }
 
-func (s planServer) PreviewManifest(_ context.Context, req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	return s.manifest(req)
+// PreviewManifest passes on the messages as one.
+func (s planServer) PreviewManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) error {
+	whole, text := &workloadresizerv1.PreviewManifestRequest{}, ""
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !utf8.ValidString(part.GetManifest()) || proto.Size(part) > 64<<10 {
+			return status.Error(codes.InvalidArgument, "a part is too large, or splits a character")
+		}
+		text += part.GetManifest()
+		proto.Merge(whole, part)
+	}
+	whole.Manifest = text
+	response, err := s.manifest(whole)
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(response)
 }
 
 type holdServer struct {

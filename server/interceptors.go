@@ -17,23 +17,35 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
-// The order is the same for unary calls and streams: metrics first, so that denied calls
-// count; recovery inside them, so that a panic is counted and logged as the error that it
-// becomes. Cheap checks come before expensive ones: the rate of calls, rights, other limits,
-// then the rules of the API.
+// The order is the same for unary calls and streams. First comes the arrival of the request,
+// which ends the time limit for it. Metrics come next, so that denied calls count, and recovery
+// inside them, so that a panic is counted and logged as the error that it becomes. Cheap checks
+// come before expensive ones: the rate of calls, rights, other limits, then the rules of the
+// API.
 
 // guards checks calls before they reach a service, in this order.
 type guards struct {
 	access *access.Access
 	// config has the cluster, if there is one.
-	config *Config
-	limits *limits.Limiter
-	rules  *rules.Checker
-	panics prometheus.Counter
+	config  *Config
+	limits  *limits.Limiter
+	pending *limits.Pending
+	rules   *rules.Checker
+	panics  prometheus.Counter
+	// refused counts calls that tap refused.
+	refused prometheus.Counter
+}
+
+func newGuards(config *Config) *guards {
+	return &guards{
+		access: config.Access, config: config, limits: limits.New(config.Limits), pending: new(limits.Pending), rules: rules.New(),
+		panics: newPanics(), refused: newRefused(),
+	}
 }
 
 func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterceptor {
 	return []grpc.UnaryServerInterceptor{
+		g.pending.Unary,
 		metrics.UnaryServerInterceptor(),
 		logUnary,
 		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
@@ -48,6 +60,7 @@ func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterc
 
 func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
+		g.pending.Stream,
 		metrics.StreamServerInterceptor(),
 		logStream,
 		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),

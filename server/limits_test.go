@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"k8s.io/client-go/kubernetes"
 
+	resizer "github.com/workload-resizer/workload-resizer/client"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
@@ -101,7 +102,7 @@ func TestPreviewsAreCounted(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(r.conn)
 	err = first(client.PreviewPlans(ctx, &workloadresizerv1.PreviewPlansRequest{}))
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")
-	_, err = client.PreviewManifest(ctx, &workloadresizerv1.PreviewManifestRequest{Manifest: "x"})
+	_, err = resizer.PreviewManifest(ctx, client, &workloadresizerv1.PreviewManifestRequest{Manifest: "x"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")
 	_, err = workloadresizerv1.NewBenchmarkServiceClient(r.conn).GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: "n4"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "are already running")

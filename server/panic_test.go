@@ -18,7 +18,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
-	"github.com/workload-resizer/workload-resizer/server/rules"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
@@ -49,7 +48,7 @@ func TestPanic(t *testing.T) {
 
 func aPanicIsCountedAndRevealsNoInternals(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
-	g := &guards{config: &Config{Reconciler: new(reconciler.Reconciler)}, access: access.New(access.Config{Local: true}), limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
+	g := newGuards(&Config{Reconciler: new(reconciler.Reconciler), Access: access.New(access.Config{Local: true}), Limits: limits.Default})
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
 	workloadresizerv1.RegisterResizeServiceServer(server, panicking{})
@@ -83,7 +82,7 @@ func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, meta
 func aPanicDuringAuthenticationFailsTheCall(t *testing.T) {
 	metrics := grpcprom.NewServerMetrics()
 	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
-	g := &guards{config: &Config{}, access: identity, limits: limits.New(limits.Default), rules: rules.New(), panics: newPanics()}
+	g := newGuards(&Config{Access: identity, Limits: limits.Default})
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
 	client := workloadresizerv1.NewPlanServiceClient(servertest.Dial(t, servertest.Serve(t, server)))

@@ -18,7 +18,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
-	"github.com/workload-resizer/workload-resizer/server/rules"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
@@ -26,6 +25,8 @@ const (
 	// maxHeaderBytes limits the metadata of a request, which is read before the caller is
 	// known. A token has a few KiB.
 	maxHeaderBytes = 64 << 10
+	// connectionTimeout is how long a connection may take to be set up, with its TLS handshake.
+	connectionTimeout = 10 * time.Second
 	// streamWorkers is the number of goroutines that serve calls in turn. A new goroutine per
 	// call would spend most of its time growing its stack. Watches, and calls above this
 	// number, get goroutines of their own.
@@ -59,8 +60,8 @@ func New(config Config) *Server {
 		transport = credentials.NewTLS(config.TLS)
 	}
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
-	guards := &guards{access: config.Access, config: &config, limits: limits.New(config.Limits), rules: rules.New(), panics: newPanics()}
-	config.Metrics.MustRegister(metrics, guards.panics, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios))
+	guards := newGuards(&config)
+	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios))
 	if config.Certificate != nil {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
 	}
@@ -71,10 +72,16 @@ func New(config Config) *Server {
 		config: config,
 		grpc: grpc.NewServer(append(config.traced(),
 			grpc.Creds(transport),
+			grpc.ConnectionTimeout(connectionTimeout),
+			grpc.InTapHandle(guards.tap),
 			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
 			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
 			grpc.NumStreamWorkers(streamWorkers),
 			grpc.MaxRecvMsgSize(limits.MessageBytes),
+			// No stream buffers more than one message, however slowly it is read.
+			grpc.StaticStreamWindowSize(limits.MessageBytes),
+			grpc.StaticConnWindowSize(16*limits.MessageBytes),
+			grpc.SharedWriteBuffer(true),
 			grpc.MaxConcurrentStreams(config.Limits.Streams()),
 			grpc.MaxHeaderListSize(maxHeaderBytes),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
@@ -101,11 +108,15 @@ func (s *Server) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	served := make(chan error, 3)
 	left := 1
-	go func() { served <- ended("serve gRPC", s.grpc.Serve(s.config.GRPC)) }()
+	go func() {
+		served <- ended("serve gRPC", s.grpc.Serve(limits.NewConnections(s.config.GRPC, s.config.Limits.Connections)))
+	}()
 	if s.config.HTTP != nil {
 		logger.Info("Serving", "grpc", s.config.GRPC.Addr().String(), "http", s.config.HTTP.Addr().String())
 		left++
-		go func() { served <- ended("serve HTTP", s.http.Serve(s.config.HTTP)) }()
+		go func() {
+			served <- ended("serve HTTP", s.http.Serve(limits.NewConnections(s.config.HTTP, s.config.Limits.Connections)))
+		}()
 	}
 	if s.pprof != nil {
 		logger.Info("Serving profiles", "pprof", s.config.Pprof.Addr().String())

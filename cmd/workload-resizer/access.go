@@ -61,11 +61,12 @@ func onLoopback(address string) bool {
 
 // newAccess returns the access rules for what listens on an address: if only this machine
 // can call it, any program may; otherwise, the cluster authenticates and authorizes callers.
-func newAccess(o *options, c *clients, address string) *access.Access {
+func newAccess(o *options, c *clients, issuer *access.Issuer, address string) *access.Access {
 	return access.New(access.Config{
 		Tokens:    c.tokens.AuthenticationV1().TokenReviews(),
 		Renewals:  c.renewals.AuthenticationV1().TokenReviews(),
 		Rights:    c.rights.AuthorizationV1().SubjectAccessReviews(),
+		Issuer:    issuer,
 		Audiences: o.tokenAudiences,
 		Local:     o.local(address),
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server"
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 func newServeCommand() *cobra.Command {
@@ -125,11 +126,12 @@ func serve(ctx context.Context, o *options) error {
 		RealignRate: o.realignRate,
 		DryRun:      o.dryRun,
 	}
+	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
-		Access: newAccess(o, clients, o.grpcAddress), TLS: encryption.config, Certificate: encryption.certificate,
-		Pprof: pprofListener, PprofAccess: newAccess(o, clients, o.pprofAddress),
+		Access: newAccess(o, clients, issuer, o.grpcAddress), TLS: encryption.config, Certificate: encryption.certificate,
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.pprofAddress),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
 	}
 	if known.benchmarks != nil {
@@ -153,7 +155,7 @@ func serve(ctx context.Context, o *options) error {
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
-	parts := []func(context.Context) error{known.store.Run, holds.Run, reconcile, api.Run}
+	parts := []func(context.Context) error{known.store.Run, holds.Run, issuer.Run, reconcile, api.Run}
 	if known.benchmarks != nil {
 		parts = append(parts, known.benchmarks.Run)
 	}

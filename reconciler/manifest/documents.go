@@ -13,6 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// mostValues is how many values a YAML document may have: each takes up to a KB while it is
+// parsed. Every value is on its own line, or is separated from the next by a comma.
+const mostValues = 50_000
+
 // document is one document of a text.
 type document struct {
 	// json is the content; nil if there is none.
@@ -65,6 +69,12 @@ func read(part []byte, number, line int) ([]document, error) {
 	content := bytes.TrimPrefix(part, []byte("---"))
 	if values, ok := jsonValues(content, number, line); ok {
 		return values, nil
+	}
+	if n := bytes.Count(part, []byte(",")) + bytes.Count(part, []byte("\n")); n > mostValues {
+		return nil, fmt.Errorf("document %d (line %d): has about %d values, more than %d: send it as JSON, or in parts", number, line, n, mostValues)
+	}
+	if at, ok := alias(part); ok {
+		return nil, fmt.Errorf("document %d (line %d): YAML aliases are not supported: write out what *%s stands for", number, line+at.Line-1, at.Value)
 	}
 	d := document{number: number, line: line}
 	converted, err := yaml.YAMLToJSONStrict(part)

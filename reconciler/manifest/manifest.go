@@ -41,7 +41,7 @@ func Read(text []byte, ownerKind string) (*Manifest, error) {
 	}
 	r := &reader{ownerKind: ownerKind}
 	for i := range all {
-		if err := r.object(all[i].json); err != nil {
+		if err := r.object(all[i].json, false); err != nil {
 			return nil, fmt.Errorf("%s: %w", all[i].where(), err)
 		}
 	}
@@ -75,7 +75,7 @@ func (h *header) name() string {
 // String returns the kind and name of the object.
 func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.name()) }
 
-func (r *reader) object(text []byte) error {
+func (r *reader) object(text []byte, inList bool) error {
 	var h header
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
 		return fmt.Errorf("want a Kubernetes object: %w", err)
@@ -84,8 +84,11 @@ func (r *reader) object(text []byte) error {
 		return errors.New("want a Kubernetes object with apiVersion and kind")
 	}
 	if h.APIVersion == "v1" && h.Kind == "List" {
+		if inList {
+			return errors.New("a List must not contain another List: move its items up")
+		}
 		for i, item := range h.Items {
-			if err := r.object(item); err != nil {
+			if err := r.object(item, true); err != nil {
 				return fmt.Errorf("items[%d]: %w", i, err)
 			}
 		}

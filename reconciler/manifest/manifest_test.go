@@ -99,7 +99,8 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 		{"YAML documents, including empty ones", "# nothing\n---\n---\n" + object("a") + "\n--- # more\n" + object("b") + "\n---\n", "a b", ""},
 		{"passes over objects that create no pods", config + "\n---\n" + object("a") + "\n---\n{apiVersion: example.com/v1, kind: Deployment, metadata: {name: other}}", "a", "ConfigMap settings, Deployment other"},
 		{"a sequence of JSON values", object("a") + object("b") + "\n" + config, "a b", "ConfigMap settings"},
-		{"a List in a List", `{"apiVersion": "v1", "kind": "List", "items": [` + object("a") + `, {"apiVersion": "v1", "kind": "List", "items": [` + object("b") + "," + config + `]}]}`, "a b", "ConfigMap settings"},
+		{"a List", `{"apiVersion": "v1", "kind": "List", "items": [` + object("a") + "," + object("b") + "," + config + `]}`, "a b", "ConfigMap settings"},
+		{"texts with the characters of aliases", "{apiVersion: v1, kind: ConfigMap, metadata: {name: script}, data: {run: 'sleep 1 & ls *.go'}}", "", "ConfigMap script"},
 		{"an empty text", " \n# nothing\n", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -140,6 +141,9 @@ func reportsErrorsWithTheirLocation(t *testing.T) {
 		{"negative overhead", of("v1", "Pod", `{containers: [{name: a}], overhead: {cpu: -1}}`), "spec.overhead.cpu: -1 is negative"},
 		{"an unknown restart policy", of("v1", "Pod", `{containers: [{name: a}], initContainers: [{name: b, restartPolicy: Sometimes}]}`), `spec.initContainers[0].restartPolicy: "Sometimes" is not one of [Always Never OnFailure]`},
 		{"an unknown resize policy", of("v1", "Pod", `{containers: [{name: a, resizePolicy: [{resourceName: cpu, restartPolicy: Sometimes}]}]}`), `spec.containers[0].resizePolicy[0].restartPolicy: "Sometimes" is not one of [NotRequired RestartContainer]`},
+		{"a List in a List", `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List"}]}`, "document 1 (line 1): items[0]: a List must not contain another List"},
+		{"an alias", good + "---\n" + "apiVersion: v1\nkind: Pod\nspec: &a\n  containers: [*a]\n", "YAML aliases are not supported: write out what *a stands for"},
+		{"a quantity in a list that takes minutes to parse", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"a": [1, {"b": "1e99999999"}]}}}`, `b: "1e99999999" is not a quantity`},
 		{"a name of 1 MiB", of("v1", "Pod", `{containers: [{name: `+strings.Repeat("A", 1<<20)+`}]}`), `spec.containers[0].name: "` + strings.Repeat("A", 64) + `": `},
 		{"no template", of("v1", "ReplicationController", "{}"), "spec.template must be set"},
 		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: want a Kubernetes object"},

@@ -3,56 +3,85 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// quantityFields has the fields of pods, and of objects that create pods, that hold
-// quantities: in a resource list, or directly.
+// quantityFields are fields of pods, and of objects that make pods, that hold quantities: of a
+// resource list, or alone.
 var quantityFields = map[string]bool{
 	"requests": true, "limits": true, "overhead": true, "capacity": true, "allocatedResources": true,
 	"sizeLimit": true, "divisor": true, "quantity": true, "perPod": true, "perContainer": true,
 }
 
-// checkQuantities rejects texts that would take minutes to parse as quantities.
+// level is an object or array of a JSON text.
+type level struct {
+	object bool
+	// key reports whether the next token of an object is a key.
+	key bool
+	// field is the last key, of an array that of the object around it.
+	field string
+	// quantity reports whether everything inside is a quantity.
+	quantity bool
+	// inside is how many objects and arrays it has.
+	inside int
+}
+
+// mostContainers is how many containers a pod may have: each takes 1.5 KB once it is decoded,
+// even if its text has ten bytes.
+const mostContainers = 10_000
+
+// checkQuantities refuses text that would take minutes to parse as a quantity. It keeps
+// nothing of the JSON but where it is in it.
 func checkQuantities(text []byte) error {
-	var value any
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		return err
-	}
-	return implausible("", value, false)
-}
-
-// implausible searches the value of a field for such a text. quantity reports whether the
-// value contains quantities.
-func implausible(field string, value any, quantity bool) error {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			if err := implausible(key, inner, quantity || quantityFields[key]); err != nil {
+	stack := []level{{}}
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at := &stack[len(stack)-1]
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '}' || v == ']' {
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			at.key = at.object
+			if at.inside++; at.inside > mostContainers && (at.field == "containers" || at.field == "initContainers") {
+				return fmt.Errorf("%s: has more than %d elements", at.field, mostContainers)
+			}
+			stack = append(stack, level{object: v == '{', key: v == '{', field: at.field, quantity: at.quantity || quantityFields[at.field]})
+			continue
+		case string:
+			if at.key {
+				at.field, at.key = v, false
+				continue
+			}
+			if err := at.plausible(v); err != nil {
+				return err
+			}
+		case json.Number:
+			if err := at.plausible(v.String()); err != nil {
 				return err
 			}
 		}
-	case []any:
-		for _, inner := range v {
-			if err := implausible(field, inner, quantity); err != nil {
-				return err
-			}
-		}
-	case string:
-		return plausible(field, v, quantity)
-	case json.Number:
-		return plausible(field, v.String(), quantity)
+		at.key = at.object
 	}
-	return nil
 }
 
-func plausible(field, text string, quantity bool) error {
-	if quantity && !sizing.Plausible(text) {
-		return fmt.Errorf("%s: %.64q is not a quantity with at most 64 characters and a two-digit exponent", field, text)
+// plausible returns the error that a text at this place is meant as a quantity and is none.
+func (l *level) plausible(text string) error {
+	if (l.quantity || quantityFields[l.field]) && !sizing.Plausible(text) {
+		return fmt.Errorf("%s: %.64q is not a quantity of at most 64 characters and two digits of exponent", l.field, text)
 	}
 	return nil
 }

@@ -39,6 +39,9 @@ type Config struct {
 	// them and refuses all credentials. If Renewals is nil, Tokens is used.
 	Tokens, Renewals authenticationclient.TokenReviewInterface
 	Rights           authorizationclient.SubjectAccessReviewInterface
+	// Issuer checks the signatures of tokens. Without it, only the API server can tell which
+	// tokens are made up.
+	Issuer *Issuer
 	// Audiences are the accepted audiences of tokens. A token must be for at least one of
 	// them.
 	Audiences []string
@@ -54,10 +57,12 @@ type Access struct {
 	config Config
 	// identities caches identities by certificate, or by the hash of a token.
 	identities *cache.LRUExpireCache
-	// proven caches the hashes of tokens that were recently good.
+	// proven caches the users of tokens that were recently good, by the hash of the token.
 	proven *cache.LRUExpireCache
 	// newcomers limits the reviews of other tokens.
 	newcomers *newcomers
+	// opaque limits the reviews of tokens that may be made up.
+	opaque *newcomers
 	// rights caches what is allowed, by attributes.
 	rights *cache.LRUExpireCache
 	// unseen caches the namespaces whose pods a caller cannot get, by attributes.
@@ -78,7 +83,8 @@ func New(config Config) *Access {
 		config:     config,
 		identities: cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		proven:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
-		newcomers:  newNewcomers(config.Clock),
+		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst),
+		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		unseen:     cache.NewLRUExpireCacheWithClock(unseenSize, config.Clock),
 	}

@@ -25,30 +25,47 @@ func (a *Access) authenticate(ctx context.Context) (*identity, error) {
 	if encrypted && len(info.State.VerifiedChains) > 0 {
 		return a.fromCertificate(info.State.VerifiedChains[0][0])
 	}
-	if given := metadata.ValueFromIncomingContext(ctx, "authorization"); len(given) > 0 {
-		return a.fromAuthorization(ctx, given)
-	}
-	if a.config.Local && !encrypted && onThisMachine(from.Addr) {
+	switch token, err := tokenOf(ctx); {
+	case err != nil:
+		return nil, err
+	case token != "":
+		return a.fromToken(ctx, token)
+	case a.isLocal(from):
 		return local, nil
 	}
 	return nil, missing()
+}
+
+// isLocal reports whether a call without credentials comes from a program on this machine
+// that may do everything.
+func (a *Access) isLocal(from *peer.Peer) bool {
+	_, encrypted := from.AuthInfo.(credentials.TLSInfo)
+	return a.config.Local && !encrypted && onThisMachine(from.Addr)
 }
 
 // onThisMachine reports whether an address is on this machine, in case other machines can
 // reach the listener after all. Addresses other than TCP belong to connections inside this
 // process, or to Unix sockets.
 func onThisMachine(address net.Addr) bool {
+	if counted, ok := address.(interface{ Unwrap() net.Addr }); ok {
+		address = counted.Unwrap()
+	}
 	tcp, ok := address.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
 }
 
-func (a *Access) fromAuthorization(ctx context.Context, given []string) (*identity, error) {
+// tokenOf returns the token of a call, or an empty string if it has none.
+func tokenOf(ctx context.Context) (string, error) {
+	given := metadata.ValueFromIncomingContext(ctx, "authorization")
+	if len(given) == 0 {
+		return "", nil
+	}
 	scheme, token, _ := strings.Cut(given[0], " ")
 	token = strings.TrimSpace(token)
 	if len(given) > 1 || token == "" || !strings.EqualFold(scheme, "Bearer") {
-		return nil, invalid(`the metadata "authorization" must be set once, to "Bearer TOKEN"`)
+		return "", invalid(`the metadata "authorization" must be set once, to "Bearer TOKEN"`)
 	}
-	return a.fromToken(ctx, token)
+	return token, nil
 }
 
 func missing() error {

@@ -23,21 +23,27 @@ const (
 	// token is enough for ten minutes.
 	newPerSecond = 20
 	newBurst     = 300
+	// opaquePerSecond and opaqueBurst are the same for tokens that the cluster may not have
+	// signed.
+	opaquePerSecond = 5
+	opaqueBurst     = 50
 	// newPause is how long a caller should wait before it tries a token again.
 	newPause = time.Second
 	// places is the maximum number of places that are remembered.
 	places = 4096
 )
 
-// newcomers limits the reviews of tokens that may be made up.
+// newcomers limits the reviews of tokens that were not recently good, by place.
 type newcomers struct {
-	clock clock.PassiveClock
+	clock     clock.PassiveClock
+	perSecond rate.Limit
+	burst     int
 	// limiters has the limiters by netip.Prefix.
 	limiters *lru.Cache
 }
 
-func newNewcomers(clock clock.PassiveClock) *newcomers {
-	return &newcomers{clock, lru.New(places)}
+func newNewcomers(clock clock.PassiveClock, perSecond rate.Limit, burst int) *newcomers {
+	return &newcomers{clock, perSecond, burst, lru.New(places)}
 }
 
 // admit counts a review of a token of the call of ctx, or returns why it must not be made
@@ -47,7 +53,7 @@ func (n *newcomers) admit(ctx context.Context) error {
 	limiter, ok := n.limiters.Get(from)
 	if !ok {
 		// Concurrent first calls may each create a limiter: the last one counts.
-		limiter = rate.NewLimiter(newPerSecond, newBurst)
+		limiter = rate.NewLimiter(n.perSecond, n.burst)
 		n.limiters.Add(from, limiter)
 	}
 	if limiter.(*rate.Limiter).AllowN(n.clock.Now(), 1) {

@@ -58,8 +58,8 @@ func TestNewcomers(t *testing.T) {
 func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	a, first, _, pass := separate(t)
 	asked, err := flood(t, a, "a", here)
-	if asked != newBurst || first.tokensAsked.Load() != newBurst {
-		t.Errorf("%d were reviewed, want %d", asked, newBurst)
+	if asked != opaqueBurst || first.tokensAsked.Load() != opaqueBurst {
+		t.Errorf("%d were reviewed, want %d", asked, opaqueBurst)
 	}
 	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 	retry := false
@@ -75,8 +75,8 @@ func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 		t.Errorf("another address: %v", err)
 	}
 	pass(time.Second)
-	if asked, _ := flood(t, a, "b", here); asked != newPerSecond {
-		t.Errorf("%d more were reviewed in a second, want %d", asked, newPerSecond)
+	if asked, _ := flood(t, a, "b", here); asked != opaquePerSecond {
+		t.Errorf("%d more were reviewed in a second, want %d", asked, opaquePerSecond)
 	}
 }
 

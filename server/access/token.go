@@ -30,15 +30,22 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 	if a.config.Tokens == nil {
 		return nil, invalid(errNoCluster.Error() + ": call it without credentials")
 	}
-	var buffer [2048]byte // Most tokens fit, so that nothing is allocated.
-	hash := sha256.Sum256(append(buffer[:0], token...))
+	hash := hashOf(token)
 	if v, ok := a.identities.Get(hash); ok {
 		return v.(verdict).id, v.(verdict).err
 	}
 	v, err := a.review(ctx, "token "+string(hash[:]), func(ctx context.Context) (any, error) {
 		reviews := a.config.Renewals
 		if _, ok := a.proven.Get(hash); !ok {
-			if err := a.newcomers.admit(ctx); err != nil {
+			user, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
+			if err != nil {
+				return nil, a.badToken(err.Error())
+			}
+			budget := a.opaque
+			if user != "" {
+				budget = a.newcomers
+			}
+			if err := budget.admit(ctx); err != nil {
 				return nil, err
 			}
 			reviews = a.config.Tokens
@@ -50,7 +57,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		life := refusedFor
 		if v.id != nil {
 			life = min(remembered, max(refusedFor, a.lifeOf(token)))
-			a.proven.Add(hash, nil, provenFor)
+			a.proven.Add(hash, v.id.Name, provenFor)
 		} else {
 			a.proven.Remove(hash)
 		}
@@ -75,12 +82,7 @@ func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.T
 	// Without audiences in the answer, the token is only for the API server.
 	meant := slices.ContainsFunc(status.Audiences, func(audience string) bool { return slices.Contains(a.config.Audiences, audience) })
 	if !status.Authenticated || !meant || status.User.Username == "" {
-		problem := "the token is invalid, has expired, or is not for this server"
-		if status.Error != "" {
-			problem += " (" + status.Error + ")"
-		}
-		return verdict{err: invalid(fmt.Sprintf("%s: get a new one for the audience %s, e.g. with kubectl create token NAME --audience=%s",
-			problem, strings.Join(a.config.Audiences, " or "), a.config.Audiences[0]))}, nil
+		return verdict{err: a.badToken(status.Error)}, nil
 	}
 	caller := Caller{Name: status.User.Username, UID: status.User.UID, Groups: status.User.Groups}
 	if len(status.User.Extra) > 0 {
@@ -90,6 +92,22 @@ func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.T
 		}
 	}
 	return verdict{id: newIdentity(caller)}, nil
+}
+
+// hashOf returns the hash that a token is cached by.
+func hashOf(token string) [sha256.Size]byte {
+	var buffer [2048]byte // Most tokens fit, so that nothing is allocated.
+	return sha256.Sum256(append(buffer[:0], token...))
+}
+
+// badToken returns the error for a token that identifies nobody here; why may be empty.
+func (a *Access) badToken(why string) error {
+	problem := "the token is invalid, has expired, or is not for this server"
+	if why != "" {
+		problem += " (" + why + ")"
+	}
+	return invalid(fmt.Sprintf("%s: get a new one for the audience %s, e.g. with kubectl create token NAME --audience=%s",
+		problem, strings.Join(a.config.Audiences, " or "), a.config.Audiences[0]))
 }
 
 // lifeOf returns how long a token that the API server has accepted stays valid, if the token

@@ -13,6 +13,8 @@ var (
 	NotAuthorized       = general(codes.PermissionDenied, "NOT_AUTHORIZED", "the caller does not have the right to do this; the message names the right, the namespace, and a role that has the right")
 	MethodNotAuthorized = general(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "a bug: no caller has the right to call the method")
 	RateLimited         = general(codes.ResourceExhausted, "RATE_LIMITED", "the caller makes more calls than `--max-calls-per-second` allows, or too many unknown tokens come from its network address; a `RetryInfo` states when to try again")
+	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it at once")
+	TooManyPending      = general(codes.ResourceExhausted, "TOO_MANY_PENDING", "too many calls are waiting for their requests to arrive; a `RetryInfo` states when to try again")
 	Standalone          = general(codes.FailedPrecondition, "STANDALONE", "the server runs with `--standalone`, and the method needs a cluster").about("server")
 	Internal            = general(codes.Internal, "INTERNAL", "a bug; the log of the server has the details")
 )

@@ -3,12 +3,14 @@ package limits
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"k8s.io/utils/lru"
 
@@ -62,6 +64,10 @@ func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.S
 // pace counts a call. Methods that need no credentials have no caller.
 func (l *Limiter) pace(ctx context.Context, method string) error {
 	caller := access.FromContext(ctx)
+	if from, ok := peer.FromContext(ctx); ok && !access.Exempt(method) {
+		node, _ := caller.Node()
+		Used(from.Addr, strings.TrimSuffix(caller.String()+" on "+node, " on "))
+	}
 	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
 		return nil
 	}

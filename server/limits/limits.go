@@ -15,12 +15,15 @@ type Limits struct {
 	Previews int
 	// WatchesPerCaller is the maximum number of watches of one caller.
 	WatchesPerCaller int
+	// Connections is the maximum number of open connections, a quarter of which may belong to
+	// unknown callers.
+	Connections int
 	// StreamsPerConnection is the maximum number of open calls on one connection.
 	StreamsPerConnection uint32
 }
 
 // Default is generous for well-behaved users and programs.
-var Default = Limits{CallsPerSecond: 50, CallBurst: 200, Previews: 4, WatchesPerCaller: 100, StreamsPerConnection: 250}
+var Default = Limits{CallsPerSecond: 50, CallBurst: 200, Previews: 4, WatchesPerCaller: 100, Connections: 2048, StreamsPerConnection: 250}
 
 // Streams returns StreamsPerConnection in the form that gRPC expects.
 func (l Limits) Streams() uint32 {
@@ -31,9 +34,10 @@ func (l Limits) Streams() uint32 {
 }
 
 const (
-	// MessageBytes is the maximum size of a request.
-	MessageBytes = 4 << 20
-	// AnswerBytes is the maximum size of a response that can be large. It leaves room for
-	// callers to receive the response, since their limit is the same.
-	AnswerBytes = MessageBytes * 3 / 4
+	// MessageBytes is the maximum size of a message of a request. Larger requests are streams
+	// of messages.
+	MessageBytes = 64 << 10
+	// AnswerBytes is the maximum size of a response that can be large. Callers receive up to
+	// 4 MiB by default.
+	AnswerBytes = 3 << 20
 )

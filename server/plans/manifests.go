@@ -2,10 +2,14 @@ package plans
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -15,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -22,13 +27,66 @@ import (
 // response. A container counts once per node type.
 const mostManifestContainers = 20_000
 
+const (
+	// mostManifestBytes is the maximum size of a manifest.
+	mostManifestBytes = 1 << 20
+	// manifestTime is how long a call may take, with the time to send the manifest.
+	manifestTime = 30 * time.Second
+)
+
 // PreviewManifest implements the PlanService.
-func (s *Service) PreviewManifest(ctx context.Context, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	release, err := s.config.Slots.Take(ctx)
+func (s *Service) PreviewManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) error {
+	// The slot also bounds the memory for manifests that have not arrived as a whole.
+	release, err := s.config.Slots.Take(stream.Context())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer release()
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "send the manifest at once"}
+	ctx, cancel := context.WithTimeout(stream.Context(), manifestTime)
+	defer cancel()
+	return call.Run(ctx, func(ctx context.Context) error {
+		defer release() // Not before: the work may outlast the call.
+		request, err := receiveManifest(stream)
+		if err != nil {
+			return err
+		}
+		response, err := s.previewManifest(ctx, request)
+		if err != nil {
+			return err
+		}
+		return stream.SendAndClose(response)
+	})
+}
+
+// receiveManifest joins the messages of a stream.
+func receiveManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) (*workloadresizerv1.PreviewManifestRequest, error) {
+	var whole *workloadresizerv1.PreviewManifestRequest
+	var text strings.Builder
+	for {
+		part, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF) && whole == nil:
+			return nil, rpcerror.MissingField("manifest", "one or more objects in YAML or JSON")
+		case errors.Is(err, io.EOF):
+			whole.Manifest = text.String()
+			return whole, nil
+		case err != nil:
+			return nil, err
+		case whole == nil:
+			whole = part
+		case len(part.GetNodeTypes()) > 0:
+			return nil, rpcerror.BadField("node_types", "must be in the first message of a manifest")
+		case part.GetWhatIf() != nil:
+			return nil, rpcerror.BadField("what_if", "must be in the first message of a manifest")
+		}
+		if text.Len()+len(part.GetManifest()) > mostManifestBytes {
+			return nil, rpcerror.BadField("manifest", fmt.Sprintf("is larger than %d MiB: preview its objects in several calls", mostManifestBytes>>20))
+		}
+		text.WriteString(part.GetManifest())
+	}
+}
+
+func (s *Service) previewManifest(ctx context.Context, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 	planner, err := s.config.Planner()
 	if err != nil {
 		return nil, err

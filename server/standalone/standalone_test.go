@@ -18,6 +18,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	resizer "github.com/workload-resizer/workload-resizer/client"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/file"
 	"github.com/workload-resizer/workload-resizer/server/standalone"
@@ -103,7 +104,7 @@ func TestPreviewManifest(t *testing.T) {
 		{"a pod, as if it had a controller", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}", []string{"n4"}, nil, "n4=800m"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := client.PreviewManifest(t.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: tc.manifest, NodeTypes: tc.nodeTypes, WhatIf: tc.what})
+			got, err := resizer.PreviewManifest(t.Context(), client, &workloadresizerv1.PreviewManifestRequest{Manifest: tc.manifest, NodeTypes: tc.nodeTypes, WhatIf: tc.what})
 			if err != nil || len(got.GetObjects()) != 1 || plansOf(got.GetObjects()[0]) != tc.want {
 				t.Fatalf("%v, %v; want %s", got, err, tc.want)
 			}
@@ -126,7 +127,7 @@ func TestStandalone(t *testing.T) {
 
 func returnsThePlansByObject(t *testing.T) {
 	text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + fmt.Sprintf(deployment, "") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: app}]}\n"
-	got, err := workloadresizerv1.NewPlanServiceClient(started(t)).PreviewManifest(t.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: text})
+	got, err := resizer.PreviewManifest(t.Context(), workloadresizerv1.NewPlanServiceClient(started(t)), &workloadresizerv1.PreviewManifestRequest{Manifest: text})
 	if err != nil || len(got.GetObjects()) != 2 || strings.Join(got.GetPassedOver(), ",") != "Service web" {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -158,11 +159,11 @@ func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 		{"no object that creates pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "ignored: Service web"},
 		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
 		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20002 containers"},
-		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "20002 containers"},
+		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "containers: has more than 10000 elements"},
 		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "a response of more than 3 MiB"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := client.PreviewManifest(t.Context(), tc.request)
+			_, err := resizer.PreviewManifest(t.Context(), client, tc.request)
 			checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want)
 		})
 	}
@@ -283,7 +284,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := workloadresizerv1.NewPlanServiceClient(conn).PreviewManifest(b.Context(), &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, "")}); err != nil {
+		if _, err := resizer.PreviewManifest(b.Context(), workloadresizerv1.NewPlanServiceClient(conn), &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, "")}); err != nil {
 			b.Fatal(err)
 		}
 		if err := stop(); err != nil {

@@ -2,6 +2,8 @@ package cmdtest
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path"
 
 	"google.golang.org/grpc"
@@ -90,10 +92,23 @@ func (s *Server) GetStatus(ctx context.Context, req *workloadresizerv1.GetStatus
 }
 
 // PreviewManifest implements workloadresizerv1.PlanServiceServer.
-func (s *Server) PreviewManifest(ctx context.Context, req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	s.note(req)
-	if err := s.end(ctx); err != nil {
-		return nil, err
+func (s *Server) PreviewManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) error {
+	whole := &workloadresizerv1.PreviewManifestRequest{}
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		text := whole.GetManifest() + part.GetManifest()
+		proto.Merge(whole, part)
+		whole.Manifest = text
 	}
-	return s.Resizing.Manifest, nil
+	s.note(whole)
+	if err := s.end(stream.Context()); err != nil {
+		return err
+	}
+	return stream.SendAndClose(s.Resizing.Manifest)
 }

@@ -80,7 +80,7 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 }
 
 func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceClient, request *workloadresizerv1.PreviewManifestRequest) error {
-	response, err := plans.PreviewManifest(ctx, request)
+	response, err := client.PreviewManifest(ctx, plans, request)
 	if err != nil {
 		return err
 	}

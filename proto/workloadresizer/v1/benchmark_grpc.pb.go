@@ -40,7 +40,7 @@ type BenchmarkServiceClient interface {
 	// Stores samples. When the call returns, they survive restarts, and all replicas use
 	// them. The response lists invalid samples, which do not affect the others. A sample
 	// whose id is already stored is not counted again, so a client can safely send all
-	// samples again.
+	// samples again. A message has up to 64 KiB; send as many as you need.
 	//
 	// A caller whose token is bound to a node can send only samples of that node, of
 	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.
@@ -153,7 +153,7 @@ type BenchmarkServiceServer interface {
 	// Stores samples. When the call returns, they survive restarts, and all replicas use
 	// them. The response lists invalid samples, which do not affect the others. A sample
 	// whose id is already stored is not counted again, so a client can safely send all
-	// samples again.
+	// samples again. A message has up to 64 KiB; send as many as you need.
 	//
 	// A caller whose token is bound to a node can send only samples of that node, of
 	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.

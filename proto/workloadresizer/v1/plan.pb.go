@@ -670,13 +670,13 @@ func (x *PlanSummary) GetHiddenNamespaces() int64 {
 // Request message for PlanService.PreviewManifest.
 type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. One or more objects in YAML or JSON: pods, and objects that create pods
-	// (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, List). Other objects
-	// are ignored.
+	// Required. One or more objects in YAML or JSON, or a part of their text: pods, and
+	// objects that create pods (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,
+	// CronJob, List). Other objects are ignored. Messages are joined as they come.
 	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	// The node types; empty for all node types of the table.
 	NodeTypes []string `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
-	// Assumptions for the plans; its node_type is ignored.
+	// Assumptions for the plans; its node_type is ignored. Only in the first message.
 	WhatIf        *WhatIf `protobuf:"bytes,3,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1297,7 +1297,7 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa8\x01\n" +
 	"\x16PreviewManifestRequest\x12'\n" +
-	"\bmanifest\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80@R\bmanifest\x120\n" +
+	"\bmanifest\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\bmanifest\x120\n" +
 	"\n" +
 	"node_types\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18?R\tnodeTypes\x123\n" +
 	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"v\n" +
@@ -1354,12 +1354,12 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fDECISION_RESIZE\x10\x01\x12\x14\n" +
 	"\x10DECISION_ALIGNED\x10\x02\x12\x11\n" +
-	"\rDECISION_SKIP\x10\x032\xbb\x02\n" +
+	"\rDECISION_SKIP\x10\x032\xbd\x02\n" +
 	"\vPlanService\x12[\n" +
 	"\n" +
 	"PreviewPod\x12%.workloadresizer.v1.PreviewPodRequest\x1a&.workloadresizer.v1.PreviewPodResponse\x12c\n" +
-	"\fPreviewPlans\x12'.workloadresizer.v1.PreviewPlansRequest\x1a(.workloadresizer.v1.PreviewPlansResponse0\x01\x12j\n" +
-	"\x0fPreviewManifest\x12*.workloadresizer.v1.PreviewManifestRequest\x1a+.workloadresizer.v1.PreviewManifestResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\fPreviewPlans\x12'.workloadresizer.v1.PreviewPlansRequest\x1a(.workloadresizer.v1.PreviewPlansResponse0\x01\x12l\n" +
+	"\x0fPreviewManifest\x12*.workloadresizer.v1.PreviewManifestRequest\x1a+.workloadresizer.v1.PreviewManifestResponse(\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_plan_proto_rawDescOnce sync.Once

@@ -59,8 +59,11 @@ type PlanServiceClient interface {
 	// manifest need not exist in the cluster. Checks that depend on the namespace, the
 	// node or other pods are not made.
 	//
+	// The manifest has up to 1 MiB, and may be sent in several messages, of up to 64 KiB
+	// each, within 30 seconds.
+	//
 	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.
-	PreviewManifest(ctx context.Context, in *PreviewManifestRequest, opts ...grpc.CallOption) (*PreviewManifestResponse, error)
+	PreviewManifest(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PreviewManifestRequest, PreviewManifestResponse], error)
 }
 
 type planServiceClient struct {
@@ -100,15 +103,18 @@ func (c *planServiceClient) PreviewPlans(ctx context.Context, in *PreviewPlansRe
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PlanService_PreviewPlansClient = grpc.ServerStreamingClient[PreviewPlansResponse]
 
-func (c *planServiceClient) PreviewManifest(ctx context.Context, in *PreviewManifestRequest, opts ...grpc.CallOption) (*PreviewManifestResponse, error) {
+func (c *planServiceClient) PreviewManifest(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PreviewManifestRequest, PreviewManifestResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(PreviewManifestResponse)
-	err := c.cc.Invoke(ctx, PlanService_PreviewManifest_FullMethodName, in, out, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &PlanService_ServiceDesc.Streams[1], PlanService_PreviewManifest_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	x := &grpc.GenericClientStream[PreviewManifestRequest, PreviewManifestResponse]{ClientStream: stream}
+	return x, nil
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PlanService_PreviewManifestClient = grpc.ClientStreamingClient[PreviewManifestRequest, PreviewManifestResponse]
 
 // PlanServiceServer is the server API for PlanService service.
 // All implementations must embed UnimplementedPlanServiceServer
@@ -145,8 +151,11 @@ type PlanServiceServer interface {
 	// manifest need not exist in the cluster. Checks that depend on the namespace, the
 	// node or other pods are not made.
 	//
+	// The manifest has up to 1 MiB, and may be sent in several messages, of up to 64 KiB
+	// each, within 30 seconds.
+	//
 	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.
-	PreviewManifest(context.Context, *PreviewManifestRequest) (*PreviewManifestResponse, error)
+	PreviewManifest(grpc.ClientStreamingServer[PreviewManifestRequest, PreviewManifestResponse]) error
 	mustEmbedUnimplementedPlanServiceServer()
 }
 
@@ -163,8 +172,8 @@ func (UnimplementedPlanServiceServer) PreviewPod(context.Context, *PreviewPodReq
 func (UnimplementedPlanServiceServer) PreviewPlans(*PreviewPlansRequest, grpc.ServerStreamingServer[PreviewPlansResponse]) error {
 	return status.Error(codes.Unimplemented, "method PreviewPlans not implemented")
 }
-func (UnimplementedPlanServiceServer) PreviewManifest(context.Context, *PreviewManifestRequest) (*PreviewManifestResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method PreviewManifest not implemented")
+func (UnimplementedPlanServiceServer) PreviewManifest(grpc.ClientStreamingServer[PreviewManifestRequest, PreviewManifestResponse]) error {
+	return status.Error(codes.Unimplemented, "method PreviewManifest not implemented")
 }
 func (UnimplementedPlanServiceServer) mustEmbedUnimplementedPlanServiceServer() {}
 func (UnimplementedPlanServiceServer) testEmbeddedByValue()                     {}
@@ -216,23 +225,12 @@ func _PlanService_PreviewPlans_Handler(srv interface{}, stream grpc.ServerStream
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PlanService_PreviewPlansServer = grpc.ServerStreamingServer[PreviewPlansResponse]
 
-func _PlanService_PreviewManifest_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(PreviewManifestRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PlanServiceServer).PreviewManifest(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PlanService_PreviewManifest_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PlanServiceServer).PreviewManifest(ctx, req.(*PreviewManifestRequest))
-	}
-	return interceptor(ctx, in, info, handler)
+func _PlanService_PreviewManifest_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PlanServiceServer).PreviewManifest(&grpc.GenericServerStream[PreviewManifestRequest, PreviewManifestResponse]{ServerStream: stream})
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PlanService_PreviewManifestServer = grpc.ClientStreamingServer[PreviewManifestRequest, PreviewManifestResponse]
 
 // PlanService_ServiceDesc is the grpc.ServiceDesc for PlanService service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -245,16 +243,17 @@ var PlanService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "PreviewPod",
 			Handler:    _PlanService_PreviewPod_Handler,
 		},
-		{
-			MethodName: "PreviewManifest",
-			Handler:    _PlanService_PreviewManifest_Handler,
-		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "PreviewPlans",
 			Handler:       _PlanService_PreviewPlans_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "PreviewManifest",
+			Handler:       _PlanService_PreviewManifest_Handler,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "workloadresizer/v1/plan.proto",

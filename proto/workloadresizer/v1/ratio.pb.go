@@ -20,6 +20,10 @@
 //   right.
 // - PERMISSION_DENIED (reason METHOD_NOT_AUTHORIZED): a bug in the server.
 // - RESOURCE_EXHAUSTED (reason RATE_LIMITED): the caller makes too many calls.
+// - RESOURCE_EXHAUSTED (reason TOO_MANY_PENDING): too many calls are waiting for their
+//   requests to arrive.
+// - CANCELLED (reason MESSAGE_LATE): the request of a stream did not arrive soon after
+//   the call began.
 // - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
 //   runs without one.
 // - INTERNAL (reason INTERNAL): a bug in the server.

@@ -1,0 +1,67 @@
+package access
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// A call is judged by its headers, without a question to the API server.
+func TestGlance(t *testing.T) {
+	api := &answers{tokens: good}
+	a, clock := asking(api)
+	ours := newSigner(t, "a")
+	a.config.Issuer = publishing(t, ours)
+	token := ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour))
+	const method = pb.RatioService_GetRatio_FullMethodName
+	glance := func(token string) (string, error) { return a.Glance(withToken(t.Context(), token), method) }
+
+	t.Run("refuses calls without credentials", func(t *testing.T) {
+		_, err := glance("")
+		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_MISSING")
+	})
+	t.Run("refuses made-up tokens", func(t *testing.T) {
+		forger := &signer{"a", newSigner(t, "").key}
+		_, err := glance(forger.token(t, issuerName, "ours", clock.Now().Add(time.Hour)))
+		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
+	})
+	t.Run("lets methods through that need no credentials", func(t *testing.T) {
+		if known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != "" || err != nil {
+			t.Errorf("got %v, %v", known, err)
+		}
+	})
+	t.Run("lets opaque tokens through as strangers", func(t *testing.T) {
+		if known, err := glance("opaque"); known != "" || err != nil {
+			t.Errorf("got %v, %v", known, err)
+		}
+	})
+	t.Run("knows tokens that the cluster has signed", func(t *testing.T) {
+		if known, err := glance(token); known != "ann" || err != nil {
+			t.Errorf("got %v, %v", known, err)
+		}
+	})
+	if n := api.tokensAsked.Load(); n != 0 {
+		t.Fatalf("%d tokens were reviewed", n)
+	}
+	t.Run("knows a token that was reviewed", func(t *testing.T) {
+		if _, err := a.authenticate(withToken(t.Context(), "opaque")); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if known, err := glance("opaque"); known != "ann" || err != nil {
+				t.Errorf("got %v, %v", known, err)
+			}
+			clock.SetTime(clock.Now().Add(remembered + time.Second)) // It is proven still.
+		}
+	})
+	t.Run("knows programs of this machine where no one else can call", func(t *testing.T) {
+		local := New(Config{Local: true})
+		if known, err := local.Glance(withToken(t.Context(), ""), method); known != "(local)" || err != nil {
+			t.Errorf("got %v, %v", known, err)
+		}
+	})
+}

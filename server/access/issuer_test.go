@@ -1,0 +1,160 @@
+package access
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	josejwt "github.com/go-jose/go-jose/v4/jwt"
+	"google.golang.org/grpc/codes"
+)
+
+const issuerName = "https://kubernetes.default.svc"
+
+// signer issues tokens with one key.
+type signer struct {
+	id  string
+	key *ecdsa.PrivateKey
+}
+
+func newSigner(t *testing.T, id string) *signer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &signer{id, key}
+}
+
+func (s *signer) token(t *testing.T, issuer, audience string, expiry time.Time) string {
+	t.Helper()
+	signing, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: s.key, KeyID: s.id}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := josejwt.Signed(signing).Claims(josejwt.Claims{Issuer: issuer, Audience: josejwt.Audience{audience}, Expiry: josejwt.NewNumericDate(expiry), Subject: "ann"}).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// publishing returns an Issuer that has read the keys of the signers.
+func publishing(t *testing.T, signers ...*signer) *Issuer {
+	t.Helper()
+	var keys jose.JSONWebKeySet
+	for _, s := range signers {
+		keys.Keys = append(keys.Keys, jose.JSONWebKey{Key: s.key.Public(), KeyID: s.id, Algorithm: string(jose.ES256), Use: "sig"})
+	}
+	i := &Issuer{stale: make(chan struct{}, 1), read: func(_ context.Context, path string) ([]byte, error) {
+		switch path {
+		case "/.well-known/openid-configuration":
+			return fmt.Appendf(nil, `{"issuer":%q}`, issuerName), nil
+		case "/openid/v1/jwks":
+			return json.Marshal(keys)
+		}
+		return nil, errors.New("no such path")
+	}}
+	if err := i.refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestIssuer(t *testing.T) {
+	t.Run("checks tokens by the published keys", checksTokensByThePublishedKeys)
+	t.Run("made-up tokens are not reviewed", madeUpTokensAreNotReviewed)
+	t.Run("a flood of made-up tokens does not delay signed ones", aFloodOfMadeUpTokensDoesNotDelaySignedOnes)
+	t.Run("without keys, every token is reviewed", withoutKeysEveryTokenIsReviewed)
+}
+
+func checksTokensByThePublishedKeys(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	ours, unpublished := newSigner(t, "a"), newSigner(t, "b")
+	forger := &signer{"a", newSigner(t, "").key}
+	i := publishing(t, ours)
+	hour := now.Add(time.Hour)
+	for _, tc := range []struct {
+		name, token string
+		signed      bool
+		problem     string
+	}{
+		{"a good one", ours.token(t, issuerName, "ours", hour), true, ""},
+		{"a forged one", forger.token(t, issuerName, "ours", hour), false, "its signature is wrong"},
+		{"a changed one", ours.token(t, issuerName, "ours", hour) + "A", false, "its signature is wrong"},
+		{"an expired one", ours.token(t, issuerName, "ours", now.Add(-time.Minute)), false, "it expired at 2027-01-15T07:59:00Z"},
+		{"one that a slow clock takes for expired", ours.token(t, issuerName, "ours", now.Add(-time.Second)), true, ""},
+		{"one for another audience", ours.token(t, issuerName, "theirs", hour), false, "it is for another audience"},
+		{"one of another issuer", ours.token(t, "https://example.com", "ours", hour), false, ""},
+		{"one signed with a key that is not published", unpublished.token(t, issuerName, "ours", hour), false, ""},
+		{"no JWT", "opaque", false, ""},
+		{"an unsigned one", jwt(hour), false, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			user, err := i.check(tc.token, []string{"ours", "also ours"}, now)
+			if (user == "ann") != tc.signed || (err == nil) != (tc.problem == "") || err != nil && err.Error() != tc.problem {
+				t.Errorf("got %q, %v; want %v, %q", user, err, tc.signed, tc.problem)
+			}
+		})
+	}
+	if len(i.stale) != 1 {
+		t.Error("the keys are not read again although one is unknown")
+	}
+}
+
+func madeUpTokensAreNotReviewed(t *testing.T) {
+	api := &answers{tokens: good}
+	a, clock := asking(api)
+	ours := newSigner(t, "a")
+	a.config.Issuer = publishing(t, ours)
+	forger := &signer{"a", newSigner(t, "").key}
+	_, err := a.authenticate(withToken(t.Context(), forger.token(t, issuerName, "ours", clock.Now().Add(time.Hour))))
+	checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
+	if err != nil && !strings.Contains(err.Error(), "its signature is wrong") {
+		t.Error(err)
+	}
+	if n := api.tokensAsked.Load(); n != 0 {
+		t.Errorf("%d tokens were reviewed", n)
+	}
+	if _, err := a.authenticate(withToken(t.Context(), ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour)))); err != nil {
+		t.Error(err)
+	}
+}
+
+// All of them come through one proxy.
+func aFloodOfMadeUpTokensDoesNotDelaySignedOnes(t *testing.T) {
+	a, clock := asking(&answers{tokens: good})
+	ours := newSigner(t, "a")
+	a.config.Issuer = publishing(t, ours)
+	for n := range 1000 {
+		_, _ = a.authenticate(withToken(t.Context(), fmt.Sprint("junk", n)))
+	}
+	if _, err := a.authenticate(withToken(t.Context(), "other junk")); err == nil {
+		t.Fatal("a flood is not limited")
+	}
+	for n := range 100 {
+		if _, err := a.authenticate(withToken(t.Context(), ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour+time.Duration(n)*time.Second)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func withoutKeysEveryTokenIsReviewed(t *testing.T) {
+	api := &answers{tokens: good}
+	a, clock := asking(api)
+	a.config.Issuer = &Issuer{stale: make(chan struct{}, 1)}
+	if _, err := a.authenticate(withToken(t.Context(), newSigner(t, "a").token(t, issuerName, "theirs", clock.Now()))); err != nil {
+		t.Error(err)
+	}
+	if n := api.tokensAsked.Load(); n != 1 {
+		t.Errorf("%d tokens were reviewed", n)
+	}
+}

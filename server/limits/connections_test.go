@@ -1,0 +1,111 @@
+package limits
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+)
+
+// dialed is a connection from both sides.
+type dialed struct{ client, server net.Conn }
+
+// closed reports whether the server has closed the connection.
+func (d dialed) closed(t *testing.T) bool {
+	t.Helper()
+	if err := d.client.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.client.Read(make([]byte, 1))
+	if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return errors.Is(err, io.EOF)
+}
+
+// listening returns a function that connects to a listener with at most this many connections.
+func listening(t *testing.T, most int) (dial func() dialed) {
+	t.Helper()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := NewConnections(inner, most)
+	t.Cleanup(func() { _ = listener.Close() })
+	return func() dialed {
+		t.Helper()
+		client, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = client.Close(), server.Close() })
+		return dialed{client, server}
+	}
+}
+
+func TestConnections(t *testing.T) {
+	t.Run("a new stranger displaces the oldest one", func(t *testing.T) {
+		dial := listening(t, 12)
+		strangers := []dialed{dial(), dial(), dial()}
+		known := strangers[0]
+		Used(known.server.RemoteAddr(), "ann")
+		dial()
+		if known.closed(t) || strangers[1].closed(t) || strangers[2].closed(t) {
+			t.Fatal("one was closed too many")
+		}
+		dial()
+		if known.closed(t) || !strangers[1].closed(t) || strangers[2].closed(t) {
+			t.Error("not the oldest stranger was displaced")
+		}
+	})
+	t.Run("the caller with the most connections loses the least recently used one", func(t *testing.T) {
+		dial := listening(t, 8)
+		as := func(caller string) dialed {
+			d := dial()
+			Used(d.server.RemoteAddr(), caller)
+			return d
+		}
+		ann := as("ann")
+		ben := []dialed{as("ben"), as("ben"), as("ben"), as("ben"), as("ben")}
+		Used(ben[0].server.RemoteAddr(), "ben")
+		cid := as("cid")
+		if ann.closed(t) || cid.closed(t) || ben[0].closed(t) || !ben[1].closed(t) || ben[2].closed(t) {
+			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("closed connections do not count", func(t *testing.T) {
+		dial := listening(t, 4)
+		for range 3 {
+			d := dial()
+			Used(d.server.RemoteAddr(), "ann")
+			if err := d.server.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_ = d.server.Close() // gRPC closes twice.
+			Used(d.server.RemoteAddr(), "ann")
+		}
+		first := dial()
+		Used(first.server.RemoteAddr(), "ann")
+		second := dial()
+		Used(second.server.RemoteAddr(), "ben")
+		if first.closed(t) || second.closed(t) {
+			t.Error("a connection was closed")
+		}
+	})
+	t.Run("0 is no limit", func(t *testing.T) {
+		dial := listening(t, 0)
+		first := dial()
+		for range 20 {
+			Used(dial().server.RemoteAddr(), "ann")
+		}
+		if first.closed(t) {
+			t.Error("a connection was closed")
+		}
+	})
+}

@@ -25,6 +25,8 @@ var (
 	tls string
 	//go:embed base/annotation-guard.yaml
 	annotationGuard string
+	//go:embed base/account-guard.yaml
+	accountGuard string
 	//go:embed components/stamp-originals/policy.yaml
 	stampOriginals string
 	//go:embed samples/config.yaml
@@ -68,6 +70,10 @@ func Base() [][]byte {
 // existing pods. It names the server's ServiceAccount, so it also refuses a server that runs
 // as another user.
 func AnnotationGuard() []byte { return []byte(annotationGuard) }
+
+// AccountGuard returns the policy that lets the server's ServiceAccount change nothing of a
+// pod except its sizes and its own annotations.
+func AccountGuard() []byte { return []byte(accountGuard) }
 
 // StampOriginals returns the policy that writes the originals of pods when they are created.
 // It requires Kubernetes 1.36 or later.

@@ -22,6 +22,7 @@ var copies = map[string]string{
 	"samples.yaml":                   "base/samples.yaml",
 	"tls.yaml":                       "base/tls.yaml",
 	"annotation-guard.yaml":          "base/annotation-guard.yaml",
+	"account-guard.yaml":             "base/account-guard.yaml",
 	"stamp-originals.yaml":           "components/stamp-originals/policy.yaml",
 	"network-policy.yaml":            "components/network-policy/networkpolicy.yaml",
 	"cert-manager-authority.yaml":    "components/cert-manager/authority.yaml",

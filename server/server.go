@@ -81,7 +81,6 @@ func New(config Config) *Server {
 			// No stream buffers more than one message, however slowly it is read.
 			grpc.StaticStreamWindowSize(limits.MessageBytes),
 			grpc.StaticConnWindowSize(16*limits.MessageBytes),
-			grpc.SharedWriteBuffer(true),
 			grpc.MaxConcurrentStreams(config.Limits.Streams()),
 			grpc.MaxHeaderListSize(maxHeaderBytes),
 			grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -87,7 +88,7 @@ func (p *Pending) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 // Stream notes when the first request of a stream arrives. It must be the first interceptor.
 func (p *Pending) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	err := handler(service, &pendingStream{ServerStream: stream})
-	if cause := context.Cause(stream.Context()); err != nil && cause == errLate {
+	if err != nil && errors.Is(context.Cause(stream.Context()), errLate) {
 		return errLate
 	}
 	return err

@@ -57,6 +57,10 @@ type options struct {
 	verbosity         int
 }
 
+// maxVerbosity is the highest level of the log. From level 8 on, client-go logs the bodies of
+// requests, and those of TokenReviews are tokens.
+const maxVerbosity = 6
+
 func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: the cluster that the process runs in)")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
@@ -183,8 +187,8 @@ func (o *options) validate() error {
 	if o.logFormat != "text" && o.logFormat != "json" {
 		reject("log-format", "must be text or json, not %q", o.logFormat)
 	}
-	if o.verbosity < 0 {
-		reject("verbosity", "must not be negative")
+	if o.verbosity < 0 || o.verbosity > maxVerbosity {
+		reject("verbosity", "must be between 0 and %d, not %d: above, requests to the API server are logged with the tokens of callers", maxVerbosity, o.verbosity)
 	}
 	return errors.Join(errs...)
 }

@@ -297,14 +297,14 @@ func TestRatioWrites(t *testing.T) {
 		_, err := s.ListRatioChanges(s.ctx, &workloadresizerv1.ListRatioChangesRequest{PageToken: "2"})
 		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid: not a page token of this server")
 
-		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 4})
+		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(2)), ExpectedNewestChange: 4})
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", "the newest change is 5")
 		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["newestChange"] != "5" {
 			t.Errorf("got %v", info)
 		}
-		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 6})
+		_, err = s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(6))})
 		servertest.CheckError(t, err, codes.OutOfRange, "CHANGE_NOT_KEPT", "change 6 does not exist")
-		response, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: 2, ExpectedNewestChange: 5, Reason: "worse"})
+		response, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(2)), ExpectedNewestChange: 5, Reason: "worse"})
 		if c := response.GetChange(); err != nil || c.GetNumber() != 6 || c.GetRollbackTo() != 2 || c.GetReason() != "worse" {
 			t.Errorf("rolled back: %v, %v", response, err)
 		}

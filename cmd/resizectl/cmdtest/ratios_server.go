@@ -164,7 +164,7 @@ func (s *Server) RollbackRatios(ctx context.Context, req *workloadresizerv1.Roll
 		}),
 	}
 	if resp.Change != nil {
-		resp.Change.RollbackTo = &req.ToChange
+		resp.Change.RollbackTo = req.ToChange
 	}
 	return resp, nil
 }

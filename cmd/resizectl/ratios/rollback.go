@@ -71,7 +71,7 @@ func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {
 
 func (o *rollbackOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
 	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
-		ToChange: o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
+		ToChange: &o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
 	})
 }
 

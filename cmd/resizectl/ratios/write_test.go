@@ -59,9 +59,9 @@ func TestRatiosWrites(t *testing.T) {
 		{"ratios-delete-last", []string{"delete", "c3", "--ignore-not-found", "--etag", "mine"},
 			&workloadresizerv1.DeleteRatioRequest{NodeType: "c3", Etag: "mine", AllowMissing: true}},
 		{"ratios-rollback", []string{"rollback", "--to", "1", "--reason", "as it was"},
-			&workloadresizerv1.RollbackRatiosRequest{ToChange: 1, ExpectedNewestChange: 3, Reason: "as it was"}},
+			&workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(1)), ExpectedNewestChange: 3, Reason: "as it was"}},
 		{"ratios-rollback", []string{"rollback", "--to", "0"},
-			&workloadresizerv1.RollbackRatiosRequest{ExpectedNewestChange: 3}},
+			&workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(0)), ExpectedNewestChange: 3}},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			server := cmdtest.Writable()

@@ -1724,8 +1724,9 @@ func (x *RatioOverride) GetExpireTime() *timestamppb.Timestamp {
 // Request message for RatioService.RollbackRatios.
 type RollbackRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the last change to keep; 0 is the state before the first change.
-	ToChange int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3" json:"to_change,omitempty"`
+	// Required. The number of the last change to keep; 0 is the state before the first
+	// change.
+	ToChange *int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3,oneof" json:"to_change,omitempty"`
 	// Whether to change nothing, and to return what the rollback would do.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	// Why, for readers of the history. One line of up to 512 bytes.
@@ -1771,8 +1772,8 @@ func (*RollbackRatiosRequest) Descriptor() ([]byte, []int) {
 }
 
 func (x *RollbackRatiosRequest) GetToChange() int64 {
-	if x != nil {
-		return x.ToChange
+	if x != nil && x.ToChange != nil {
+		return *x.ToChange
 	}
 	return 0
 }
@@ -1996,13 +1997,16 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
 	"memoryPerf\x12;\n" +
 	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xe5\x01\n" +
-	"\x15RollbackRatiosRequest\x12$\n" +
-	"\tto_change\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\btoChange\x12#\n" +
+	"expireTime\"\xfb\x01\n" +
+	"\x15RollbackRatiosRequest\x12,\n" +
+	"\tto_change\x18\x01 \x01(\x03B\n" +
+	"\xbaH\a\xc8\x01\x01\"\x02(\x00H\x00R\btoChange\x88\x01\x01\x12#\n" +
 	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
 	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
 	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12=\n" +
-	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChange\"\x85\x01\n" +
+	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChangeB\f\n" +
+	"\n" +
+	"_to_change\"\x85\x01\n" +
 	"\x16RollbackRatiosResponse\x127\n" +
 	"\x06change\x18\x01 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
 	"\x06impact\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact2\xae\x06\n" +
@@ -2131,6 +2135,7 @@ func file_workloadresizer_v1_ratio_proto_init() {
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_ratio_proto_msgTypes[21].OneofWrappers = []any{}
+	file_workloadresizer_v1_ratio_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // newPprof returns a server of profiles of the process for callers with the right to debug.
@@ -22,9 +23,10 @@ func newPprof(guard *access.Access) *http.Server {
 
 // servePprof serves profiles in the same way as the API: encrypted if the API is.
 func (s *Server) servePprof() error {
+	listener := limits.NewConnections(s.config.Pprof, s.config.Limits.Connections)
 	if s.config.TLS == nil {
-		return s.pprof.Serve(s.config.Pprof)
+		return s.pprof.Serve(listener)
 	}
 	s.pprof.TLSConfig = s.config.TLS.Clone()
-	return s.pprof.ServeTLS(s.config.Pprof, "", "")
+	return s.pprof.ServeTLS(listener, "", "")
 }

@@ -66,16 +66,24 @@ func (p *Pending) Enter(ctx context.Context, caller string) (context.Context, er
 		}
 	})
 	// gRPC ends the context of each call.
-	context.AfterFunc(ctx, leave)
-	return context.WithValue(ctx, pendingKey{}, leave), nil
+	stop := context.AfterFunc(ctx, leave)
+	return context.WithValue(ctx, pendingKey{}, pendingCall{leave, stop}), nil
 }
 
 type pendingKey struct{}
 
+// pendingCall is a call whose first message has not arrived.
+type pendingCall struct {
+	leave func()
+	// stop prevents leave at the end of the call, which would cost a goroutine.
+	stop func() bool
+}
+
 // arrived notes that the first message of a call is here.
 func arrived(ctx context.Context) {
-	if leave, ok := ctx.Value(pendingKey{}).(func()); ok {
-		leave()
+	if call, ok := ctx.Value(pendingKey{}).(pendingCall); ok {
+		call.leave()
+		call.stop()
 	}
 }
 

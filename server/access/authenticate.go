@@ -47,11 +47,16 @@ func (a *Access) isLocal(from *peer.Peer) bool {
 // reach the listener after all. Addresses other than TCP belong to connections inside this
 // process, or to Unix sockets.
 func onThisMachine(address net.Addr) bool {
-	if counted, ok := address.(interface{ Unwrap() net.Addr }); ok {
-		address = counted.Unwrap()
-	}
-	tcp, ok := address.(*net.TCPAddr)
+	tcp, ok := unwrapped(address).(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
+}
+
+// unwrapped returns the address of a connection that a listener counts.
+func unwrapped(address net.Addr) net.Addr {
+	if counted, ok := address.(interface{ Unwrap() net.Addr }); ok {
+		return counted.Unwrap()
+	}
+	return address
 }
 
 // tokenOf returns the token of a call, or an empty string if it has none.

@@ -71,7 +71,7 @@ func place(ctx context.Context) netip.Prefix {
 	if !ok {
 		return netip.Prefix{}
 	}
-	tcp, ok := from.Addr.(*net.TCPAddr)
+	tcp, ok := unwrapped(from.Addr).(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}
 	}

@@ -74,6 +74,9 @@ func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	if _, err := a.authenticate(from(t.Context(), there, "good one")); err != nil {
 		t.Errorf("another address: %v", err)
 	}
+	if place(from(t.Context(), counted{here}, "")) != place(from(t.Context(), here, "")) {
+		t.Error("the address of a counted connection is another place")
+	}
 	pass(time.Second)
 	if asked, _ := flood(t, a, "b", here); asked != opaquePerSecond {
 		t.Errorf("%d more were reviewed in a second, want %d", asked, opaquePerSecond)
@@ -146,3 +149,8 @@ func TestPlace(t *testing.T) {
 		})
 	}
 }
+
+// counted is the address of a connection that a listener counts.
+type counted struct{ net.Addr }
+
+func (c counted) Unwrap() net.Addr { return c.Addr }

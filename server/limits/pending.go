@@ -16,11 +16,11 @@ const (
 	firstMessageWithin = 10 * time.Second
 	// mostPending is how many calls may wait for their first message at a time. Each buffers
 	// up to MessageBytes.
-	mostPending = 1024
+	mostPending = 4096
 	// mostPendingStrangers is how many of them may be calls of strangers, and
 	// mostPendingPerCaller how many those of one caller.
-	mostPendingStrangers = mostPending / 4
-	mostPendingPerCaller = mostPending / 8
+	mostPendingStrangers = mostPending / 16
+	mostPendingPerCaller = mostPending / 4
 )
 
 // Pending bounds the calls that wait for their first message. gRPC buffers it before any

@@ -82,13 +82,13 @@ func TestHostile(t *testing.T) {
 				}
 			}()
 		}
-		time.Sleep(3 * time.Second) // The budget for opaque tokens is spent.
+		time.Sleep(3 * time.Second) // Long enough to spend the budget for opaque tokens.
 		newcomer := v.dial(t, v.token(t, "newcomer", "workload-resizer-viewer"))
 		if _, err := newcomer.ListRatios(t.Context()); err != nil {
 			t.Errorf("a new caller is refused: %v", err)
 		}
 	})
-	t.Run("a call without credentials is told what to do", func(t *testing.T) {
+	t.Run("a call with a forged token learns why it is refused", func(t *testing.T) {
 		c := v.dial(t, forged)
 		_, err := c.ListRatios(t.Context())
 		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "(its signature is wrong): get a new one") {

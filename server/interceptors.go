@@ -38,7 +38,7 @@ type guards struct {
 
 func newGuards(config *Config) *guards {
 	return &guards{
-		access: config.Access, config: config, limits: limits.New(config.Limits), pending: new(limits.Pending), rules: rules.New(),
+		access: config.Access, config: config, limits: limits.New(config.Limits), pending: limits.NewPending(), rules: rules.New(),
 		panics: newPanics(), refused: newRefused(),
 	}
 }

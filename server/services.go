@@ -23,7 +23,7 @@ func (s *Server) register() {
 	}
 	s.ratios = ratioservice.New(telling)
 	s.ratios.Register(s.grpc)
-	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews}).Register(s.grpc)
+	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving()}).Register(s.grpc)
 	if config.standalone() {
 		// Registered so that calls are refused with the reason STANDALONE.
 		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})

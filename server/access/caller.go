@@ -27,6 +27,15 @@ func (c Caller) String() string {
 	return c.Name
 }
 
+// Key identifies callers that share limits: the name, and the node for a caller that is bound
+// to one, because all node agents have the same account.
+func (c Caller) Key() string {
+	if node, _ := c.Node(); node != "" {
+		return c.Name + " on " + node
+	}
+	return c.String()
+}
+
 // identity is a caller with the key under which its rights are cached.
 type identity struct {
 	Caller

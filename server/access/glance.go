@@ -8,10 +8,10 @@ import (
 )
 
 // Glance judges a call by its headers, before its request has arrived and without asking the
-// API server: it must not block. It returns the caller, if it is known: by a certificate, by a
-// token that was recently good or that the cluster has signed, or because it is a program on
-// this machine. It returns an error if no caller could be let in like this.
-func (a *Access) Glance(ctx context.Context, method string) (caller string, err error) {
+// API server: it must not block. It returns the key of the caller, if it is known: by a
+// certificate, by a token that was recently good or that the cluster has signed, or because it
+// is a program on this machine. It returns an error if no caller could be let in like this.
+func (a *Access) Glance(ctx context.Context, method string) (key string, err error) {
 	if methods[method].Exempt {
 		return "", nil
 	}
@@ -29,7 +29,7 @@ func (a *Access) Glance(ctx context.Context, method string) (caller string, err 
 	}
 	if token == "" {
 		if a.isLocal(from) {
-			return local.String(), nil
+			return local.Key(), nil
 		}
 		return "", missing()
 	}
@@ -38,14 +38,17 @@ func (a *Access) Glance(ctx context.Context, method string) (caller string, err 
 		if err := v.(verdict).err; err != nil {
 			return "", err
 		}
-		return v.(verdict).id.Name, nil
+		return v.(verdict).id.Key(), nil
 	}
-	if user, ok := a.proven.Get(hash); ok {
-		return user.(string), nil
+	if key, ok := a.proven.Get(hash); ok {
+		return key.(string), nil
 	}
-	user, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
-	if err != nil {
+	signed, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
+	switch {
+	case err != nil:
 		return "", a.badToken(err.Error())
+	case signed == nil:
+		return "", nil
 	}
-	return user, nil
+	return signed.Key(), nil
 }

@@ -44,6 +44,12 @@ func TestGlance(t *testing.T) {
 			t.Errorf("got %v, %v", known, err)
 		}
 	})
+	t.Run("knows the node of a node agent", func(t *testing.T) {
+		agent := ours.sign(t, map[string]any{"iss": issuerName, "aud": []string{"ours"}, "sub": "agent", "exp": clock.Now().Add(time.Hour).Unix(), "kubernetes.io": map[string]any{"node": map[string]any{"name": "a"}}})
+		if known, err := glance(agent); known != "agent on a" || err != nil {
+			t.Errorf("got %v, %v", known, err)
+		}
+	})
 	if n := api.tokensAsked.Load(); n != 0 {
 		t.Fatalf("%d tokens were reviewed", n)
 	}

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ const (
 	keysEvery = time.Hour
 	keysRetry = 10 * time.Second
 	// skew is how much the clocks of the API server and of this machine may differ.
-	skew = 10 * time.Second
+	skew = time.Minute
 )
 
 // algorithms are those that the API server may sign tokens with.
@@ -108,24 +109,44 @@ func (i *Issuer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// check returns the name of the user that the cluster signed the token for. It returns an error
-// if the token is useless here, whatever the API server says of it. If it returns neither, the
-// token may be of another issuer, or signed with a key that is not published yet.
-func (i *Issuer) check(token string, audiences []string, now time.Time) (user string, err error) {
+// check returns the caller that the cluster signed the token for, as far as limits need it. It
+// returns an error if the token is useless here, whatever the API server says about it. If it
+// returns neither, the token may be from another issuer, or signed with a key that is not
+// published yet.
+// claims are the claims of a token of a ServiceAccount.
+type claims struct {
+	josejwt.Claims
+	Kubernetes struct {
+		Node struct {
+			Name string `json:"name"`
+		} `json:"node"`
+	} `json:"kubernetes.io"`
+}
+
+// caller returns the user and the node, as the API server reports them for the token.
+func (c *claims) caller() *Caller {
+	caller := &Caller{Name: c.Subject}
+	if node := c.Kubernetes.Node.Name; node != "" {
+		caller.Extra = map[string][]string{nodeNameKey: {node}}
+	}
+	return caller
+}
+
+func (i *Issuer) check(token string, audiences []string, now time.Time) (signed *Caller, err error) {
 	if i == nil {
-		return "", nil
+		return nil, nil
 	}
 	known := i.published.Load()
 	if known == nil || strings.Count(token, ".") != 2 {
-		return "", nil
+		return nil, nil
 	}
 	parsed, err := josejwt.ParseSigned(token, algorithms)
 	if err != nil {
-		return "", nil
+		return nil, nil
 	}
-	var claims josejwt.Claims
-	if parsed.UnsafeClaimsWithoutVerification(&claims) != nil || claims.Issuer != known.issuer {
-		return "", nil
+	var claims claims
+	if parsed.UnsafeClaimsWithoutVerification(&claims) != nil || claims.Issuer != known.issuer || len(claims.Audience) == 0 {
+		return nil, nil
 	}
 	keys := known.keys.Key(parsed.Headers[0].KeyID)
 	if len(keys) == 0 {
@@ -133,16 +154,16 @@ func (i *Issuer) check(token string, audiences []string, now time.Time) (user st
 		case i.stale <- struct{}{}:
 		default:
 		}
-		return "", nil
+		return nil, nil
 	}
-	if parsed.Claims(keys[0], &claims) != nil {
-		return "", fmt.Errorf("its signature is wrong")
+	if !slices.ContainsFunc(keys, func(key jose.JSONWebKey) bool { return parsed.Claims(key) == nil }) {
+		return nil, errors.New("its signature is wrong")
 	}
 	if claims.Expiry != nil && now.After(claims.Expiry.Time().Add(skew)) {
-		return "", fmt.Errorf("it expired at %s", claims.Expiry.Time().UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("it expired at %s", claims.Expiry.Time().UTC().Format(time.RFC3339))
 	}
 	if !slices.ContainsFunc(claims.Audience, func(audience string) bool { return slices.Contains(audiences, audience) }) {
-		return "", fmt.Errorf("it is for another audience")
+		return nil, errors.New("it is for another audience")
 	}
-	return claims.Subject, nil
+	return claims.caller(), nil
 }

@@ -64,18 +64,23 @@ func (n *newcomers) admit(ctx context.Context) error {
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(newPause)})
 }
 
-// place returns where a call comes from: an IPv4 address, or the first 64 bits of an IPv6
-// address, which its owner cannot choose. All calls that are not over TCP share one place.
+// place returns where a call comes from.
 func place(ctx context.Context) netip.Prefix {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
 		return netip.Prefix{}
 	}
-	tcp, ok := unwrapped(from.Addr).(*net.TCPAddr)
+	return Place(from.Addr)
+}
+
+// Place returns the place of an address: an IPv4 address, or the first 64 bits of an IPv6
+// address, which its owner cannot choose. All addresses other than TCP share one place.
+func Place(address net.Addr) netip.Prefix {
+	tcp, ok := unwrapped(address).(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}
 	}
-	address := tcp.AddrPort().Addr().Unmap().WithZone("")
-	prefix, _ := address.Prefix(min(address.BitLen(), 64)) // Never fails for this number of bits.
+	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
+	prefix, _ := ip.Prefix(min(ip.BitLen(), 64)) // Never fails for this number of bits.
 	return prefix
 }

@@ -37,12 +37,12 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 	v, err := a.review(ctx, "token "+string(hash[:]), func(ctx context.Context) (any, error) {
 		reviews := a.config.Renewals
 		if _, ok := a.proven.Get(hash); !ok {
-			user, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
+			signed, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
 			if err != nil {
 				return nil, a.badToken(err.Error())
 			}
 			budget := a.opaque
-			if user != "" {
+			if signed != nil {
 				budget = a.newcomers
 			}
 			if err := budget.admit(ctx); err != nil {
@@ -57,7 +57,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		life := refusedFor
 		if v.id != nil {
 			life = min(remembered, max(refusedFor, a.lifeOf(token)))
-			a.proven.Add(hash, v.id.Name, provenFor)
+			a.proven.Add(hash, v.id.Key(), provenFor)
 		} else {
 			a.proven.Remove(hash)
 		}

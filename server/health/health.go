@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
@@ -46,7 +47,28 @@ func New(config Config) *Health {
 }
 
 // Register serves the health service.
-func (h *Health) Register(r grpc.ServiceRegistrar) { healthv1.RegisterHealthServer(r, h.server) }
+func (h *Health) Register(r grpc.ServiceRegistrar) {
+	healthv1.RegisterHealthServer(r, knownOnly{h.server, h.config.Services})
+}
+
+// knownOnly does not remember services that callers make up.
+type knownOnly struct {
+	*health.Server
+	services func() map[string]grpc.ServiceInfo
+}
+
+// Watch implements the health service.
+func (s knownOnly) Watch(request *healthv1.HealthCheckRequest, stream grpc.ServerStreamingServer[healthv1.HealthCheckResponse]) error {
+	if _, known := s.services()[request.GetService()]; known || request.GetService() == "" {
+		return s.Server.Watch(request, stream)
+	}
+	if err := stream.Send(&healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVICE_UNKNOWN}); err != nil {
+		return err
+	}
+	// As the protocol demands, the watch goes on although no service is added later.
+	<-stream.Context().Done()
+	return status.FromContextError(stream.Context().Err()).Err()
+}
 
 // Run keeps the health service up to date until ctx is done. The server as a whole and each
 // service are healthy while plans can be made.

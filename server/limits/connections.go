@@ -1,27 +1,36 @@
 package limits
 
 import (
-	"container/list"
+	"context"
+	"fmt"
 	"net"
 	"sync"
+
+	"google.golang.org/grpc/peer"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+)
+
+const (
+	// mostRefused is how many calls may be refused on one connection.
+	mostRefused = 1000
+	// mostExemptWatches is how many watches that need no credentials may run on one
+	// connection.
+	mostExemptWatches = 4
 )
 
 // Connections is a listener that bounds how many connections are open. A connection belongs
 // to a stranger until a caller becomes known on it. A new connection is always accepted: if
-// there are too many, it displaces the oldest one of a stranger. If too many have a caller,
-// the one that the caller with the most connections used least recently is closed. So nobody
-// keeps others from connecting, whether they share an address or not.
+// there are too many of strangers, the address with the most loses its oldest one. If there are
+// too many of known callers, the caller with the most loses the one that it used least
+// recently. So nobody keeps others from connecting, whether they share an address or not.
 type Connections struct {
 	net.Listener
-	// strangers and known are how many connections of each kind may be open.
-	strangers, known int
 
 	mu sync.Mutex
-	// open has the connections of each caller, the least recently used first; "" is
-	// strangers.
-	open map[string]*list.List
-	// count is how many connections have a caller.
-	count int
+	// strangers has the open connections by address, and known the others by caller.
+	strangers, known *crowd[*connection]
 }
 
 // NewConnections returns a listener that keeps at most this many connections open, a quarter
@@ -31,7 +40,8 @@ func NewConnections(listener net.Listener, most int) net.Listener {
 		return listener
 	}
 	strangers := max(1, most/4)
-	return &Connections{Listener: listener, strangers: strangers, known: max(1, most-strangers), open: map[string]*list.List{}}
+	known := max(1, most-strangers)
+	return &Connections{Listener: listener, strangers: newCrowd[*connection](strangers, strangers), known: newCrowd[*connection](known, known)}
 }
 
 // Accept implements net.Listener.
@@ -40,108 +50,113 @@ func (c *Connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	endUnanswered(conn)
 	accepted := &connection{Conn: conn, of: c}
+	accepted.value = accepted
 	c.mu.Lock()
-	var displaced *connection
-	if all := c.open[""]; all != nil && all.Len() >= c.strangers {
-		displaced = all.Front().Value.(*connection)
-		c.remove(displaced)
-	}
-	c.add(accepted, "")
+	accepted.in = c.strangers
+	displaced := c.strangers.add(&accepted.member, access.Place(conn.RemoteAddr()).String())
 	c.mu.Unlock()
-	displaced.displace()
+	displace(displaced)
 	return accepted, nil
 }
 
-// add files a connection under its caller. It needs c.mu.
-func (c *Connections) add(conn *connection, caller string) {
-	all := c.open[caller]
-	if all == nil {
-		all = list.New()
-		c.open[caller] = all
+// connectionOf returns the connection with this remote address; nil if no Connections has
+// accepted it.
+func connectionOf(remote net.Addr) *connection {
+	if from, ok := remote.(*address); ok {
+		return from.conn
 	}
-	conn.caller, conn.place = caller, all.PushBack(conn)
-	if caller != "" {
-		c.count++
-	}
-}
-
-// remove is the reverse of add, and does nothing for a connection that was removed. It needs
-// c.mu.
-func (c *Connections) remove(conn *connection) {
-	if conn.place == nil {
-		return
-	}
-	all := c.open[conn.caller]
-	all.Remove(conn.place)
-	conn.place = nil
-	if all.Len() == 0 {
-		delete(c.open, conn.caller)
-	}
-	if conn.caller != "" {
-		c.count--
-	}
-}
-
-// most returns the connection that the caller with the most connections used least recently.
-// It needs c.mu.
-func (c *Connections) most() *connection {
-	var most *list.List
-	for caller, all := range c.open {
-		if caller != "" && (most == nil || all.Len() > most.Len()) {
-			most = all
-		}
-	}
-	return most.Front().Value.(*connection)
+	return nil
 }
 
 // Used notes that a known caller makes a call on the connection with this remote address.
-// Addresses that no Connections has accepted have no limit.
 func Used(remote net.Addr, caller string) {
-	from, ok := remote.(*address)
-	if !ok || caller == "" {
+	conn := connectionOf(remote)
+	if conn == nil || caller == "" {
 		return
 	}
-	conn, c := from.conn, from.conn.of
+	c := conn.of
 	c.mu.Lock()
-	var displaced *connection
+	var displaced *member[*connection]
 	switch {
 	case conn.place == nil: // It is closed.
-	case conn.caller == caller:
-		c.open[caller].MoveToBack(conn.place)
+	case conn.in == c.known && conn.group == caller:
+		c.known.use(&conn.member)
 	default:
-		c.remove(conn)
-		c.add(conn, caller)
-		if c.count > c.known {
-			displaced = c.most()
-			c.remove(displaced)
-		}
+		conn.in.remove(&conn.member)
+		conn.in = c.known
+		displaced = c.known.add(&conn.member, caller)
 	}
 	c.mu.Unlock()
-	displaced.displace()
+	displace(displaced)
 }
 
-// connection is one that Connections counts.
+// Refused notes that a call on the connection with this remote address was refused by its
+// headers. What gRPC remembers of such a call can last as long as the connection, so one with
+// many of them is closed.
+func Refused(remote net.Addr) {
+	conn := connectionOf(remote)
+	if conn == nil {
+		return
+	}
+	conn.of.mu.Lock()
+	conn.refused++
+	tooMany := conn.refused > mostRefused
+	conn.of.mu.Unlock()
+	if tooMany {
+		_ = conn.Close() // Nobody is left to tell.
+	}
+}
+
+// enterExemptWatch counts a watch that needs no credentials until leave is called. It returns
+// an error if the connection has too many.
+func enterExemptWatch(ctx context.Context) (leave func(), err error) {
+	from, ok := peer.FromContext(ctx)
+	if !ok {
+		return func() {}, nil
+	}
+	conn := connectionOf(from.Addr)
+	if conn == nil {
+		return func() {}, nil
+	}
+	mu := &conn.of.mu
+	mu.Lock()
+	defer mu.Unlock()
+	if conn.exemptWatches >= mostExemptWatches {
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("the connection already has %d watches that need no credentials", mostExemptWatches), 0)
+	}
+	conn.exemptWatches++
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		conn.exemptWatches--
+	}, nil
+}
+
+// connection is one that Connections counts. All fields but Conn and of are guarded by of.mu.
 type connection struct {
 	net.Conn
 	of *Connections
-	// caller and place are guarded by of.mu; place is nil once the connection is closed.
-	caller string
-	place  *list.Element
+	member[*connection]
+	// in is the crowd that the connection is or was a member of.
+	in *crowd[*connection]
+	// refused and exemptWatches are what mostRefused and mostExemptWatches bound.
+	refused, exemptWatches int
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
-	c.of.remove(c)
+	c.in.remove(&c.member)
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// displace closes a connection that was removed; nil is none.
-func (c *connection) displace() {
-	if c != nil {
-		_ = c.Conn.Close() // Nobody is left to tell.
+// displace closes a connection that gave way; nil is none.
+func displace(m *member[*connection]) {
+	if m != nil {
+		_ = m.value.Conn.Close() // Nobody is left to tell.
 	}
 }
 

@@ -7,6 +7,11 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+
+	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
 // dialed is a connection from both sides.
@@ -49,6 +54,13 @@ func listening(t *testing.T, most int) (dial func() dialed) {
 	}
 }
 
+// reassign files a stranger's connection under another address.
+func reassign(d dialed, place string) {
+	conn := d.server.(*connection)
+	conn.in.remove(&conn.member)
+	conn.in.add(&conn.member, place)
+}
+
 func TestConnections(t *testing.T) {
 	t.Run("a new stranger displaces the oldest one", func(t *testing.T) {
 		dial := listening(t, 12)
@@ -77,6 +89,62 @@ func TestConnections(t *testing.T) {
 		cid := as("cid")
 		if ann.closed(t) || cid.closed(t) || ben[0].closed(t) || !ben[1].closed(t) || ben[2].closed(t) {
 			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("of callers with as many connections, the one least recently used goes", func(t *testing.T) {
+		dial := listening(t, 4)
+		as := func(caller string) dialed {
+			d := dial()
+			Used(d.server.RemoteAddr(), caller)
+			return d
+		}
+		ann, ben, cid := as("ann"), as("ben"), as("cid")
+		Used(ann.server.RemoteAddr(), "ann")
+		dan := as("dan")
+		if ann.closed(t) || !ben.closed(t) || cid.closed(t) || dan.closed(t) {
+			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("the address with the most strangers loses its oldest one", func(t *testing.T) {
+		dial := listening(t, 16)
+		quiet := dial()
+		reassign(quiet, "192.0.2.1/32")
+		first := dial()
+		for range 20 {
+			dial()
+		}
+		if quiet.closed(t) || !first.closed(t) {
+			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("a connection with many refused calls is closed", func(t *testing.T) {
+		d := listening(t, 4)()
+		for range mostRefused {
+			Refused(d.server.RemoteAddr())
+		}
+		if d.closed(t) {
+			t.Fatal("it was closed too early")
+		}
+		Refused(d.server.RemoteAddr())
+		if !d.closed(t) {
+			t.Error("it is open")
+		}
+	})
+	t.Run("a connection has few watches without credentials", func(t *testing.T) {
+		d := listening(t, 4)()
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: d.server.RemoteAddr()})
+		var leave func()
+		for range mostExemptWatches {
+			var err error
+			if leave, err = enterExemptWatch(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := enterExemptWatch(ctx)
+		servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 4 watches")
+		leave()
+		if _, err := enterExemptWatch(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("closed connections do not count", func(t *testing.T) {

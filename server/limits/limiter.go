@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,16 +25,12 @@ const (
 	rememberedCallers = 16384
 )
 
-// callerKey identifies callers that share a rate limit. The node is empty unless the caller
-// is bound to one.
-type callerKey struct{ name, node string }
-
 // Limiter enforces Limits, except for previews, which take a slot where they begin.
 type Limiter struct {
 	limits Limits
 
 	mu sync.Mutex
-	// callers has the rate limiters of callers, by callerKey.
+	// callers has the rate limiters of callers, by the key of the caller.
 	callers *lru.Cache
 	watches map[string]int
 }
@@ -65,8 +60,7 @@ func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.S
 func (l *Limiter) pace(ctx context.Context, method string) error {
 	caller := access.FromContext(ctx)
 	if from, ok := peer.FromContext(ctx); ok && !access.Exempt(method) {
-		node, _ := caller.Node()
-		Used(from.Addr, strings.TrimSuffix(caller.String()+" on "+node, " on "))
+		Used(from.Addr, caller.Key())
 	}
 	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
 		return nil
@@ -76,8 +70,7 @@ func (l *Limiter) pace(ctx context.Context, method string) error {
 }
 
 func (l *Limiter) rateOf(caller access.Caller) *rate.Limiter {
-	node, _ := caller.Node()
-	key := callerKey{caller.Name, node}
+	key := caller.Key()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known, ok := l.callers.Get(key); ok {
@@ -98,15 +91,19 @@ func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 	return handler(ctx, request)
 }
 
-// Stream counts the watches of a caller.
+// Stream counts the watches of a caller, or of a connection if they need no credentials.
 func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if access.IsWatch(info.FullMethod) {
-		leave, err := l.enterWatch(access.FromContext(stream.Context()).Name)
-		if err != nil {
-			return err
-		}
-		defer leave()
+	leave, err := func() {}, error(nil)
+	switch {
+	case access.IsWatch(info.FullMethod):
+		leave, err = l.enterWatch(access.FromContext(stream.Context()).Name)
+	case access.Exempt(info.FullMethod):
+		leave, err = enterExemptWatch(stream.Context())
 	}
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return handler(service, stream)
 }
 

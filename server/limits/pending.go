@@ -3,11 +3,14 @@ package limits
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
 
+	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -21,69 +24,134 @@ const (
 	// mostPendingPerCaller how many those of one caller.
 	mostPendingStrangers = mostPending / 16
 	mostPendingPerCaller = mostPending / 4
+	// sweepEvery is how often calls are canceled whose first message is late.
+	sweepEvery = time.Second
 )
 
 // Pending bounds the calls that wait for their first message. gRPC buffers it before any
 // interceptor runs, so without this, callers could fill the memory with messages that never
-// end.
+// end. A new call is always let in: if there are too many, the caller with the most loses its
+// oldest one.
 type Pending struct {
-	mu    sync.Mutex
-	calls int
-	// byCaller counts the calls of each caller; "" is strangers.
-	byCaller map[string]int
+	mu sync.Mutex
+	// strangers has the calls of strangers by address, and known the others by caller.
+	strangers, known *crowd[*pendingCall]
+	// sweeping is set while a timer for the next sweep runs.
+	sweeping bool
 }
 
-// errLate is why a call ends whose first message does not arrive.
-var errLate = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it at once")
+// NewPending returns a Pending without calls.
+func NewPending() *Pending {
+	return &Pending{
+		strangers: newCrowd[*pendingCall](mostPendingStrangers, mostPendingStrangers),
+		known:     newCrowd[*pendingCall](mostPending-mostPendingStrangers, mostPendingPerCaller),
+	}
+}
 
-// Enter counts a call whose headers have arrived, of a caller that is empty if it is unknown.
-// It returns a context that is canceled if the first message does not arrive in time, or an
-// error if too many calls are pending.
-func (p *Pending) Enter(ctx context.Context, caller string) (context.Context, error) {
-	most := mostPendingPerCaller
-	if caller == "" {
-		most = mostPendingStrangers
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.calls >= mostPending || p.byCaller[caller] >= most {
-		return ctx, tooMany(rpcerror.TooManyPending, "too many calls wait for their request to arrive", time.Second)
-	}
-	if p.byCaller == nil {
-		p.byCaller = map[string]int{}
-	}
-	p.calls++
-	p.byCaller[caller]++
-	ctx, cancel := context.WithCancelCause(ctx)
-	late := time.AfterFunc(firstMessageWithin, func() { cancel(errLate) })
-	leave := sync.OnceFunc(func() {
-		late.Stop()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.calls--
-		if p.byCaller[caller]--; p.byCaller[caller] == 0 {
-			delete(p.byCaller, caller)
-		}
-	})
-	// gRPC ends the context of each call.
-	stop := context.AfterFunc(ctx, leave)
-	return context.WithValue(ctx, pendingKey{}, pendingCall{leave, stop}), nil
+// errLate and errDisplaced are why calls end whose first message does not arrive.
+var (
+	errLate      = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it at once")
+	errDisplaced = tooMany(rpcerror.TooManyPending, "too many calls were waiting for their requests to arrive, and this one gave way", time.Second)
+)
+
+// pendingCall is the context of a call whose first message has not arrived.
+type pendingCall struct {
+	context.Context
+	member[*pendingCall]
+	cancel context.CancelCauseFunc
+	of     *Pending
+	in     *crowd[*pendingCall]
+	// late is when the first message is late; zero while nobody waits for it.
+	late time.Time
 }
 
 type pendingKey struct{}
 
-// pendingCall is a call whose first message has not arrived.
-type pendingCall struct {
-	leave func()
-	// stop prevents leave at the end of the call, which would cost a goroutine.
-	stop func() bool
+// Value implements context.Context.
+func (c *pendingCall) Value(key any) any {
+	if key == (pendingKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// Enter counts a call whose headers have arrived, of a caller that is empty if it is unknown.
+// It returns a context that is canceled if the first message does not arrive in time.
+func (p *Pending) Enter(ctx context.Context, caller string) context.Context {
+	call := &pendingCall{of: p, in: p.known, late: time.Now().Add(firstMessageWithin)}
+	call.value = call
+	call.Context, call.cancel = context.WithCancelCause(ctx)
+	if caller == "" {
+		call.in, caller = p.strangers, from(ctx)
+	}
+	p.mu.Lock()
+	displaced := call.in.add(&call.member, caller)
+	if !p.sweeping {
+		p.sweeping = true
+		time.AfterFunc(sweepEvery, p.sweep)
+	}
+	p.mu.Unlock()
+	if displaced != nil {
+		displaced.value.cancel(errDisplaced)
+	}
+	return call
+}
+
+// from returns where a call comes from, as the text of a place.
+func from(ctx context.Context) string {
+	var address net.Addr
+	if p, ok := peer.FromContext(ctx); ok {
+		address = p.Addr
+	}
+	return access.Place(address).String()
+}
+
+// sweep cancels the calls that are late, and forgets those that have ended. It repeats itself
+// while there are calls.
+func (p *Pending) sweep() {
+	now := time.Now()
+	var late []*pendingCall
+	p.mu.Lock()
+	for _, c := range []*crowd[*pendingCall]{p.strangers, p.known} {
+		for call := range c.all() {
+			switch {
+			case call.Err() != nil:
+				c.remove(&call.member)
+			case !call.late.IsZero() && now.After(call.late):
+				c.remove(&call.member)
+				late = append(late, call)
+			}
+		}
+	}
+	if p.sweeping = p.strangers.size+p.known.size > 0; p.sweeping {
+		time.AfterFunc(sweepEvery, p.sweep)
+	}
+	p.mu.Unlock()
+	for _, call := range late {
+		call.cancel(errLate)
+	}
 }
 
 // arrived notes that the first message of a call is here.
 func arrived(ctx context.Context) {
-	if call, ok := ctx.Value(pendingKey{}).(pendingCall); ok {
-		call.leave()
-		call.stop()
+	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
+		call.of.mu.Lock()
+		call.in.remove(&call.member)
+		call.of.mu.Unlock()
+	}
+}
+
+// awaited sets whether the server waits for the first message of a call, and not for others.
+func awaited(ctx context.Context, yes bool) {
+	call, ok := ctx.Value(pendingKey{}).(*pendingCall)
+	if !ok {
+		return
+	}
+	call.of.mu.Lock()
+	defer call.of.mu.Unlock()
+	call.late = time.Time{}
+	if yes {
+		call.late = time.Now().Add(firstMessageWithin)
 	}
 }
 
@@ -93,11 +161,20 @@ func (p *Pending) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 	return handler(ctx, request)
 }
 
-// Stream notes when the first request of a stream arrives. It must be the first interceptor.
+// Stream notes when the first request of a stream arrives. It must be the first interceptor:
+// the others run before the request is received, and their time is not the caller's fault.
 func (p *Pending) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	awaited(stream.Context(), false)
 	err := handler(service, &pendingStream{ServerStream: stream})
-	if err != nil && errors.Is(context.Cause(stream.Context()), errLate) {
-		return errLate
+	arrived(stream.Context())
+	return Cause(stream.Context(), err)
+}
+
+// Cause returns why a limit of this package canceled ctx, if one did and err is not nil;
+// otherwise err.
+func Cause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLate) || errors.Is(cause, errDisplaced)) {
+		return cause
 	}
 	return err
 }
@@ -109,11 +186,13 @@ type pendingStream struct {
 
 // RecvMsg implements grpc.ServerStream.
 func (s *pendingStream) RecvMsg(message any) error {
-	err := s.ServerStream.RecvMsg(message)
-	if !s.begun {
-		// Also at the end of a stream without messages.
-		arrived(s.Context())
-		s.begun = true
+	if s.begun {
+		return s.ServerStream.RecvMsg(message)
 	}
+	s.begun = true
+	awaited(s.Context(), true)
+	err := s.ServerStream.RecvMsg(message)
+	// Also at the end of a stream without messages.
+	arrived(s.Context())
 	return err
 }

@@ -36,26 +36,28 @@ const (
 
 // PreviewManifest implements the PlanService.
 func (s *Service) PreviewManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) error {
-	// The slot also bounds the memory for manifests that have not arrived as a whole.
-	release, err := s.config.Slots.Take(stream.Context())
-	if err != nil {
-		return err
-	}
-	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "send the manifest at once"}
 	ctx, cancel := context.WithTimeout(stream.Context(), manifestTime)
 	defer cancel()
-	return call.Run(ctx, func(ctx context.Context) error {
-		defer release() // Not before: the work may outlast the call.
+	ctx, received := s.config.Receiving.Enter(ctx)
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "send the manifest at once"}
+	return limits.Cause(ctx, call.Run(ctx, func(ctx context.Context) error {
+		// Nothing is released before the work ends, which may outlast the call.
+		defer received()
 		request, err := receiveManifest(stream)
 		if err != nil {
 			return err
 		}
+		release, err := s.config.Slots.Take(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
 		response, err := s.previewManifest(ctx, request)
 		if err != nil {
 			return err
 		}
 		return stream.SendAndClose(response)
-	})
+	}))
 }
 
 // receiveManifest joins the messages of a stream.

@@ -23,8 +23,10 @@ type Config struct {
 	Planner func() (*plan.Planner, error)
 	// Viewer determines what callers can see.
 	Viewer access.Viewer
-	// Slots limits how much is planned at once.
-	Slots *limits.Slots
+	// Slots limits how much is planned at once, and Receiving how many manifests arrive at
+	// once.
+	Slots     *limits.Slots
+	Receiving *limits.Receiving
 }
 
 // Service plans pods for callers.

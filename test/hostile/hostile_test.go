@@ -2,19 +2,16 @@ package hostile
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/tls"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -46,15 +43,38 @@ func TestHostile(t *testing.T) {
 		{"requests that never end, with opaque tokens", halfSent(func(n int) string { return fmt.Sprint("Bearer junk", n) })},
 		{"requests that never end, of a viewer", halfSent(func(int) string { return "Bearer " + viewer })},
 		{"requests that never end, of an account without rights", halfSent(func(int) string { return "Bearer " + nobody })},
-		{"connections without calls", func(t *testing.T) {
-			for range 3000 {
-				conn, err := tls.Dial("tcp", v.server.GRPCAddress, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-				if err != nil {
-					continue // It was displaced.
+		{"refused calls that end in centuries", func(t *testing.T) {
+			for range 100 {
+				connection := dialRaw(t, v.server.GRPCAddress)
+				for range 2000 {
+					if !connection.header(getRatio, "", "99999999H") {
+						break
+					}
 				}
-				t.Cleanup(func() { _ = conn.Close() })
 			}
 		}},
+		{"calls that are reset at once", func(t *testing.T) {
+			connection := dialRaw(t, v.server.GRPCAddress)
+			for range 20_000 {
+				connection.header(getRatio, "Bearer "+viewer, "")
+				connection.reset()
+			}
+		}},
+		{"health watches of services with long names", func(t *testing.T) {
+			for n := range 40 {
+				connection := dialRaw(t, v.server.GRPCAddress)
+				for i := range 250 {
+					request, err := proto.Marshal(&healthv1.HealthCheckRequest{Service: fmt.Sprintf("%d-%d-%s", n, i, strings.Repeat("x", 60<<10))})
+					if err != nil {
+						t.Fatal(err)
+					}
+					connection.header(healthv1.Health_Watch_FullMethodName, "", "")
+					connection.data(uint32(len(request)), request)
+				}
+			}
+		}},
+		{"manifests of a viewer that never end", func(t *testing.T) { v.sendHalfManifests(t, viewer, 200) }},
+		{"connections without calls", func(t *testing.T) { v.connect(t, 3000) }},
 		{"manifests of a viewer", func(t *testing.T) {
 			c := v.dial(t, viewer)
 			for _, text := range []string{aliases(), strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 20_000), "apiVersion: v1\nkind: Pod\nspec: {containers: [" + strings.Repeat("{name: a},", 100_000) + "]}"} {
@@ -88,6 +108,31 @@ func TestHostile(t *testing.T) {
 			t.Errorf("a new caller is refused: %v", err)
 		}
 	})
+	t.Run("connections without calls do not keep a new caller out", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		flood := make(chan struct{})
+		go func() {
+			defer close(flood)
+			for ctx.Err() == nil {
+				v.connect(t, 50)
+			}
+		}()
+		for n := range 5 {
+			newcomer := v.dial(t, v.token(t, fmt.Sprint("newcomer-", n), "workload-resizer-viewer"))
+			if _, err := newcomer.ListRatios(t.Context()); err != nil {
+				t.Errorf("a new caller is refused: %v", err)
+			}
+		}
+		cancel()
+		<-flood
+	})
+	t.Run("manifests that never end do not keep another caller's out", func(t *testing.T) {
+		v.sendHalfManifests(t, viewer, 200)
+		response, err := v.bystander.PreviewManifest(t.Context(), "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a}]}")
+		if err != nil || len(response.GetObjects()) != 1 {
+			t.Errorf("got %v, %v", response, err)
+		}
+	})
 	t.Run("a call with a forged token learns why it is refused", func(t *testing.T) {
 		c := v.dial(t, forged)
 		_, err := c.ListRatios(t.Context())
@@ -104,35 +149,4 @@ func TestHostile(t *testing.T) {
 			t.Errorf("the reason is %q", reason)
 		}
 	})
-}
-
-// aliases is a YAML document of 120 KB whose aliases stand for gigabytes.
-func aliases() string {
-	return "apiVersion: v1\nkind: Pod\nx: &a " + strings.Repeat("y", 60<<10) + "\nz: [" + strings.Repeat("*a,", 20<<10) + "]\n"
-}
-
-// forgedToken returns a token with the key ID and the claims of another, signed with another key.
-func forgedToken(t *testing.T, token string) string {
-	t.Helper()
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims := map[string]any{}
-	if err := parsed.UnsafeClaimsWithoutVerification(&claims); err != nil {
-		t.Fatal(err)
-	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: parsed.Headers[0].KeyID}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	forged, err := jwt.Signed(signer).Claims(claims).Serialize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return forged
 }

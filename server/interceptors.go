@@ -17,8 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/rules"
 )
 
-// The order is the same for unary calls and streams. First comes the arrival of the request,
-// which ends the time limit for it. Metrics come next, so that denied calls count, and recovery
+// The order is the same for unary calls and streams. First come the refusals of tap and the
+// arrival of the request, which ends the time limit for it. Metrics come next, so that denied calls count, and recovery
 // inside them, so that a panic is counted and logged as the error that it becomes. Cheap checks
 // come before expensive ones: the rate of calls, rights, other limits, then the rules of the
 // API.
@@ -60,6 +60,7 @@ func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterc
 
 func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
+		refuseStream,
 		g.pending.Stream,
 		metrics.StreamServerInterceptor(),
 		logStream,

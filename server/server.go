@@ -74,7 +74,6 @@ func New(config Config) *Server {
 			grpc.Creds(transport),
 			grpc.ConnectionTimeout(connectionTimeout),
 			grpc.InTapHandle(guards.tap),
-			grpc.StatsHandler(lifetimes{}),
 			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
 			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
 			grpc.NumStreamWorkers(streamWorkers),

@@ -52,4 +52,17 @@ func aMissingConfigurationIsReportedEverywhere(t *testing.T) {
 	if err != nil || health.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("health is %v, %v", health, err)
 	}
+	for service, want := range map[string]healthv1.HealthCheckResponse_ServingStatus{
+		"": healthv1.HealthCheckResponse_NOT_SERVING,
+		workloadresizerv1.PlanService_ServiceDesc.ServiceName: healthv1.HealthCheckResponse_NOT_SERVING,
+		"made.up.Service": healthv1.HealthCheckResponse_SERVICE_UNKNOWN,
+	} {
+		watch, err := healthv1.NewHealthClient(r.conn).Watch(t.Context(), &healthv1.HealthCheckRequest{Service: service})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if health, err := watch.Recv(); err != nil || health.GetStatus() != want {
+			t.Errorf("the health of %q is %v, %v", service, health, err)
+		}
+	}
 }

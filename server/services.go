@@ -16,44 +16,44 @@ import (
 
 // register creates and registers the services.
 func (s *Server) register() {
-	config := &s.config
+	config, to := &s.config, registrar{s.grpc}
 	telling := ratioservice.Config{Store: config.Ratios, Overrides: config.Overrides, Viewer: config.Access, Watches: s.watches, Slots: limits.NewSlots(config.Limits.Previews)}
 	if !config.standalone() {
 		telling.Impacts = config.Reconciler
 	}
 	s.ratios = ratioservice.New(telling)
-	s.ratios.Register(s.grpc)
-	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving()}).Register(s.grpc)
+	s.ratios.Register(to)
+	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving()}).Register(to)
 	if config.standalone() {
 		// Registered so that calls are refused with the reason STANDALONE.
-		workloadresizerv1.RegisterPauseServiceServer(s.grpc, workloadresizerv1.UnimplementedPauseServiceServer{})
-		workloadresizerv1.RegisterBenchmarkServiceServer(s.grpc, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
-		workloadresizerv1.RegisterResizeServiceServer(s.grpc, workloadresizerv1.UnimplementedResizeServiceServer{})
+		workloadresizerv1.RegisterPauseServiceServer(to, workloadresizerv1.UnimplementedPauseServiceServer{})
+		workloadresizerv1.RegisterBenchmarkServiceServer(to, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
+		workloadresizerv1.RegisterResizeServiceServer(to, workloadresizerv1.UnimplementedResizeServiceServer{})
 	} else {
-		s.registerOfCluster()
+		s.registerOfCluster(to)
 	}
-	s.health.Register(s.grpc)
+	s.health.Register(to)
 	if config.Reflection {
-		reflection.Register(s.grpc)
+		reflection.Register(to)
 	}
 	if config.Channelz {
-		channelz.RegisterChannelzServiceToServer(s.grpc)
+		channelz.RegisterChannelzServiceToServer(to)
 	}
 }
 
 // registerOfCluster creates and registers the services that need a cluster.
-func (s *Server) registerOfCluster() {
+func (s *Server) registerOfCluster(to registrar) {
 	config := &s.config
 	held := holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access})
-	held.Register(s.grpc)
+	held.Register(to)
 	benchmarks.New(benchmarks.Config{
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
-	}).Register(s.grpc)
+	}).Register(to)
 	resizes.New(resizes.Config{
 		Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches, Restorer: held,
 		Replica: status.New(status.Config{
 			Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds,
 			Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, Election: config.Election,
 		}),
-	}).Register(s.grpc)
+	}).Register(to)
 }

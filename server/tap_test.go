@@ -9,19 +9,23 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 )
 
-// The context of a refused call ends with its connection, however late its deadline is.
-func TestLifetimes(t *testing.T) {
+// A refused call ends at once, before its request is there, and takes the timer of its deadline
+// with it.
+func TestRefusal(t *testing.T) {
 	calls := make(chan context.Context, 1)
-	s := grpc.NewServer(grpc.StatsHandler(lifetimes{}), grpc.InTapHandle(func(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	refused := status.Error(codes.Unauthenticated, "refused")
+	s := grpc.NewServer(grpc.ChainStreamInterceptor(refuseStream), grpc.InTapHandle(func(ctx context.Context, _ *tap.Info) (context.Context, error) {
 		calls <- ctx
-		return ctx, status.Error(codes.Unauthenticated, "refused")
+		return context.WithValue(ctx, refusalKey{}, refused), nil
 	}))
 	t.Cleanup(s.Stop)
+	healthv1.RegisterHealthServer(registrar{s}, health.NewServer())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -31,21 +35,23 @@ func TestLifetimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	if _, err := healthv1.NewHealthClient(conn).Check(ctx, nil); status.Code(err) != codes.Unauthenticated {
-		t.Fatalf("got %v, want the call refused", err)
-	}
-	refused := <-calls
-	if refused.Err() != nil {
-		t.Fatal("the call ended with its refusal; gRPC no longer needs the help")
-	}
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-refused.Done():
-	case <-time.After(30 * time.Second):
-		t.Error("the call outlasts its connection")
+	t.Cleanup(func() { _ = conn.Close() })
+	for _, method := range []grpc.StreamDesc{{StreamName: "Check"}, {StreamName: "Watch", ServerStreams: true}} {
+		t.Run(method.StreamName, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 1000*time.Hour)
+			defer cancel()
+			call, err := conn.NewStream(ctx, &method, "/grpc.health.v1.Health/"+method.StreamName) // No request is sent.
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := call.RecvMsg(new(healthv1.HealthCheckResponse)); status.Code(err) != codes.Unauthenticated {
+				t.Fatalf("got %v, want the call refused", err)
+			}
+			select {
+			case <-(<-calls).Done():
+			case <-time.After(30 * time.Second):
+				t.Error("the deadline of the call outlasts it")
+			}
+		})
 	}
 }

@@ -93,8 +93,7 @@ func Used(remote net.Addr, caller string) {
 }
 
 // Refused notes that a call on the connection with this remote address was refused by its
-// headers. What gRPC remembers of such a call can last as long as the connection, so one with
-// many of them is closed.
+// headers. A connection with many of them is closed: whoever makes so many has to begin anew.
 func Refused(remote net.Addr) {
 	conn := connectionOf(remote)
 	if conn == nil {

@@ -1,46 +1,24 @@
 package deploy
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // TestAccountGuard tries with the server's own account what a stolen token could do to pods.
 func TestAccountGuard(t *testing.T) {
 	t.Parallel()
-	cluster := localcluster.ForTest(t, "")
-	config := cluster.Config()
-	if err := localcluster.Apply(t.Context(), config, append(Base(), AccountGuard())...); err != nil {
-		t.Fatal(err)
-	}
-	g := &guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount)}
-	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
-	if _, err := g.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	probe := g.pod(t, "node")
-	tries := 0
-	localcluster.Eventually(t, "the policy to be in effect", func() error {
-		tries++ // A patch that changes nothing is never refused.
-		err := patchPod(t.Context(), g.server, probe, fmt.Sprintf(`{"metadata":{"labels":{"probe":"%d"}}}`, tries), "")
-		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
-		}
-		return nil
+	g := newGuarded(t, AccountGuard())
+	g.awaitPolicy(t, func(probe *corev1.Pod, n int) error {
+		return patchPod(t.Context(), g.server, probe, fmt.Sprintf(`{"metadata":{"labels":{"probe":"%d"}}}`, n), "")
 	})
 	labeled := g.pod(t, "node")
 	if err := patchPod(t.Context(), g.admin, labeled, `{"metadata":{"labels":{"app":"web"},"annotations":{"team":"shop"},"finalizers":["example.com/keep"],`+

@@ -1,11 +1,15 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -16,10 +20,42 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// guarded is a cluster with the annotation guard.
+// guarded is a cluster with a policy that guards pods.
 type guarded struct {
+	config                 *rest.Config
 	admin, server, meddler kubernetes.Interface
 	count                  int
+}
+
+// newGuarded returns a cluster with the base, a node, and the policy.
+func newGuarded(t *testing.T, policy []byte) *guarded {
+	t.Helper()
+	config := localcluster.ForTest(t, "").Config()
+	if err := localcluster.Apply(t.Context(), config, append(Base(), policy)...); err != nil {
+		t.Fatal(err)
+	}
+	g := &guarded{config: config, admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount)}
+	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
+	if _, err := g.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// awaitPolicy waits until a change of a pod is refused. The change differs each time, since
+// one that changes nothing is never refused.
+func (g *guarded) awaitPolicy(t *testing.T, change func(probe *corev1.Pod, n int) error) {
+	t.Helper()
+	probe := g.pod(t, "node")
+	tries := 0
+	localcluster.Eventually(t, "the policy to be in effect", func() error {
+		tries++
+		if err := change(probe, tries); !apierrors.IsForbidden(err) {
+			return fmt.Errorf("it is not: %w", cmp.Or(err, errors.New("everything is allowed")))
+		}
+		return nil
+	})
 }
 
 func as(t *testing.T, config *rest.Config, namespace, account string) kubernetes.Interface {

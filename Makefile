@@ -153,6 +153,17 @@ test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the olde
 test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine.
 	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
 
+# The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
+FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzLast server/rules.FuzzRequests server/translate.FuzzSelector
+FUZZ_TIME ?= 10m
+
+.PHONY: fuzz
+fuzz: ## Try random input on each parser of bytes that callers send, ten minutes each (FUZZ_TIME=1m FUZZ=server/paging.FuzzLast).
+	@for test in $(FUZZ); do \
+	  echo "$$test"; \
+	  go test "./$${test%.*}" -run '^$$' -fuzz "^$${test##*.}\$$" -fuzztime $(FUZZ_TIME) || exit 1; \
+	done
+
 .PHONY: test-chaos
 test-chaos: bin/testcluster ## Kill the reconciler during its writes, and make its calls fail.
 	$(GO_TEST) -count=1 -timeout=20m ./test/chaos

@@ -2,16 +2,13 @@ package manifest
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
-// A manifest takes at most this many times its size in memory, and what a small one takes.
-const mostMemory, smallMemory = 64, 4 << 20
-
+// A manifest takes little memory, however it is made.
 func TestMemory(t *testing.T) {
 	const size = 1 << 20
 	fill := func(text string) string { return strings.Repeat(text, size/len(text)) }
@@ -36,38 +33,7 @@ func TestMemory(t *testing.T) {
 		"many pods":               fill(`{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"a"}]}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			used := memoryOf(func() { _, _ = Read([]byte(text), "ReplicaSet") })
-			t.Logf("%d bytes take %d times as much memory", len(text), used/len(text))
-			if most := mostMemory*len(text) + smallMemory; used > most {
-				t.Errorf("%d bytes of text take %d bytes of memory, more than %d", len(text), used, most)
-			}
+			footprint.Check(t, len(text), func() { _, _ = Read([]byte(text), "ReplicaSet") })
 		})
-	}
-}
-
-// memoryOf returns how many bytes of the heap were used at most while f ran.
-func memoryOf(f func()) int {
-	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	used := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	before := used()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	most := before
-	for {
-		select {
-		case <-done:
-			return int(most - before)
-		default:
-			most = max(most, used())
-			runtime.Gosched()
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 const podSpec = `{containers: [{name: app, image: a, resources: {requests: {cpu: 1}}}]}`
@@ -192,7 +193,9 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(of("v1", "Pod", podSpec)))
 	f.Add([]byte("--- {}\n{\"kind\": 1}{}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := Read(text, "ReplicaSet")
+		var m *Manifest
+		var err error
+		footprint.CheckAllocated(t, len(text), func() { m, err = Read(text, "ReplicaSet") })
 		if err != nil {
 			return
 		}

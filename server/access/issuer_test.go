@@ -25,7 +25,7 @@ type signer struct {
 	key *ecdsa.PrivateKey
 }
 
-func newSigner(t *testing.T, id string) *signer {
+func newSigner(t testing.TB, id string) *signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -35,7 +35,7 @@ func newSigner(t *testing.T, id string) *signer {
 }
 
 // token returns a token of ann; an empty audience means none.
-func (s *signer) token(t *testing.T, issuer, audience string, expiry time.Time) string {
+func (s *signer) token(t testing.TB, issuer, audience string, expiry time.Time) string {
 	t.Helper()
 	claims := josejwt.Claims{Issuer: issuer, Expiry: josejwt.NewNumericDate(expiry), Subject: "ann"}
 	if audience != "" {
@@ -45,7 +45,7 @@ func (s *signer) token(t *testing.T, issuer, audience string, expiry time.Time) 
 }
 
 // sign returns a token with these claims.
-func (s *signer) sign(t *testing.T, claims any) string {
+func (s *signer) sign(t testing.TB, claims any) string {
 	t.Helper()
 	signing, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: s.key, KeyID: s.id}}, nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *signer) sign(t *testing.T, claims any) string {
 }
 
 // publishing returns an Issuer that has read the keys of the signers.
-func publishing(t *testing.T, signers ...*signer) *Issuer {
+func publishing(t testing.TB, signers ...*signer) *Issuer {
 	t.Helper()
 	var keys jose.JSONWebKeySet
 	for _, s := range signers {

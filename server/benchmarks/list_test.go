@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 func TestListBenchmarks(t *testing.T) {
@@ -102,7 +103,10 @@ func FuzzParseBenchmarksToken(f *testing.F) {
 	f.Add("")
 	f.Add("MSBhAGI")
 	f.Fuzz(func(t *testing.T, token string) {
-		if key, err := parseBenchmarksToken(token); err == nil && benchmarksToken(key) != token {
+		var key *estimate.Key
+		var err error
+		footprint.CheckAllocated(t, len(token), func() { key, err = parseBenchmarksToken(token) })
+		if err == nil && benchmarksToken(key) != token {
 			t.Errorf("%q is %v, which has the token %q", token, key, benchmarksToken(key))
 		}
 	})

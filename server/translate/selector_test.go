@@ -1,0 +1,31 @@
+package translate
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/workload-resizer/workload-resizer/test/footprint"
+)
+
+// A selector that is accepted means the same when it is written and read again.
+func FuzzSelector(f *testing.F) {
+	for _, text := range []string{"", "app=web,tier!=cache", "a in (b, c),!d", "a>1,b notin (c)"} {
+		f.Add(text, "app", "web")
+	}
+	f.Fuzz(func(t *testing.T, text, key, value string) {
+		var selector labels.Selector
+		var err error
+		footprint.CheckAllocated(t, len(text), func() { selector, err = Selector(text) })
+		if err != nil {
+			return
+		}
+		again, err := Selector(selector.String())
+		if err != nil {
+			t.Fatalf("%q becomes %q: %v", text, selector, err)
+		}
+		if set := (labels.Set{key: value}); selector.Matches(set) != again.Matches(set) {
+			t.Errorf("%q and %q differ for %v", selector, again, set)
+		}
+	})
+}

@@ -9,12 +9,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// factor returns a/b exactly and in lowest terms. It reads each float as the shortest decimal
-// that represents it: 1.3 is 13/10, as its author meant, not the nearest binary number. If the
-// fraction needs more than 63 bits, the most significant bits are kept: the relative error is
-// below 10⁻¹⁵ for factors from 0.001 to 1000. Both a and b must be finite and above 0.
-func factor(a, b float64) sizing.Factor {
-	x := new(big.Rat).Quo(decimal(a), decimal(b))
+// factor returns x, which must be above 0, as a factor. If the fraction needs more than 63 bits,
+// the most significant bits are kept: the relative error is below 10⁻¹⁵ for factors from 0.001
+// to 1000.
+func factor(x *big.Rat) sizing.Factor {
 	num, den := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
 	excess := uint(max(63, num.BitLen(), den.BitLen()) - 63)
 	num.Rsh(num, excess)
@@ -33,7 +31,8 @@ func product(a, b float64) float64 {
 	return p
 }
 
-// decimal returns the shortest decimal that represents a float.
+// decimal returns the shortest decimal that represents a float: 1.3 is 13/10, as its author
+// meant, not the nearest binary number. The float must be finite.
 func decimal(f float64) *big.Rat {
 	x, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
 	if !ok {

@@ -1,6 +1,9 @@
 package ratios
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // Merge merges layers, in order of precedence, into a table. It ignores nil layers. The rules
 // come from the first layer that has any. The error describes what the merged layers lack.
@@ -18,6 +21,7 @@ func Merge(layers []*Layer) (*Table, error) {
 		if !bounded && layer.Bounds != nil {
 			globals.Bounds, bounded = *layer.Bounds, true
 		}
+		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -33,6 +37,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	if globals.Baseline == "" {
 		return nil, errors.New("no source names a baseline node type")
 	}
+	globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio)
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}
@@ -49,6 +54,6 @@ func Merge(layers []*Layer) (*Table, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
-	t.Revision = revision(t.profiles)
+	t.Revision, t.implausible = revision(t.profiles), findImplausible(t.profiles)
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -19,6 +20,9 @@ type Profile struct {
 	Baseline string
 	// Bounds applies to every node type.
 	Bounds Bounds
+	// MaxSpeedRatio is how many times faster or slower than the baseline a node type
+	// may be to be used.
+	MaxSpeedRatio float64
 
 	match   matcher
 	entries map[string]*Entry
@@ -37,6 +41,9 @@ type Entry struct {
 	CPUFactor sizing.Factor
 	// MemoryFactor is what memory requests are multiplied by.
 	MemoryFactor sizing.Factor
+	// Implausible says why the node type is not used: its ratio is beyond
+	// MaxSpeedRatio. It is empty if the node type is used.
+	Implausible string
 }
 
 // Lookup returns the entry of a node type.
@@ -58,14 +65,15 @@ func (p *Profile) NodeTypes() []string { return p.names }
 // with returns the profile that results from applying a rule to the globals p. The error
 // describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
-	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds), match: newMatcher(r.Match)}
+	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
+		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), match: newMatcher(r.Match)}
 	switch {
 	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)
 	case !q.Bounds.Memory.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the memory min is above the max", r.Name)
 	}
-	if q.Baseline == p.Baseline && len(r.Ratios) == 0 {
+	if q.Baseline == p.Baseline && q.MaxSpeedRatio == p.MaxSpeedRatio && len(r.Ratios) == 0 {
 		q.entries, q.names = p.entries, p.names
 		return q, nil
 	}
@@ -92,9 +100,11 @@ func (p *Profile) complete() error {
 	if !ok {
 		return fmt.Errorf("the baseline node type %q has no ratio", p.Baseline)
 	}
+	limit, baseCPU, baseMemory := decimal(p.MaxSpeedRatio), decimal(baseline.Ratio.CPUPerf), decimal(baseline.Ratio.MemoryPerf)
 	for _, e := range p.entries {
-		e.CPUFactor = factor(baseline.Ratio.CPUPerf, e.Ratio.CPUPerf)
-		e.MemoryFactor = factor(baseline.Ratio.MemoryPerf, e.Ratio.MemoryPerf)
+		cpu, memory := new(big.Rat).Quo(baseCPU, decimal(e.Ratio.CPUPerf)), new(big.Rat).Quo(baseMemory, decimal(e.Ratio.MemoryPerf))
+		e.CPUFactor, e.MemoryFactor = factor(cpu), factor(memory)
+		e.Implausible = p.implausible(e, baseline, limit, cpu, memory)
 	}
 	p.names = slices.Sorted(maps.Keys(p.entries))
 	return nil

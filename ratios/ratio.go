@@ -65,6 +65,9 @@ type Layer struct {
 	RelativeTo string
 	// Bounds is nil if the provider sets none.
 	Bounds *Bounds
+	// MaxSpeedRatio is how many times faster or slower than its baseline a node type
+	// may be to be used: finite and at least 1, or 0 if the provider sets none.
+	MaxSpeedRatio float64
 	// Rules apply to some pods only. The first rule that matches a pod is used.
 	Rules []Rule
 }

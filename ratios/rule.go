@@ -14,6 +14,8 @@ type Rule struct {
 	Ratios map[string]Ratio
 	// Bounds override the global bounds, each end separately.
 	Bounds BoundsOverride
+	// MaxSpeedRatio is finite and at least 1; 0 if the global maximum applies.
+	MaxSpeedRatio float64
 }
 
 // BoundsOverride replaces individual ends of Bounds.

@@ -85,12 +85,18 @@ func TestActuator(t *testing.T) {
 	t.Run("resizes sidecars if enabled", s.sidecars)
 	t.Run("the loop keeps pods at their desired size", s.loop) // It changes its node, so no other test may use that node.
 	t.Run("the loop follows the CPU models of nodes", s.models)
+	t.Run("the loop uses no implausible ratios", s.implausible)
 	t.Run("the loop continues while events hang", s.hangingEvents)
 }
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {
 	t.Helper()
-	n := podtest.Node("n4")
+	return s.nodeOf(t, name, "n4")
+}
+
+func (s *apiServer) nodeOf(t *testing.T, name, nodeType string) *corev1.Node {
+	t.Helper()
+	n := podtest.Node(nodeType)
 	n.Name = name
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("100")}
 	n.Status.Capacity = n.Status.Allocatable

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
@@ -46,12 +48,30 @@ func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
 	return d.layer(from), nil
 }
 
-// Validate checks a document like Parse. It returns the number of global node types and of
-// rules.
+// Check returns what is wrong with a document, as Parse does.
+func Check(text []byte) error {
+	_, err := Parse(text, ratios.Provenance{})
+	return err
+}
+
+// Validate checks a document like Parse. Node types whose ratios are implausible are faults,
+// too: the server accepts the document, but does not use these types. Validate returns the
+// number of global node types and of rules.
 func Validate(text []byte) (nodeTypes, rules int, err error) {
-	layer, err := Parse(text, ratios.Provenance{})
+	layer, err := Parse(text, ratios.Provenance{Source: FileName})
 	if err != nil {
 		return 0, 0, err
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		return 0, 0, Faults{err.Error()} // Parse has checked everything that Merge does.
+	}
+	var faults Faults
+	for _, i := range table.Implausible() {
+		faults.Add(cmp.Or(i.Rule, reader.Join("nodeTypes", i.NodeType)), "%s", i.Why)
+	}
+	if len(faults) > 0 {
+		return 0, 0, faults
 	}
 	return len(layer.Ratios), len(layer.Rules), nil
 }

@@ -30,6 +30,8 @@ func TestParse(t *testing.T) {
 	t.Run("accepts bounds up to the size of machines and open bounds", acceptsBoundsUpToTheSizeOfMachinesAndOpenBounds)
 	t.Run("ignores empty documents after the document", ignoresEmptyDocumentsAfterTheDocument)
 	t.Run("names every fault with its path", namesEveryFaultWithItsPath)
+	t.Run("reads the maximum speed ratio of the globals and of rules", readsTheMaximumSpeedRatioOfTheGlobalsAndOfRules)
+	t.Run("rejects a maximum speed ratio below 1", rejectsAMaximumSpeedRatioBelow1)
 	t.Run("rejects a performance that is not a finite number above 0", rejectsAPerformanceThatIsNotAFiniteNumberAbove0)
 }
 
@@ -144,6 +146,25 @@ func rejectsAPerformanceThatIsNotAFiniteNumberAbove0(t *testing.T) {
 		_, err := Parse([]byte("baselineNodeType: a\nnodeTypes: {a: {cpuPerf: "+bad+", memPerf: 1}}"), ratios.Provenance{})
 		if err == nil || !strings.Contains(err.Error(), "nodeTypes.a.cpuPerf") {
 			t.Errorf("cpuPerf %s: %v", bad, err)
+		}
+	}
+}
+
+func readsTheMaximumSpeedRatioOfTheGlobalsAndOfRules(t *testing.T) {
+	got, err := Parse([]byte(published+"maxSpeedRatio: 1\npodLabels: {env: {test: {maxSpeedRatio: 7.5}, live: {baselineNodeType: n4}}}\n"), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.MaxSpeedRatio != 1 || len(got.Rules) != 2 || got.Rules[0].MaxSpeedRatio != 7.5 || got.Rules[1].MaxSpeedRatio != 0 {
+		t.Errorf("maximum %v, rules %+v", got.MaxSpeedRatio, got.Rules)
+	}
+}
+
+func rejectsAMaximumSpeedRatioBelow1(t *testing.T) {
+	for _, bad := range []string{"0", "0.999", "-5", ".nan", ".inf", "1e999", `"5"`, "5x", "~", "[5]"} {
+		_, err := Parse([]byte(published+"maxSpeedRatio: "+bad), ratios.Provenance{})
+		if err == nil || !strings.HasPrefix(err.Error(), "maxSpeedRatio: line 10: must be a finite number of at least 1, such as 5, not ") {
+			t.Errorf("maxSpeedRatio %s: %v", bad, err)
 		}
 	}
 }

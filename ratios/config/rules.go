@@ -30,7 +30,7 @@ func readRule(v reader.Value, more reader.Known) *rule {
 	keys := r.keys()
 	maps.Copy(keys, more)
 	if v.Fields(keys) && r.isEmpty() {
-		v.Fault("sets nothing: add baselineNodeType, nodeTypes or bounds")
+		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds or maxSpeedRatio")
 	}
 	return r
 }
@@ -108,7 +108,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 			key.key(v, name)
 			before := len(*into)
 			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
-				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes or bounds")
+				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds or maxSpeedRatio")
 			}
 		})
 	}

@@ -15,10 +15,12 @@ type section struct {
 	baseline    string
 	ratios      map[string]ratios.Ratio
 	cpu, memory ends
+	// maxSpeedRatio is 0 if it is not set.
+	maxSpeedRatio float64
 }
 
 func (s *section) isEmpty() bool {
-	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{})
+	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0
 }
 
 // keys returns the keys of a section.
@@ -39,6 +41,7 @@ func (s *section) keys() reader.Known {
 		"bounds": func(v reader.Value) {
 			v.Fields(reader.Known{"cpu": s.cpu.read(cpuBound), "memory": s.memory.read(memoryBound)})
 		},
+		"maxSpeedRatio": speedRatio(&s.maxSpeedRatio),
 	}
 }
 

@@ -33,6 +33,18 @@ func perf(into *float64) func(reader.Value) {
 	}
 }
 
+// speedRatio reads a maximum speed ratio: a finite number that is at least 1.
+func speedRatio(into *float64) func(reader.Value) {
+	return func(v reader.Value) {
+		f, ok := v.Number()
+		if !ok || !ratios.ValidMaxSpeedRatio(f) {
+			v.Fault("must be a finite number of at least 1, such as %d, not %s", ratios.DefaultMaxSpeedRatio, v)
+			return
+		}
+		*into = f
+	}
+}
+
 // syntax returns what is wrong with a text; nothing if the text is valid.
 type syntax func(string) []string
 

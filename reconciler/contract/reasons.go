@@ -64,6 +64,9 @@ const (
 	NodeTypeUnlabelled Reason = "NodeTypeUnlabelled"
 	// UnknownNodeType: the node's type has no ratio.
 	UnknownNodeType Reason = "UnknownNodeType"
+	// ImplausibleRatio: the node's type would be faster or slower than the baseline by more
+	// than maxSpeedRatio.
+	ImplausibleRatio Reason = "ImplausibleRatio"
 	// InvalidAnnotation: an original is missing, unreadable or not trustworthy.
 	InvalidAnnotation Reason = "InvalidAnnotation"
 	// QOSClassChange: the resize would change the pod's QoS class, which the
@@ -163,6 +166,7 @@ var reasons = []Info{
 	{NodeNotFound, Silent, "The pod's node is unknown."},
 	{NodeTypeUnlabelled, Warning, "No label of the node names its type."},
 	{UnknownNodeType, Warning, "The node's type has no ratio."},
+	{ImplausibleRatio, Warning, "The node's type would be more than `maxSpeedRatio` times faster or slower than the baseline, so its ratio is not used."},
 	{InvalidAnnotation, Warning, "An original is missing, unreadable or not trustworthy; the request or limit that depends on it stays unchanged."},
 	{QOSClassChange, Warning, "The resize would change the pod's QoS class, which the API server forbids."},
 	{PodLevelResources, Warning, "The pod has pod-level resources (`spec.resources`), which take precedence over the resources of its containers."},

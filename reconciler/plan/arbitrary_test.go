@@ -32,6 +32,9 @@ func (a arbitrary) nodeType() string { return nodeTypes[a.IntN(len(nodeTypes))] 
 func (a arbitrary) table(t testing.TB) *ratios.Table {
 	t.Helper()
 	layer := &ratios.Layer{Baseline: a.nodeType(), Ratios: a.ratios(), Bounds: &ratios.Bounds{CPU: a.bounds(1e6), Memory: a.bounds(1 << 40)}}
+	if !a.oneIn(4) { // Most ratios must be used.
+		layer.MaxSpeedRatio = math.MaxFloat64
+	}
 	if a.oneIn(3) {
 		zero := int64(0)
 		layer.Rules = []ratios.Rule{{

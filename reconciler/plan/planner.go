@@ -47,6 +47,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	}
 	plan.fillOriginals(s.Pod)
 	plan.scaleAll(bounds)
+	if entry.Implausible != "" {
+		return plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Implausible})
+	}
 	p.external(plan, bounds)
 	plan.explainUnknown()
 	p.withhold(plan, s)

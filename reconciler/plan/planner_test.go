@@ -188,6 +188,8 @@ func TestPlanSkips(t *testing.T) {
 		{"a node without a label", podtest.Pod(plain), &corev1.Node{}, contract.NodeTypeUnlabelled, "none of the labels cloud.google.com/machine-family, "},
 		{"a node whose CPU model has no ratio", podtest.Pod(plain), modeled("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
 		{"a node type without a ratio", podtest.Pod(plain), podtest.Node("c3"), contract.UnknownNodeType, `type "c3" (label cloud.google.com/machine-family)`},
+		{"a node type whose ratio is implausible", podtest.Pod(plain), podtest.Node("typo"), contract.ImplausibleRatio, "typo would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: "},
+		{"a pod that was resized before the ratio became implausible", podtest.Pod(plain, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "applied-instance-type", "typo")), podtest.Node("typo"), contract.ImplausibleRatio, "typo would be"},
 		{"an original that is not a quantity", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "much")), podtest.Node("n4"), contract.InvalidAnnotation, `original-cpu.app: "much" is not a quantity`},
 		{"an original of 0", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "0")), podtest.Node("n4"), contract.InvalidAnnotation, `"0" is not greater than 0`},
 		{"a negative original", podtest.Pod(plain, podtest.Annotated("original-cpu.app", "-1")), podtest.Node("n4"), contract.InvalidAnnotation, `"-1" is negative`},

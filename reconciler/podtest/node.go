@@ -15,7 +15,8 @@ import (
 const GiB = 1 << 30
 
 // Table returns the published example: n4 is 1.25 times as fast as n2d. It adds big, which
-// also has more memory performance, and slow, which needs 1.25 times the cpu.
+// also has more memory performance, slow, which needs 1.25 times the cpu, and typo, whose ratio
+// is implausible.
 func Table(t testing.TB) *ratios.Table {
 	t.Helper()
 	table, err := ratios.Merge([]*ratios.Layer{{
@@ -25,6 +26,7 @@ func Table(t testing.TB) *ratios.Table {
 			"n4":   {CPUPerf: 1.25, MemoryPerf: 1},
 			"big":  {CPUPerf: 2, MemoryPerf: 2},
 			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
+			"typo": {CPUPerf: 125, MemoryPerf: 1},
 		},
 		Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 * GiB}},
 	}})

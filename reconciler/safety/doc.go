@@ -7,8 +7,8 @@
 //  1. Scope, for any size: NotScheduled, StaticPod, NotOwned, Terminating,
 //     Finished, OptedOut, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
 //     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
-//  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType;
-//     then earlier attempts: ResizeInfeasible or ResizeError (refused),
+//  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType,
+//     ImplausibleRatio; then earlier attempts: ResizeInfeasible or ResizeError (refused),
 //     ResizeInProgress, ResizeDeferred.
 //  3. Change, for the desired size: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
 //     NodePressure, NodeCapacity, QuotaExceeded.

@@ -16,7 +16,7 @@ import (
 var startStandalone = standalone.Start
 
 // offline returns a planner with the configuration in a file, in any form that "config
-// validate" accepts.
+// validate" reads. Plans show which ratios are implausible.
 func offline(ctx context.Context, file string) (plans workloadresizerv1.PlanServiceClient, stop func() error, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -28,7 +28,7 @@ func offline(ctx context.Context, file string) (plans workloadresizerv1.PlanServ
 	}
 	err = found[0].Err
 	if err == nil {
-		_, _, err = config.Validate(found[0].Text)
+		err = config.Check(found[0].Text)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is not valid: %w\nsee \"resizectl config validate -f %s\"", file, err, file)

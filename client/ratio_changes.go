@@ -20,6 +20,7 @@ type ChangeOption func(*ratioChange)
 type ratioChange struct {
 	reason, author, etag       string
 	allowMissing, validateOnly bool
+	allowImplausible           bool
 	expireTime                 *timestamppb.Timestamp
 }
 
@@ -39,6 +40,11 @@ func By(author string) ChangeOption { return func(c *ratioChange) { c.author = a
 // AllowMissing lets SetRatio and UpdateRatioFunc name a node type that is not in the table
 // yet, and DeleteRatio one without an override.
 func AllowMissing() ChangeOption { return func(c *ratioChange) { c.allowMissing = true } }
+
+// AllowImplausible lets SetRatio and UpdateRatioFunc store a ratio that makes node types
+// implausible. Otherwise such a change fails as FAILED_PRECONDITION (reason
+// IMPLAUSIBLE_RATIO).
+func AllowImplausible() ChangeOption { return func(c *ratioChange) { c.allowImplausible = true } }
 
 // ValidateOnly stores nothing; the response reports what the change would mean for the pods.
 func ValidateOnly() ChangeOption { return func(c *ratioChange) { c.validateOnly = true } }
@@ -112,7 +118,7 @@ func (c *Client) DeleteRatio(ctx context.Context, nodeType string, opts ...Chang
 
 func (c *ratioChange) update(ratio *workloadresizerv1.Ratio) *workloadresizerv1.UpdateRatioRequest {
 	return &workloadresizerv1.UpdateRatioRequest{
-		Ratio: ratio, AllowMissing: c.allowMissing, ValidateOnly: c.validateOnly, Reason: c.reason, Author: c.author,
+		Ratio: ratio, AllowMissing: c.allowMissing, AllowImplausible: c.allowImplausible, ValidateOnly: c.validateOnly, Reason: c.reason, Author: c.author,
 	}
 }
 

@@ -66,12 +66,12 @@ func setsAndDeletesARatio(t *testing.T) {
 	server := &changingRatio{}
 	c := server.dial(t)
 	until := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	if _, err := c.SetRatio(t.Context(), "n4", 1.3, 0, Because("measured"), By("ann"), AllowMissing(), ValidateOnly(), Until(until), IfEtag("0")); err != nil {
+	if _, err := c.SetRatio(t.Context(), "n4", 1.3, 0, Because("measured"), By("ann"), AllowMissing(), AllowImplausible(), ValidateOnly(), Until(until), IfEtag("0")); err != nil {
 		t.Fatal(err)
 	}
 	want := &workloadresizerv1.UpdateRatioRequest{
 		Ratio:  &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.3, ExpireTime: timestamppb.New(until), Etag: "0"},
-		Reason: "measured", Author: "ann", AllowMissing: true, ValidateOnly: true,
+		Reason: "measured", Author: "ann", AllowMissing: true, AllowImplausible: true, ValidateOnly: true,
 	}
 	if diff := cmp.Diff(want, server.asked[0], protocmp.Transform()); diff != "" {
 		t.Errorf("wrong update (-want +got):\n%s", diff)

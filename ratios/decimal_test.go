@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// quotient returns a/b.
-func quotient(a, b float64) *big.Rat { return new(big.Rat).Quo(decimal(a), decimal(b)) }
+// ratioOf returns a / b.
+func ratioOf(a, b float64) *big.Rat { return new(big.Rat).Quo(decimal(a), decimal(b)) }
 
 func TestDecimal(t *testing.T) {
 	t.Run("factor is exact for decimals", factorIsExactForDecimals)
@@ -28,7 +28,7 @@ func factorIsExactForDecimals(t *testing.T) {
 		{0.1, 0.3, sizing.Factor{Num: 1, Den: 3}},
 		{1e300, 1e300, sizing.Factor{Num: 1, Den: 1}},
 	} {
-		if got := factor(quotient(tc.a, tc.b)); got != tc.want {
+		if got := factor(ratioOf(tc.a, tc.b)); got != tc.want {
 			t.Errorf("factor(%g, %g) = %v, want %v", tc.a, tc.b, got, tc.want)
 		}
 	}
@@ -38,7 +38,7 @@ func factorOfAnyPerformancesFitsInto63BitsAndIsClose(t *testing.T) {
 	values := []float64{math.SmallestNonzeroFloat64, 1e-300, 1e-9, 0.1, 1.0 / 3, 1, math.Pi, 1e9, 1.2345678901234567e15, 1e300, math.MaxFloat64}
 	for _, a := range values {
 		for _, b := range values {
-			q := factor(quotient(a, b))
+			q := factor(ratioOf(a, b))
 			if q.Num == 0 || q.Den == 0 || q.Num >= 1<<63 || q.Den >= 1<<63 {
 				t.Errorf("factor(%g, %g) = %v does not fit", a, b, q)
 			}

@@ -43,7 +43,7 @@ func reasonOf(t *testing.T, n4, n2d ratios.Ratio, most float64) string {
 	return e.Implausible
 }
 
-// The quotients of the floats next to these decimals are not exactly 5.
+// Some of these decimals have no exact float.
 func aNodeTypeIsUsedUpToTheMaximum(t *testing.T) {
 	for _, tc := range []struct {
 		node, baseline, most float64

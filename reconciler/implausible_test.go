@@ -54,9 +54,9 @@ func (s *apiServer) implausible(t *testing.T) {
 	}
 	onTyped, onOther := podOn(typed), podOn(other)
 	for _, step := range []struct {
-		name         string
+		name               string
 		typed, other, most float64
-		skipped      int
+		skipped            int
 		cpuTyped, cpuOther string
 	}{
 		{"the first ratio is a typing mistake", 125, 1.25, 0, 1, "1", "800m"},

@@ -58,6 +58,19 @@ func (c *ratioCollector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
+// newImplausibleRatios exposes how many node types are not used.
+func newImplausibleRatios(store *ratios.Store) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_implausible_ratios",
+		Help: "Node types that are not used because they would be faster or slower than the baseline by more than maxSpeedRatio, in the globals and in rules.",
+	}, func() float64 {
+		if table := store.Table(); table != nil {
+			return float64(len(table.Implausible()))
+		}
+		return 0
+	})
+}
+
 // sourceCollector exposes the state of the ratio sources.
 type sourceCollector struct {
 	store   *ratios.Store

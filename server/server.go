@@ -61,7 +61,7 @@ func New(config Config) *Server {
 	}
 	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
 	guards := newGuards(&config)
-	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios))
+	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios), newImplausibleRatios(config.Ratios))
 	if config.Certificate != nil {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
 	}

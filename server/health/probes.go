@@ -32,7 +32,7 @@ func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 	if err := h.config.Ratios.Problem(); err != nil {
 		_, _ = fmt.Fprintf(w, "warning: the last good ratios are in effect: %v\n", err)
 	}
-	for _, err := range []error{h.Unstorable(), h.CertificateProblem(), h.unknownOwners()} {
+	for _, err := range []error{h.config.Ratios.ImplausibleRatios(), h.Unstorable(), h.CertificateProblem(), h.unknownOwners()} {
 		if err != nil {
 			_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
 		}

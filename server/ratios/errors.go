@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -20,6 +21,15 @@ func nodeTypeUnknown(nodeType string) error {
 type tableError struct{ err error }
 
 func (e *tableError) Error() string { return strings.ReplaceAll(e.err.Error(), "\n", ": ") }
+
+// implausibleError means that a change would make a ratio implausible.
+type implausibleError struct {
+	ratios.Implausible
+	// field is the field of the request that allows it.
+	field string
+}
+
+func (e *implausibleError) Error() string { return e.String() }
 
 // partError is a fault of one request of a batch. The prefix precedes the names of its
 // fields.
@@ -42,6 +52,7 @@ func overrideError(err error) error {
 	var part *partError
 	var full *override.FullError
 	var table *tableError
+	var implausible *implausibleError
 	switch {
 	case errors.As(err, &etag):
 		return mismatch(err, map[string]string{"nodeType": etag.NodeType, "etag": etag.Etag})
@@ -59,6 +70,8 @@ func overrideError(err error) error {
 		return rpcerror.BadFields(fieldViolations("", field))
 	case errors.As(err, &full):
 		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
+	case errors.As(err, &implausible):
+		return rpcerror.WithMetadata(rpcerror.ImplausibleRatio, err.Error(), map[string]string{"nodeType": implausible.NodeType, "field": implausible.field})
 	case errors.As(err, &table):
 		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has it: %v", err))
 	case errors.Is(err, override.ErrReadOnly):

@@ -28,7 +28,7 @@ func globalRatio(table *ratios.Table, nodeType string, overridable bool) *worklo
 }
 
 func ratioRule(p *ratios.Profile) *workloadresizerv1.RatioRule {
-	rule := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: p.Baseline, Bounds: bounds(p.Bounds)}
+	rule := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: p.Baseline, Bounds: bounds(p.Bounds), MaxSpeedRatio: p.MaxSpeedRatio}
 	for _, nodeType := range p.NodeTypes() {
 		entry, _ := p.Lookup(nodeType)
 		rule.Ratios = append(rule.Ratios, ratio(p.Baseline, entry))
@@ -45,6 +45,7 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 		MemoryFactor: entry.MemoryFactor.Float64(),
 		Baseline:     entry.NodeType == baseline,
 		Provenance:   provenance(entry.Ratio.Provenance),
+		Implausible:  entry.Implausible,
 	}
 	for _, c := range entry.Candidates {
 		r.Candidates = append(r.Candidates, &workloadresizerv1.RatioCandidate{

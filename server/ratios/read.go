@@ -18,6 +18,7 @@ func (s *Service) ListRatios(context.Context, *workloadresizerv1.ListRatiosReque
 		BaselineNodeType: table.Baseline,
 		Bounds:           bounds(table.Bounds),
 		Revision:         table.Revision,
+		MaxSpeedRatio:    table.Profiles()[0].MaxSpeedRatio,
 	}
 	messages := s.log.messages.of(table)
 	for _, nodeType := range table.NodeTypes() {

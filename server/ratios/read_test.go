@@ -42,7 +42,8 @@ func TestListRatios(t *testing.T) {
 			{NodeType: "n4", CpuPerf: 1.25, MemoryPerf: 1, CpuFactor: 0.8, MemoryFactor: 1, Provenance: from,
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 1.25, MemoryPerf: 1, Provenance: from}}},
 		},
-		Sources: []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true}},
+		Sources:       []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true}},
+		MaxSpeedRatio: 5,
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.RatioSource{}, "last_good_time")); diff != "" {
 		t.Error(diff)
@@ -74,6 +75,8 @@ func listRatiosReturnsTheRules(t *testing.T) {
 		Match:    ratios.Criteria{ComputeClass: "Performance"},
 		Baseline: "n4",
 		Ratios:   map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}},
+
+		MaxSpeedRatio: 7,
 	}}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	got, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
@@ -81,7 +84,7 @@ func listRatiosReturnsTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []*workloadresizerv1.RatioRule{{
-		Name: "overrides[0] (critical)", BaselineNodeType: "n4", Bounds: got.GetBounds(),
+		Name: "overrides[0] (critical)", BaselineNodeType: "n4", Bounds: got.GetBounds(), MaxSpeedRatio: 7,
 		Ratios: []*workloadresizerv1.Ratio{
 			{NodeType: "c3", CpuPerf: 2.5, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1},
 			{NodeType: "n2d", CpuPerf: 1, MemoryPerf: 1, CpuFactor: 1.25, MemoryFactor: 1},

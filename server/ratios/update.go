@@ -68,7 +68,8 @@ func (s *Service) update(ctx context.Context, whole writeRequest, requests []*wo
 		patch.Default = s.withoutOverride
 		patches[i], wrong = patch, append(wrong, problems...)
 	}
-	w, err := s.write(ctx, whole, wrong, func(r override.Request) (*override.Change, error) {
+	accept := func(after *ratios.Table) error { return s.checkPlausible(after, requests, prefix) }
+	w, err := s.write(ctx, whole, wrong, accept, func(r override.Request) (*override.Change, error) {
 		made, err := s.config.Overrides.Update(ctx, patches, r)
 		if field, ok := errors.AsType[*override.FieldError](err); ok {
 			if of := slices.IndexFunc(patches, func(p override.Patch) bool { return p.NodeType == field.NodeType }); of >= 0 {

@@ -27,8 +27,8 @@ type writeResult struct {
 }
 
 // write makes or validates a change. wrong has the faults of its request that are already
-// known.
-func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcerror.Violation, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
+// known. accept returns why the resulting table is rejected; nil accepts every table.
+func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcerror.Violation, accept func(*ratios.Table) error, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
 	wrong = append(wrong, fieldViolations("", override.TextFaults(request.GetReason(), request.GetAuthor())...)...)
 	if len(wrong) > 0 {
 		return nil, rpcerror.BadFields(wrong)
@@ -41,6 +41,9 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 		Check: func(layer *ratios.Layer) (err error) {
 			if w.table, err = s.config.Store.WhatIf(override.Source, layer); err != nil {
 				return &tableError{err}
+			}
+			if accept != nil {
+				return accept(w.table)
 			}
 			return nil
 		},
@@ -81,7 +84,9 @@ func (s *Service) DeleteRatio(ctx context.Context, request *workloadresizerv1.De
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	w, err := s.write(ctx, request, nil, func(r override.Request) (*override.Change, error) {
+	// Without the override, a ratio may be implausible. That changes no pod, so it needs no
+	// confirmation.
+	w, err := s.write(ctx, request, nil, nil, func(r override.Request) (*override.Change, error) {
 		return s.config.Overrides.Delete(ctx, override.Deletion{NodeType: request.GetNodeType(), Etag: request.GetEtag(), AllowMissing: request.GetAllowMissing()}, r)
 	})
 	if err != nil {
@@ -95,7 +100,7 @@ func (s *Service) RollbackRatios(ctx context.Context, request *workloadresizerv1
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	w, err := s.write(ctx, request, nil, func(r override.Request) (*override.Change, error) {
+	w, err := s.write(ctx, request, nil, nil, func(r override.Request) (*override.Change, error) {
 		return s.config.Overrides.Rollback(ctx, override.Rollback{To: request.GetToChange(), Newest: request.GetExpectedNewestChange()}, r)
 	})
 	if err != nil {

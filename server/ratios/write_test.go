@@ -174,6 +174,47 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("the ratio after the deletion is %v, %v", response.GetRatio(), err)
 		}
 	})
+	t.Run("an implausible ratio needs allow_implausible", func(t *testing.T) {
+		s := service(t)
+		request := cpu("n4", 125)
+		_, err := s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override)")
+		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
+		if info.GetMetadata()["field"] != "allow_implausible" || s.get("n4").GetCpuPerf() != 1.25 {
+			t.Errorf("details %v, in effect: %v", info, s.get("n4"))
+		}
+		request.ValidateOnly = true
+		_, err = s.UpdateRatio(s.ctx, request)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "")
+		request.ValidateOnly, request.AllowImplausible = false, true
+		if got := s.must(t, request).GetRatio(); !strings.HasPrefix(got.GetImplausible(), "n4 would be 125 times") || s.get("n4").GetImplausible() != got.GetImplausible() {
+			t.Errorf("response %v, in effect: %v", got, s.get("n4"))
+		}
+		s.must(t, cpu("n4", 126)) // It is not used already.
+		if got := s.must(t, cpu("n4", 1.25)).GetRatio(); got.GetImplausible() != "" {
+			t.Errorf("after the correction: %v", got)
+		}
+		// A baseline makes other node types implausible.
+		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1.3), cpu("n2d", 100)}}
+		_, err = s.BatchUpdateRatios(s.ctx, batch)
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n2d would be 76.9231 times as fast as n4")
+		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["field"] != "requests[0].allow_implausible" {
+			t.Errorf("details %v", info)
+		}
+		batch.Requests[0].Ratio.CpuPerf = 125
+		if _, err := s.BatchUpdateRatios(s.ctx, batch); err != nil {
+			t.Errorf("both are as fast as each other: %v", err)
+		}
+		batch.Requests[0].Ratio.CpuPerf, batch.Requests[1].AllowImplausible = 1, true
+		if _, err := s.BatchUpdateRatios(s.ctx, batch); err != nil {
+			t.Errorf("the update of the baseline allows it: %v", err)
+		}
+		// A rollback and a deletion return to what was stored before.
+		to := int64(1)
+		if _, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: &to}); err != nil || s.get("n4").GetImplausible() == "" {
+			t.Errorf("rolled back: %v, in effect %v", err, s.get("n4"))
+		}
+	})
 	t.Run("a batch is applied as a whole or not at all", func(t *testing.T) {
 		s := service(t)
 		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), cpu("c3", 3)}, Author: "ann"}
@@ -207,14 +248,14 @@ func TestRatioWrites(t *testing.T) {
 	t.Run("validate_only returns the result and writes nothing", func(t *testing.T) {
 		s := service(t)
 		s.must(t, cpu("n4", 2))
-		request := cpu("n4", 7)
+		request := cpu("n4", 4)
 		request.ValidateOnly = true
 		response := s.must(t, request)
-		if response.GetImpact().GetTotal().GetPods() != 7 || response.GetRatio().GetCpuPerf() != 7 || response.GetChange().GetNumber() != 0 {
+		if response.GetImpact().GetTotal().GetPods() != 4 || response.GetRatio().GetCpuPerf() != 4 || response.GetChange().GetNumber() != 0 {
 			t.Errorf("update: %v", response)
 		}
-		batch, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 8)}, ValidateOnly: true})
-		if err != nil || batch.GetImpact().GetTotal().GetPods() != 8 {
+		batch, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 3)}, ValidateOnly: true})
+		if err != nil || batch.GetImpact().GetTotal().GetPods() != 3 {
 			t.Errorf("batch: %v, %v", batch, err)
 		}
 		deleted, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4", ValidateOnly: true})
@@ -415,9 +456,9 @@ func anUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 func reasonAndAuthorAreOneLineEach(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	s := New(Config{Store: store})
-	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
+	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil, nil)
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, the maximum is 128")
-	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil)
+	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil, nil)
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason contains U+FFFE, which is not a character")
 }
 

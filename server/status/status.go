@@ -92,7 +92,7 @@ func (s *Service) problems() []string {
 		ready = notReady.Err
 	}
 	var problems []string
-	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
 		if err == nil {
 			continue
 		}

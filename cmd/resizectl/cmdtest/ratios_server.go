@@ -25,7 +25,9 @@ type RatioScript struct {
 	Unchanged bool
 	// Refused fails writes, but not dry runs.
 	Refused error
-	Watches Streams[*workloadresizerv1.WatchRatiosResponse]
+	// Implausible fails updates that do not allow implausible ratios.
+	Implausible error
+	Watches     Streams[*workloadresizerv1.WatchRatiosResponse]
 }
 
 // GetRatio implements workloadresizerv1.RatioServiceServer.
@@ -82,6 +84,11 @@ func (s *Server) endWrite(ctx context.Context, req proto.Message, validateOnly b
 func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
 	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
 		return nil, err
+	}
+	for _, update := range req.GetRequests() {
+		if s.Implausible != nil && !update.GetAllowImplausible() {
+			return nil, s.Implausible
+		}
 	}
 	resp := &workloadresizerv1.BatchUpdateRatiosResponse{Impact: s.impactOf(req.GetValidateOnly())}
 	var deltas []*workloadresizerv1.RatioDelta

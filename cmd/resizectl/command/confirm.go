@@ -28,6 +28,9 @@ func (c *Confirmation) AddYesFlag(cmd *cobra.Command, subject string) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask for confirmation of "+subject)
 }
 
+// Given reports whether --yes is set, so that Ask does not ask.
+func (c *Confirmation) Given() bool { return c.yes }
+
 // MustBePossible returns an error if nobody can confirm: without a terminal, --yes is
 // required.
 func (c *Confirmation) MustBePossible(cmd *cobra.Command, streams genericiooptions.IOStreams) error {

@@ -36,6 +36,10 @@ have a config.yaml, the command checks the one that --config-name names, or all 
 them if none has that name. It uses the server's own parser, and sends nothing
 anywhere. Each fault is a line on standard error, with the path to it.
 
+A node type that would be faster or slower than the baseline by more than
+maxSpeedRatio (by default 5) is a fault, too. The server accepts such a
+configuration, but does not use these node types.
+
 The exit code is
 
   0  all files are valid

@@ -100,6 +100,9 @@ func readsStandardInput(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"a valid configuration", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
+		{"an implausible ratio", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: 125, memPerf: 1}}", command.ExitInvalid, "",
+			"stdin: nodeTypes.b: b would be 125 times as fast as a for cpu, beyond maxSpeedRatio 5: correct the ratio of b (from config.yaml) or of a (from config.yaml), or raise maxSpeedRatio in config.yaml\n"},
+		{"a large ratio that is allowed", "maxSpeedRatio: 125\nbaselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: 125, memPerf: 1}}", command.ExitOK, "stdin: valid: 2 node types, 0 rules\n", ""},
 		{"empty input", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
 		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {

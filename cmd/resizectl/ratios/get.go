@@ -52,13 +52,19 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch o.Format {
-		case print.FormatJSON, print.FormatYAML:
-			return o.Document(resp)
-		case print.FormatName:
-			return print.Names(o.Out, ratioName, resp.GetRatio())
+		if err := o.print(resp); err != nil {
+			return err
 		}
-		table := &metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}}
-		return o.Table(table)
+		return warnOfImplausible(o.ErrOut, []*workloadresizerv1.Ratio{resp.GetRatio()})
 	})
+}
+
+func (o *getOptions) print(resp *workloadresizerv1.GetRatioResponse) error {
+	switch o.Format {
+	case print.FormatJSON, print.FormatYAML:
+		return o.Document(resp)
+	case print.FormatName:
+		return print.Names(o.Out, ratioName, resp.GetRatio())
+	}
+	return o.Table(&metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}})
 }

@@ -35,7 +35,8 @@ are tried. OTHER SOURCES (-o wide) are the ratios of sources that are not in
 effect, as CPU/MEMORY.
 
 If a source is not healthy, a warning appears on standard error, and the table
-holds the last good state of that source.`,
+holds the last good state of that source. A warning also names each node type that
+is not used because its ratio is implausible.`,
 		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 
@@ -71,6 +72,9 @@ func (o *listOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
+		if err := warnOfImplausible(o.ErrOut, resp.GetRatios(), resp.GetRules()...); err != nil {
+			return err
+		}
 		return WarnOfSources(o.ErrOut, resp.GetSources())
 	})
 }
@@ -94,6 +98,34 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 		return err
 	}
 	return printRules(o.Out, p, resp.GetRules(), wide)
+}
+
+// warnOfImplausible warns of ratios that are not used. It does not repeat those of the globals
+// for rules that share them.
+func warnOfImplausible(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
+	said := map[string]bool{}
+	warn := func(by string, ratios []*workloadresizerv1.Ratio) error {
+		for _, ratio := range ratios {
+			why := ratio.GetImplausible()
+			if why == "" || said[why] {
+				continue
+			}
+			said[why] = true
+			if _, err := fmt.Fprintf(w, "warning: %s is not used%s: %s\n", print.OneLine(ratio.GetNodeType()), by, print.OneLine(why)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := warn("", globals); err != nil {
+		return err
+	}
+	for _, rule := range rules {
+		if err := warn(" by "+print.OneLine(rule.GetName()), rule.GetRatios()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WarnOfSources warns of sources whose current state is not in the table.

@@ -21,6 +21,7 @@ type setOptions struct {
 	end               OverrideEnd
 	cpu, memory, etag string
 	create            bool
+	allowImplausible  bool
 
 	updates []*workloadresizerv1.UpdateRatioRequest
 	// present are the current ratios, by node type.
@@ -42,6 +43,11 @@ changed or none.
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. If another user changes a ratio in between, nothing
 is changed.
+
+A node type that would be faster or slower than the baseline by more than
+maxSpeedRatio in config.yaml (by default 5) is not used: pods there keep their
+sizes. At a terminal, the command warns before it asks; otherwise, such a ratio
+needs --allow-implausible.
 
 With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
@@ -72,6 +78,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
 	o.end.AddFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; they need both performances")
+	cmd.Flags().BoolVar(&o.allowImplausible, "allow-implausible", false, "also store ratios beyond maxSpeedRatio, which are not used")
 	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as shown by -o json")
 	o.AddFlags(cmd, "ratios set")
 	return cmd
@@ -145,7 +152,13 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 	return nil
 }
 
+// AllowImplausible implements Implausible.
+func (o *setOptions) AllowImplausible() { o.allowImplausible = true }
+
 func (o *setOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
+	for _, update := range o.updates {
+		update.AllowImplausible = o.allowImplausible
+	}
 	return c.Ratios().BatchUpdateRatios(ctx, &workloadresizerv1.BatchUpdateRatiosRequest{
 		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
 	})

@@ -36,6 +36,12 @@ type Write interface {
 	Table(answer Answer) *metav1.Table
 }
 
+// Implausible is a Write that can make a ratio implausible, if the user agrees.
+type Implausible interface {
+	// AllowImplausible makes Send allow it.
+	AllowImplausible()
+}
+
 // WriteOptions are what the commands that change overrides have in common.
 type WriteOptions struct {
 	print.Output
@@ -43,6 +49,8 @@ type WriteOptions struct {
 	Server *connect.Connection
 	Reason string
 	dryRun command.DryRun
+	// implausible means that the user was warned of an implausible ratio.
+	implausible bool
 }
 
 // AddFlags adds the flags to the command called name.
@@ -72,7 +80,7 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.Wide()); err != nil {
 		return err
 	}
-	if err := o.Ask(cmd, o.IOStreams, "Apply?"); err != nil {
+	if err := o.Ask(cmd, o.IOStreams, o.question()); err != nil {
 		return err
 	}
 	did, err := o.call(cmd.Context(), w, false)
@@ -112,13 +120,36 @@ func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (an
 				return err
 			}
 		}
-		answer, err = w.Send(ctx, c, validateOnly)
+		answer, err = o.send(ctx, c, w, validateOnly)
 		if status.Code(err) == codes.Aborted {
 			return fmt.Errorf("another change came first, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
 		}
 		return err
 	})
 	return answer, err
+}
+
+// send sends a write. If it would make a ratio implausible, and the user is going to be asked, it
+// warns of that and shows the change nevertheless.
+func (o *WriteOptions) send(ctx context.Context, c *client.Client, w Write, validateOnly bool) (Answer, error) {
+	answer, err := w.Send(ctx, c, validateOnly)
+	allow, ok := w.(Implausible)
+	if client.Reason(err) != "IMPLAUSIBLE_RATIO" || !ok || !validateOnly || o.dryRun.On() || o.Given() {
+		return answer, err
+	}
+	if _, err := fmt.Fprintf(o.ErrOut, "warning: %s\n\n", print.OneLine(connect.MessageOf(err))); err != nil {
+		return nil, err
+	}
+	o.implausible = true
+	allow.AllowImplausible()
+	return w.Send(ctx, c, validateOnly)
+}
+
+func (o *WriteOptions) question() string {
+	if o.implausible {
+		return "Apply, although this ratio is not used and its pods keep their sizes?"
+	}
+	return "Apply?"
 }
 
 func printWouldBe(out io.Writer, p print.Painter, w Write, would Answer, wide bool) error {

@@ -100,7 +100,10 @@ type ListRatiosResponse struct {
 	// The sources that the table was made from, in order of precedence.
 	Sources []*RatioSource `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
 	// The rules for specific pods, in the order in which they are evaluated.
-	Rules         []*RatioRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
+	Rules []*RatioRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
+	// How many times faster or slower than the baseline a node type may be. Ratios beyond
+	// it are implausible and not used.
+	MaxSpeedRatio float64 `protobuf:"fixed64,7,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -177,6 +180,13 @@ func (x *ListRatiosResponse) GetRules() []*RatioRule {
 	return nil
 }
 
+func (x *ListRatiosResponse) GetMaxSpeedRatio() float64 {
+	if x != nil {
+		return x.MaxSpeedRatio
+	}
+	return 0
+}
+
 // The settings that replace the global ones for the pods that match a rule of the
 // configuration.
 type RatioRule struct {
@@ -188,7 +198,9 @@ type RatioRule struct {
 	// The bounds of every request of these pods.
 	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
 	// One ratio per node type, ordered by name: those of the rule and the global ones.
-	Ratios        []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	Ratios []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	// How many times faster or slower than the baseline a node type may be for these pods.
+	MaxSpeedRatio float64 `protobuf:"fixed64,5,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -249,6 +261,13 @@ func (x *RatioRule) GetRatios() []*Ratio {
 		return x.Ratios
 	}
 	return nil
+}
+
+func (x *RatioRule) GetMaxSpeedRatio() float64 {
+	if x != nil {
+		return x.MaxSpeedRatio
+	}
+	return 0
 }
 
 // Request message for RatioService.GetRatio.
@@ -378,7 +397,12 @@ type Ratio struct {
 	// outdated etag fails. Empty in rules.
 	Etag string `protobuf:"bytes,9,opt,name=etag,proto3" json:"etag,omitempty"`
 	// When the override expires; absent if it does not expire or there is no override.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// Output only. Why the node type is not used: it would be faster or slower than the
+	// baseline by more than max_speed_ratio, most likely because of a typing mistake. Its
+	// pods are skipped (reason ImplausibleRatio) and keep their sizes. Empty if the node
+	// type is used.
+	Implausible   string `protobuf:"bytes,11,opt,name=implausible,proto3" json:"implausible,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,6 +505,13 @@ func (x *Ratio) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+func (x *Ratio) GetImplausible() string {
+	if x != nil {
+		return x.Implausible
+	}
+	return ""
 }
 
 // The ratio that one source has for a node type.
@@ -824,9 +855,12 @@ type UpdateRatioRequest struct {
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The author. Ignored if the server authenticates its callers. One line of up to 128
 	// bytes.
-	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Author string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to store the ratio even if it makes node types implausible. Pods on these are
+	// not resized until a ratio is corrected or the maximum is raised.
+	AllowImplausible bool `protobuf:"varint,7,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *UpdateRatioRequest) Reset() {
@@ -899,6 +933,13 @@ func (x *UpdateRatioRequest) GetAuthor() string {
 		return x.Author
 	}
 	return ""
+}
+
+func (x *UpdateRatioRequest) GetAllowImplausible() bool {
+	if x != nil {
+		return x.AllowImplausible
+	}
+	return false
 }
 
 // Response message for RatioService.UpdateRatio.
@@ -1867,24 +1908,26 @@ var File_workloadresizer_v1_ratio_proto protoreflect.FileDescriptor
 const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\n" +
 	"\x1eworkloadresizer/v1/ratio.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/watch.proto\"\x13\n" +
-	"\x11ListRatiosRequest\"\xb5\x02\n" +
+	"\x11ListRatiosRequest\"\xdd\x02\n" +
 	"\x12ListRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\tR\brevision\x129\n" +
 	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\x123\n" +
-	"\x05rules\x18\x06 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\"\xb4\x01\n" +
+	"\x05rules\x18\x06 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12&\n" +
+	"\x0fmax_speed_ratio\x18\a \x01(\x01R\rmaxSpeedRatio\"\xdc\x01\n" +
 	"\tRatioRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x121\n" +
-	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\"9\n" +
+	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12&\n" +
+	"\x0fmax_speed_ratio\x18\x05 \x01(\x01R\rmaxSpeedRatio\"9\n" +
 	"\x0fGetRatioRequest\x12&\n" +
 	"\tnode_type\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"_\n" +
 	"\x10GetRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\tR\brevision\"\xf1\x03\n" +
+	"\brevision\x18\x02 \x01(\tR\brevision\"\x93\x04\n" +
 	"\x05Ratio\x12S\n" +
 	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12+\n" +
 	"\bcpu_perf\x18\x02 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\acpuPerf\x121\n" +
@@ -1903,7 +1946,8 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x04etag\x18\t \x01(\tR\x04etag\x12;\n" +
 	"\vexpire_time\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\x8c\x01\n" +
+	"expireTime\x12 \n" +
+	"\vimplausible\x18\v \x01(\tR\vimplausible\"\x8c\x01\n" +
 	"\x0eRatioCandidate\x12\x19\n" +
 	"\bcpu_perf\x18\x01 \x01(\x01R\acpuPerf\x12\x1f\n" +
 	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
@@ -1928,7 +1972,7 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x06memory\x18\x02 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x06memory\"E\n" +
 	"\rQuantityRange\x12\x19\n" +
 	"\x03min\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03min\x12\x19\n" +
-	"\x03max\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03max\"\x98\x02\n" +
+	"\x03max\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03max\"\xc5\x02\n" +
 	"\x12UpdateRatioRequest\x127\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioB\x06\xbaH\x03\xc8\x01\x01R\x05ratio\x12;\n" +
 	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
@@ -1936,7 +1980,8 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
 	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
 	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xb3\x01\n" +
+	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12+\n" +
+	"\x11allow_implausible\x18\a \x01(\bR\x10allowImplausible\"\xb3\x01\n" +
 	"\x13UpdateRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
 	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +

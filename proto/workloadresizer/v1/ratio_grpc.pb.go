@@ -104,6 +104,9 @@ type RatioServiceClient interface {
 	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
+	//     implausible, and allow_implausible is not set. The message says which ratio, and
+	//     the metadata contain the field to set.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -305,6 +308,9 @@ type RatioServiceServer interface {
 	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
+	//     implausible, and allow_implausible is not set. The message says which ratio, and
+	//     the metadata contain the field to set.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.

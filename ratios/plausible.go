@@ -78,16 +78,17 @@ func findImplausible(profiles []*Profile) []Implausible {
 // describes: if the ratio of the baseline is wrong, all others are implausible.
 const mostImplausible = 10
 
-// ImplausibleRatios returns an error with a line for each node type of the current table that
-// is not used because its ratio is implausible; nil if there is none.
+// ImplausibleRatios is like Table.ImplausibleRatios for the current table.
 func (s *Store) ImplausibleRatios() error {
 	if t := s.table.Load(); t != nil {
-		return t.implausibleRatios()
+		return t.ImplausibleRatios()
 	}
 	return nil
 }
 
-func (t *Table) implausibleRatios() error {
+// ImplausibleRatios returns an error with a line for each node type of the table that is not
+// used because its ratio is implausible; nil if there is none.
+func (t *Table) ImplausibleRatios() error {
 	var problems []error
 	for n, i := range t.implausible {
 		if n == mostImplausible {

@@ -101,7 +101,7 @@ func (s *Store) rebuild(ctx context.Context) {
 	before := s.table.Swap(t)
 	if before == nil || before.Revision != t.Revision {
 		klog.FromContext(ctx).Info("New ratios", "revision", t.Revision, "baseline", t.Baseline, "nodeTypes", t.NodeTypes(), "rules", len(t.profiles)-1)
-		if err := t.implausibleRatios(); err != nil {
+		if err := t.ImplausibleRatios(); err != nil {
 			klog.FromContext(ctx).Error(err, "Node types not used")
 		}
 	}

@@ -26,6 +26,7 @@ import (
 func TestProblems(t *testing.T) {
 	t.Run("a workload kind that cannot be read is a problem of a ready server", aWorkloadKindThatCannotBeReadIsAProblemOfAReadyServer)
 	t.Run("a missing ConfigMap is a problem before the first write", aMissingConfigMapIsAProblemBeforeTheFirstWrite)
+	t.Run("an implausible ratio is reported everywhere", anImplausibleRatioIsReportedEverywhere)
 	t.Run("holds that cannot be read are reported everywhere", holdsThatCannotBeReadAreReportedEverywhere)
 }
 
@@ -119,5 +120,39 @@ func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 	}
 	if code, _ := r.get(t, "/livez"); code != http.StatusOK {
 		t.Errorf("/livez returns %d", code)
+	}
+}
+
+func anImplausibleRatioIsReportedEverywhere(t *testing.T) {
+	cluster := localcluster.ForTest(t, "").Config()
+	servertest.ConfigMap(t, kubernetes.NewForConfigOrDie(cluster), servertest.HoldsName)
+	typo := servertest.Layer()
+	typo.Ratios["n4"] = ratios.Ratio{CPUPerf: 125, MemoryPerf: 1}
+	r := start(t, setup{cluster: cluster, ratios: ratios.Update{Layer: typo}})
+	const want = "implausible ratio: n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: "
+	localcluster.Eventually(t, "the server to be ready, with a warning", func() error {
+		if code, body := r.get(t, "/readyz"); code != http.StatusOK || !strings.Contains(body, "\nwarning: "+want) {
+			return fmt.Errorf("/readyz returns %d %s", code, body)
+		}
+		return nil
+	})
+	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil || len(got.GetProblems()) != 1 || !strings.HasPrefix(got.GetProblems()[0], want) {
+		t.Errorf("problems %q, %v", got.GetProblems(), err)
+	}
+	metric := func() string {
+		_, body := r.get(t, "/metrics")
+		_, value, _ := strings.Cut(body, "\nworkload_resizer_implausible_ratios ")
+		value, _, _ = strings.Cut(value, "\n")
+		return value
+	}
+	if got := metric(); got != "1" {
+		t.Errorf("the metric is %q", got)
+	}
+	changes := r.Store.Watch()
+	r.Source.Set(ratios.Update{Layer: servertest.Layer()})
+	<-changes
+	if _, body := r.get(t, "/readyz"); strings.Contains(body, "warning") || metric() != "0" {
+		t.Errorf("after the correction, /readyz returns %s, and the metric is %q", body, metric())
 	}
 }

@@ -102,7 +102,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("--workload-kinds: %w", err)
 	}
-	known := newSources(o, clients.main, leads, events.ConfigRejected)
+	known := newSources(o, clients.main, leads, events.ConfigRejected, events.ConfigImplausible)
 	reconciling := reconciler.Config{
 		Client:        clients.main,
 		Dynamic:       clients.dynamic,

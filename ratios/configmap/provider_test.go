@@ -73,7 +73,7 @@ func TestProvider(t *testing.T) {
 		ratiotest.Run(t, func(t *testing.T) ratiotest.Source {
 			c := newConfigMap(t)
 			return ratiotest.Source{
-				Provider: configmap.New(client, namespace.Name, c.name, nil),
+				Provider: configmap.New(client, namespace.Name, c.name, nil, nil),
 				Write:    func(l *ratios.Layer) { c.write(map[string]string{configmap.Key: yaml(l)}) },
 				Break:    func() { c.write(map[string]string{configmap.Key: "baselineNodeType: nowhere"}) },
 				Remove:   c.remove,
@@ -91,7 +91,7 @@ func TestProvider(t *testing.T) {
 			[]byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "labeler"}); err != nil {
 			t.Fatal(err)
 		}
-		u := await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool { return u.Layer != nil })
+		u := await(t, configmap.New(client, namespace.Name, c.name, nil, nil), func(u ratios.Update) bool { return u.Layer != nil })
 		p := u.Layer.Ratios["a"].Provenance
 		if p.Source != "configmap" || p.Author != "tester" || p.UpdateTime.Before(begin.Truncate(time.Second)) || p.UpdateTime.After(time.Now()) {
 			t.Errorf("provenance %+v", p)
@@ -109,7 +109,7 @@ func TestProvider(t *testing.T) {
 		c.write(good)
 		write(2, "first")
 		reported, wrote := 0, ""
-		await(t, configmap.New(client, namespace.Name, c.name, nil), func(u ratios.Update) bool {
+		await(t, configmap.New(client, namespace.Name, c.name, nil, nil), func(u ratios.Update) bool {
 			switch reported++; reported {
 			case 1:
 				write(0, "first") // An invalid version in between has no effect.
@@ -140,7 +140,7 @@ func TestProvider(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				rejected = append(rejected, cm.Name+": "+err.Error())
-			})
+			}, nil)
 			u := await(t, p, func(u ratios.Update) bool { return u.Err != nil })
 			if !strings.Contains(u.Err.Error(), "ConfigMap "+namespace.Name+"/"+c.name+": ") || !strings.Contains(u.Err.Error(), tc.want) {
 				t.Errorf("reported %v", u.Err)
@@ -152,9 +152,29 @@ func TestProvider(t *testing.T) {
 			mu.Unlock()
 		}
 	})
+	t.Run("passes on which ratios are implausible, and reports the content", func(t *testing.T) {
+		c := newConfigMap(t)
+		c.write(map[string]string{configmap.Key: "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: 125, memPerf: 1}}"})
+		var mu sync.Mutex
+		var implausible []string
+		p := configmap.New(client, namespace.Name, c.name, nil, func(cm *corev1.ConfigMap, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			implausible = append(implausible, cm.Name+": "+err.Error())
+		})
+		u := await(t, p, func(u ratios.Update) bool { return u.Layer != nil })
+		if u.Err != nil || u.Layer.Ratios["b"].CPUPerf != 125 {
+			t.Errorf("reported %+v", u)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(implausible) != 1 || !strings.HasPrefix(implausible[0], c.name+": implausible ratio: b would be 125 times as fast as a for cpu, ") {
+			t.Errorf("passed on %q", implausible)
+		}
+	})
 	t.Run("reports why the first read failed", func(t *testing.T) {
 		nobody := rest.AnonymousClientConfig(namespace.Config())
-		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), namespace.Name, "config", nil), func(u ratios.Update) bool { return u.Err != nil })
+		u := await(t, configmap.New(kubernetes.NewForConfigOrDie(nobody), namespace.Name, "config", nil, nil), func(u ratios.Update) bool { return u.Err != nil })
 		if !strings.Contains(u.Err.Error(), "forbidden") && !strings.Contains(u.Err.Error(), "Unauthorized") {
 			t.Errorf("reported %v", u.Err)
 		}

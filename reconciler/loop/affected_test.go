@@ -33,6 +33,15 @@ func queuesOnlyThePodsThatAChangeOfRulesAffects(t *testing.T) {
 		}
 		return table
 	}
+	atMost := func(n4, most float64) *ratios.Table {
+		l := clustertest.Published()
+		l.Ratios["n4"], l.MaxSpeedRatio = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}, most
+		table, err := ratios.Merge([]*ratios.Layer{l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
 	rule := func(n2d float64) ratios.Rule {
 		return ratios.Rule{Name: "test", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
 	}
@@ -47,6 +56,10 @@ func queuesOnlyThePodsThatAChangeOfRulesAffects(t *testing.T) {
 		want        []string
 	}{
 		{"another ratio of one node type", with(layer(1.25), none), with(layer(2), none), []string{"n4", "n4-test"}},
+		{"a ratio that becomes implausible", with(layer(1.25), none), with(layer(125), none), []string{"n4", "n4-test"}},
+		{"a ratio that is corrected", with(layer(125), none), with(layer(1.25), none), []string{"n4", "n4-test"}},
+		{"a maximum that makes a ratio plausible", with(layer(125), none), with(atMost(125, 125), none), []string{"n4", "n4-test"}},
+		{"a maximum that changes nothing", with(layer(1.25), none), with(atMost(1.25, 125), none), nil},
 		{"the same ratios", with(layer(1.25), none), with(layer(1.25), none), nil},
 		{"another ratio in a rule", with(layer(1.25, rule(1)), none), with(layer(1.25, rule(2)), none), []string{"n2d-test"}},
 		{"another rule", with(layer(1.25), none), with(layer(1.25, rule(1)), none), []string{"n2d-test", "n4-test"}},

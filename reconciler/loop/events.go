@@ -126,11 +126,20 @@ func (s *countingSink) count(err error) {
 
 // ConfigRejected records an event on the ConfigMap that its content was rejected.
 func (e *Events) ConfigRejected(cm *corev1.ConfigMap, err error) {
+	e.config(cm, contract.InvalidConfig, "Rejected; the last good configuration stays in effect: "+err.Error())
+}
+
+// ConfigImplausible records an event on the ConfigMap that node types are not used.
+func (e *Events) ConfigImplausible(cm *corev1.ConfigMap, err error) {
+	e.config(cm, contract.ImplausibleRatio, "Applied, except for these node types: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+func (e *Events) config(cm *corev1.ConfigMap, reason contract.Reason, message string) {
 	if e.recorder == nil {
 		return
 	}
 	e.said.Add(1)
-	e.recorder.Eventf(cm, corev1.EventTypeWarning, string(contract.InvalidConfig), "Rejected; the last good configuration stays in effect: %v", err)
+	e.recorder.Event(cm, corev1.EventTypeWarning, string(reason), message)
 }
 
 // Pod records an event on a pod, with the type that its reason's severity requires. Silent

@@ -63,6 +63,11 @@ func TestImpact(t *testing.T) {
 			NodeTypes:  []ImpactGroup{{Name: "n4", Pods: 2, CPU: 2*1200 + 240, Vetoed: 2}},
 			Namespaces: []ImpactGroup{{Name: "bank", Pods: 1, CPU: 1200}, {Name: "held", Vetoed: 1}, {Name: "shop", Pods: 1, CPU: 1200 + 240, Vetoed: 1}},
 		}, map[string]contract.Reason{"held/paused": contract.Paused, "shop/crowded": contract.NodeCapacity}},
+		{"an implausible ratio is a veto for all pods", 125, Impact{
+			Total:      ImpactGroup{Vetoed: 5},
+			NodeTypes:  []ImpactGroup{{Name: "n4", Vetoed: 5}},
+			Namespaces: []ImpactGroup{{Name: "bank", Vetoed: 1}, {Name: "held", Vetoed: 1}, {Name: "shop", Vetoed: 3}},
+		}, map[string]contract.Reason{"bank/web": contract.ImplausibleRatio, "shop/clamped": contract.ImplausibleRatio, "held/paused": contract.Paused, "shop/crowded": contract.ImplausibleRatio, "shop/web": contract.ImplausibleRatio}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := r.Impact(t.Context(), clustertest.WithN4(t, tc.n4))

@@ -121,12 +121,13 @@ func plansWithAnotherTable(t *testing.T) {
 	what, err := ratios.Merge([]*ratios.Layer{other})
 	do(t, err)
 	for _, tc := range []struct {
-		table *ratios.Table
-		cpu   int64
-	}{{nil, 800}, {what, 500}} {
+		table    *ratios.Table
+		decision plan.Decision
+		cpu      int64
+	}{{nil, plan.Resize, 800}, {what, plan.Resize, 500}, {clustertest.WithN4(t, 125), plan.Skip, 1000}} {
 		p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "shop", Name: "db"}, PreviewOptions{Table: tc.table})
 		do(t, err)
-		if p.Decision != plan.Resize || p.Containers[0].Desired.CPU.Request != tc.cpu {
+		if p.Decision != tc.decision || p.Containers[0].Desired.CPU.Request != tc.cpu {
 			t.Errorf("%v to %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
 		}
 	}

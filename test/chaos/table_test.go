@@ -69,6 +69,7 @@ func (t *table) update() ratios.Update {
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
 		},
+		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
 	}
 	for nodeType := range t.cpu {
 		layer.Ratios[nodeType] = ratios.Ratio{CPUPerf: float(t.cpu[nodeType]), MemoryPerf: float(t.memory[nodeType])}

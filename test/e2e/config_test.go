@@ -63,6 +63,20 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		return err
 	})
 
+	// Implausible: only the node type is not used.
+	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 125", 1)))
+	const mistyped = "n4 would be 125 times as fast as n2d for cpu"
+	awaitReadyz(t, s, http.StatusOK, mistyped)
+	c.awaitEvent(t, deploy.Namespace, cm.UID, "ImplausibleRatio", mistyped)
+	c.apply(t, deploy.SampleConfig())
+	localcluster.Eventually(t, "the corrected ratio to be used", func() error {
+		_, body, err := s.Readyz(t.Context())
+		if err == nil && strings.Contains(body, mistyped) {
+			err = fmt.Errorf("/readyz is %q", body)
+		}
+		return err
+	})
+
 	// Deleted: the same. The log has had this message since the start, so its number must
 	// grow.
 	said := mentions(s, missing)

@@ -137,7 +137,7 @@ func (c *cluster) measured(t *testing.T) *measuredCluster {
 		Client: client, Namespace: deploy.Namespace, Clock: m.clock,
 		SettingsName: "workload-resizer-benchmarks", StateName: "workload-resizer-benchmark-ratios", SamplesPrefix: "workload-resizer-samples-",
 	})
-	m.store = ratios.NewStore(provider, configmap.New(client, deploy.Namespace, "workload-resizer-config", nil))
+	m.store = ratios.NewStore(provider, configmap.New(client, deploy.Namespace, "workload-resizer-config", nil, nil))
 	m.intake = intake.New(intake.Config{Provider: provider, Ratios: m.store, Client: client, Namespace: deploy.Namespace, Clock: m.clock})
 	m.judge = judge.New(judge.Config{Provider: provider, Ratios: m.store, Clock: m.clock})
 	holds := hold.New(client, deploy.Namespace, "workload-resizer-holds")

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -63,7 +64,9 @@ func boundsOf(cpuMin, cpuMax, memoryMin string) *workloadresizerv1.Bounds {
 }
 
 func TestPreviewPlans(t *testing.T) {
-	client := shop(t, servertest.All)
+	layer := servertest.Layer()
+	layer.MaxSpeedRatio = 1000
+	client := serve(t, servertest.StartShop(t, servertest.Setup{Ratios: ratios.Update{Layer: layer}}), servertest.All)
 	what := func(w *workloadresizerv1.WhatIf) *workloadresizerv1.PreviewPlansRequest {
 		return &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y", WhatIf: w}
 	}
@@ -92,6 +95,7 @@ func TestPreviewPlans(t *testing.T) {
 		{"with another bound", what(&workloadresizerv1.WhatIf{Bounds: boundsOf("900m", "", "")}), "shop/web-y=900m"},
 		{"without a bound, the others apply", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("", "4", "0")}), "shop/web-y=50m"},
 		{"without the last bound", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1000, 1), Bounds: boundsOf("0", "", "")}), "shop/web-y=1m"},
+		{"an implausible ratio", what(&workloadresizerv1.WhatIf{NodeType: "huge", Ratios: ratio("huge", 1001, 1)}), "shop/web-y=1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all, err := previews(client.PreviewPlans(t.Context(), tc.request))

@@ -93,7 +93,7 @@ func Used(remote net.Addr, caller string) {
 }
 
 // Refused notes that a call on the connection with this remote address was refused by its
-// headers. A connection with many of them is closed: whoever makes so many has to begin anew.
+// headers. A connection with many of them is closed: whoever makes so many has to begin again.
 func Refused(remote net.Addr) {
 	conn := connectionOf(remote)
 	if conn == nil {

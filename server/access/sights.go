@@ -55,6 +55,11 @@ type sights struct {
 	// reviews is nil for a standalone server.
 	reviews authorizationclient.SubjectAccessReviewInterface
 	turns   turns
+
+	mu sync.Mutex
+	// pending has the reviews in progress.
+	pending map[attributes]chan struct{}
+
 	// decisions has sights by attributes.
 	decisions *cache.LRUExpireCache
 	// continued has the time since when decisions count for the next list of a caller whose
@@ -64,34 +69,69 @@ type sights struct {
 
 func newSights(clock clock.PassiveClock, reviews authorizationclient.SubjectAccessReviewInterface) *sights {
 	return &sights{
-		clock: clock, reviews: reviews,
+		clock: clock, reviews: reviews, pending: map[attributes]chan struct{}{},
 		decisions: cache.NewLRUExpireCacheWithClock(sightsSize, clock), continued: cache.NewLRUExpireCacheWithClock(cacheSize, clock),
 	}
 }
 
-// look reports whether a caller may get pods in a namespace. Unlike those of rights, reviews
-// are not shared by concurrent calls: they end with their call, so that a caller never has
-// more of them in progress than its turns.
+// look reports whether a caller may get pods in a namespace. Concurrent calls with the same
+// question share an answer. But unlike those of rights, a review ends with the call that makes
+// it, so that a caller never has more of them in progress than its turns; the next call that
+// waits for it then makes its own.
 func (s *sights) look(ctx context.Context, id *identity, namespace string, of purpose) (bool, error) {
 	if id.Name == "" {
 		return false, nil
 	}
 	what := attributes{id.hash, "", "get", "pods", namespace}
-	if sees, ok := s.decided(what, of); ok {
-		return sees, nil
+	for {
+		if sees, ok := s.decided(what, of); ok {
+			return sees, nil
+		}
+		if s.reviews == nil {
+			return false, notReady("check the rights of the caller", errNoCluster)
+		}
+		ended, first := s.begin(what)
+		if first {
+			defer s.end(what)
+			// Another call may have just ended one.
+			if sees, ok := s.decided(what, of); ok {
+				return sees, nil
+			}
+			return s.review(ctx, id, what, of)
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
 	}
-	if s.reviews == nil {
-		return false, notReady("check the rights of the caller", errNoCluster)
+}
+
+// begin reports whether the caller of begin must make a review, and then call end. Otherwise
+// another call makes it, until ended is closed.
+func (s *sights) begin(what attributes) (ended <-chan struct{}, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ended, ok := s.pending[what]; ok {
+		return ended, false
 	}
+	s.pending[what] = make(chan struct{})
+	return nil, true
+}
+
+func (s *sights) end(what attributes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.pending[what])
+	delete(s.pending, what)
+}
+
+func (s *sights) review(ctx context.Context, id *identity, what attributes, of purpose) (bool, error) {
 	leave, err := s.turns.take(ctx, id.Key())
 	if err != nil {
 		return false, err
 	}
 	defer leave()
-	// Another call of the caller may have asked meanwhile.
-	if sees, ok := s.decided(what, of); ok {
-		return sees, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, of.timeout)
 	defer cancel()
 	sees, err := ask(ctx, s.reviews, &id.Caller, what)

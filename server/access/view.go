@@ -45,7 +45,11 @@ func (a *Access) View(ctx context.Context) View {
 	if id.Local {
 		return seesAll{}
 	}
-	return &view{ctx: ctx, sights: a.sights, id: id, began: a.config.Clock.Now(), known: map[string]bool{}}
+	v := &view{ctx: ctx, sights: a.sights, id: id, began: a.config.Clock.Now(), known: map[string]bool{}}
+	if deadline, ok := ctx.Deadline(); ok {
+		v.listUntil = deadline.Add(-time.Until(deadline) / 10)
+	}
+	return v
 }
 
 type view struct {
@@ -53,6 +57,9 @@ type view struct {
 	sights *sights
 	id     *identity
 	began  time.Time
+	// listUntil is when to give up lists, so that the error arrives before the deadline of the
+	// call; zero if the call has none.
+	listUntil time.Time
 	// known has answers by namespace; the key "" stands for all namespaces.
 	known map[string]bool
 }
@@ -92,7 +99,10 @@ func (v *view) Visible(namespaces ...string) ([]string, error) {
 		_, ok := v.known[namespace]
 		return ok
 	})
-	ctx, cancel := leavingTime(v.ctx)
+	ctx, cancel := v.ctx, context.CancelFunc(func() {})
+	if !v.listUntil.IsZero() {
+		ctx, cancel = context.WithDeadline(ctx, v.listUntil)
+	}
 	defer cancel()
 	sees, err := v.sights.lookAll(ctx, v.id, unknown)
 	if err != nil {
@@ -115,16 +125,6 @@ func (v *view) failed(err error) error {
 		return status.FromContextError(v.ctx.Err()).Err()
 	}
 	return err
-}
-
-// leavingTime returns a context that is done early enough for an error that arrives before the
-// deadline of ctx.
-func leavingTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)*9/10)
 }
 
 // MustSee returns an error if the caller cannot see the namespace that it names. An empty

@@ -115,6 +115,9 @@ func (v *victim) waits(t *testing.T, c *client.Client, during time.Duration, beg
 				t.Fatalf("another caller is refused: %v", err)
 			}
 		}
+		if wait := time.Since(called); wait > mostWait/2 {
+			t.Logf("a call waits for %v, %v after the start", wait, time.Since(begun))
+		}
 		took = append(took, time.Since(called))
 		time.Sleep(20 * time.Millisecond)
 	}

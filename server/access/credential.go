@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"strings"
 )
 
 const (
@@ -16,10 +17,11 @@ const (
 )
 
 // Credential returns the ID of the caller's credential, as the audit log of the API server
-// names it; empty if there is none. People who share an account have different ones.
+// names it: up to 256 characters of printable ASCII, without spaces. It is empty if there is
+// none, or another one. People who share an account have different credentials.
 func (c *Caller) Credential() string {
 	ids := c.Extra[credentialIDKey]
-	if len(ids) != 1 || len(ids[0]) > maxCredentialID {
+	if len(ids) != 1 || len(ids[0]) > maxCredentialID || strings.ContainsFunc(ids[0], func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
 	return ids[0]

@@ -27,12 +27,12 @@ func TestShares(t *testing.T) {
 	t.Run("a caller that is bound to a node has no share", aCallerThatIsBoundToANodeHasNoShare)
 }
 
-// allowed lets callers try to call every millisecond, in this order, and returns how many calls
-// of each are allowed. Callers with a pause try only every so often.
-func allowed(s *shares, begin time.Time, during time.Duration, pauses map[string]time.Duration, order ...string) map[string]int {
+// allowed lets callers try to call every five milliseconds for a minute, in this order, and
+// returns how many calls of each are allowed. Callers with a pause try only every so often.
+func allowed(s *shares, begin time.Time, pauses map[string]time.Duration, order ...string) map[string]int {
 	counts := map[string]int{}
 	next := map[string]time.Duration{}
-	for passed := time.Duration(0); passed < during; passed += time.Millisecond {
+	for passed := time.Duration(0); passed < time.Minute; passed += 5 * time.Millisecond {
 		for _, who := range order {
 			if passed >= next[who] && s.allow(who, begin.Add(passed)) {
 				counts[who]++
@@ -47,7 +47,7 @@ var began = time.Unix(1_800_000_000, 0)
 
 func aCredentialAloneCanUseTheRateOfItsAccount(t *testing.T) {
 	s := newShares(50, 200)
-	got := allowed(s, began, time.Minute, nil, "a")["a"]
+	got := allowed(s, began, nil, "a")["a"]
 	if want := 50 * 60; got < want+150 || got > want+200 {
 		t.Errorf("%d calls in a minute, want %d and most of a burst of 200", got, want)
 	}
@@ -61,17 +61,17 @@ func aCredentialThatCallsWithoutPauseDoesNotKeepOthersOut(t *testing.T) {
 			for n := range hogs {
 				order = append(order, fmt.Sprint("hog", n))
 			}
-			order = append(order, "b") // The last in every millisecond.
+			order = append(order, "b") // The last each time.
 			now := began
 			for _, calm := range []time.Duration{0, 11 * time.Second} {
-				allowed(s, now, time.Minute, nil, order[:hogs]...)
+				allowed(s, now, nil, order[:hogs]...)
 				now = now.Add(time.Minute)
 				if !s.allow("b", now) {
 					t.Errorf("a newcomer is refused, %v after its last call", calm+time.Minute)
 				}
 				now = now.Add(calm)
 			}
-			got := allowed(s, now, time.Minute, nil, order...)
+			got := allowed(s, now, nil, order...)
 			if least := 50 * 60 / (hogs + 2); got["b"] < least {
 				t.Errorf("%d calls in a minute, want at least %d: %v", got["b"], least, got)
 			}
@@ -81,7 +81,7 @@ func aCredentialThatCallsWithoutPauseDoesNotKeepOthersOut(t *testing.T) {
 
 func whatACredentialDoesNotUseIsLeftToTheOthers(t *testing.T) {
 	s := newShares(50, 200)
-	got := allowed(s, began, time.Minute, map[string]time.Duration{"b": time.Second}, "a", "b")
+	got := allowed(s, began, map[string]time.Duration{"b": time.Second}, "a", "b")
 	if got["b"] != 60 || got["a"] < 50*60-60 {
 		t.Errorf("%v", got)
 	}
@@ -90,7 +90,7 @@ func whatACredentialDoesNotUseIsLeftToTheOthers(t *testing.T) {
 func allCredentialsTogetherKeepToTheRateOfTheAccount(t *testing.T) {
 	s := newShares(50, 200)
 	total := 0
-	for _, count := range allowed(s, began, time.Minute, nil, "a", "b", "", "c") {
+	for _, count := range allowed(s, began, nil, "a", "b", "", "c") {
 		total += count
 	}
 	if total > 50*60+200 {

@@ -76,7 +76,10 @@ func (c *Change) log(ctx context.Context) {
 	for i, d := range c.Deltas {
 		deltas[i] = d.String()
 	}
-	says := []any{"number", c.Number, "author", c.Author, "credential", c.CredentialID, "reason", c.Reason, "deltas", deltas}
+	says := []any{"number", c.Number, "author", c.Author, "reason", c.Reason, "deltas", deltas}
+	if c.CredentialID != "" {
+		says = append(says, "credential", c.CredentialID)
+	}
 	if c.RollbackTo != nil {
 		says = append(says, "rollbackTo", *c.RollbackTo)
 	}

@@ -33,6 +33,16 @@ func certificateID(of *x509.Certificate) string {
 	return "X509SHA256=" + hex.EncodeToString(sum[:])
 }
 
+// Described returns the caller of ctx for a log: its name and, if there is one, the ID of its
+// credential, e.g. "ann (JTI=1)".
+func Described(ctx context.Context) string {
+	id := identityOf(ctx)
+	if credential := id.Credential(); credential != "" {
+		return id.String() + " (" + credential + ")"
+	}
+	return id.String()
+}
+
 // Credential returns the ID of the credential of ctx's caller, for the record of a change.
 func Credential(ctx context.Context) string {
 	id := identityOf(ctx)

@@ -39,6 +39,9 @@ func theCredentialIsOneShortWord(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tc.ids, got, tc.want)
 		}
 	}
+	if got := Described(NewContext(t.Context(), Caller{Name: "ann", Extra: map[string][]string{credentialIDKey: {"JTI=1"}}})); got != "ann (JTI=1)" {
+		t.Errorf("described as %q", got)
+	}
 	if got := Credential(context.Background()); got != "" {
 		t.Errorf("nobody has %q", got)
 	}

@@ -29,6 +29,8 @@ type Provenance struct {
 	UpdateTime time.Time
 	// Author is who wrote the value; empty if the source does not know.
 	Author string
+	// CredentialID identifies the credential of the author; empty if it is not known.
+	CredentialID string
 	// Reason is why, in the author's words; empty if the source does not know.
 	Reason string
 }

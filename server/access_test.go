@@ -231,7 +231,9 @@ func TestAccess(t *testing.T) {
 	t.Run("a watch ends when its right is revoked", g.testWatchEnds)
 	t.Run("rights in a namespace are checked again", g.testStillAllowed)
 	t.Run("a caller sees the pods that it may get", g.testView)
-	t.Run("the log has the caller's name and never the token", g.testLog)
+	t.Run("tokens of one account have different credentials", g.testCredentials)
+	t.Run("errors do not reveal what is in a namespace that the caller cannot see", g.testInvisible)
+	t.Run("the log has the caller's name and credential, and never the token", g.testLog)
 }
 
 func (g *guarded) testTable(t *testing.T) {
@@ -549,7 +551,7 @@ func (g *guarded) testLog(t *testing.T) {
 	}
 	log := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
 	for _, want := range []string{
-		`Call ended method="/a/Unary" caller="system:serviceaccount:default:viewer" code="NotFound"`, `no such thing`,
+		`Call ended method="/a/Unary" caller="system:serviceaccount:default:viewer" code="NotFound"`, ` credential="JTI=`, `no such thing`,
 		`Call ended method="/a/Stream" caller="system:serviceaccount:default:viewer" code="OK"`,
 	} {
 		if !strings.Contains(log, want) {

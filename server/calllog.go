@@ -46,6 +46,9 @@ func (s *loggedStream) Context() context.Context { return s.ctx }
 
 func logCall(ctx context.Context, method string, caller *access.Record, start time.Time, err error) {
 	fields := []any{"method", method, "caller", caller.String(), "code", status.Code(err).String(), "duration", time.Since(start)}
+	if credential := caller.Credential(); credential != "" {
+		fields = append(fields, "credential", credential)
+	}
 	if from, ok := peer.FromContext(ctx); ok {
 		fields = append(fields, "peer", from.Addr.String())
 	}

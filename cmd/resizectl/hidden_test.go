@@ -15,11 +15,11 @@ func TestHidden(t *testing.T) {
 
 // Users who cannot see pods must not conclude that no pods exist.
 func warnsOfHiddenNamespaces(t *testing.T) {
-	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{HiddenNamespaces: 2}}
+	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{HiddenNamespaces: 1}}
 	address := cmdtest.Serve(t, server)
-	const warning = "warning: 2 namespaces with pods are hidden from you: you cannot get pods there\n"
+	const warning = "warning: pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "--server", address)
-	if code != command.ExitOK || stdout != "0 pods: 0 to resize, 0 aligned, 0 skipped, without 2 namespaces that you cannot see\n" || stderr != warning+"no pods found that you can see\n" {
+	if code != command.ExitOK || stdout != "0 pods: 0 to resize, 0 aligned, 0 skipped, without namespaces that you cannot see\n" || stderr != warning+"no pods found that you can see\n" {
 		t.Errorf("plan: exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if _, _, stderr := program.Shell(t.Context(), "plan", "-A", "-o", "json", "--server", address); !strings.HasPrefix(stderr, warning) {

@@ -93,6 +93,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"plan", "-f", "hints_test.go"}, err: noType},
 		{args: []string{"explain", "web"}, err: noPod},
 		{args: []string{"resizes", "list", "-n", "shop"}, err: hidden},
+		{args: []string{"resizes", "list", "-A"}, err: cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "there are too many namespaces to check")},
 		{args: []string{"resizes", "get", "web"}, err: cmdtest.WithReason(t, codes.NotFound, "NOT_RESIZED", `pod "web" was never sized`)},
 		{args: []string{"resizes", "watch", "-n", "shop"}, err: hidden},
 		{args: []string{"status"}, err: standalone("ResizeService/GetStatus")},

@@ -66,6 +66,7 @@ func newAccess(o *options, c *clients, issuer *access.Issuer, address string) *a
 		Tokens:    c.tokens.AuthenticationV1().TokenReviews(),
 		Renewals:  c.renewals.AuthenticationV1().TokenReviews(),
 		Rights:    c.rights.AuthorizationV1().SubjectAccessReviews(),
+		Sights:    c.sights.AuthorizationV1().SubjectAccessReviews(),
 		Issuer:    issuer,
 		Audiences: o.tokenAudiences,
 		Local:     o.local(address),

@@ -23,7 +23,7 @@ const writeTimeout = 10 * time.Second
 // Writes have a timeout, which watches must not have.
 type clients struct {
 	main, writer, asker, events, leases kubernetes.Interface
-	tokens, renewals, rights            kubernetes.Interface
+	tokens, renewals, rights, sights    kubernetes.Interface
 	dynamic                             dynamic.Interface
 	metadata                            metadata.Interface
 }
@@ -48,7 +48,7 @@ func newClients(o *options) (*clients, error) {
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)

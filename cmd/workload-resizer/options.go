@@ -88,8 +88,8 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	o.limits = limits.Default
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 is no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "API calls that one caller may make in a burst")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at once, for all callers together; one caller may run half as many; 0 is no limit")
-	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at once; 0 is no limit")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at once, for all callers together; one caller may run half as many, and one credential of a shared account half of these; 0 is no limit")
+	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at once, half of them with one credential of a shared account; 0 is no limit")
 	flags.IntVar(&o.limits.Connections, "max-connections", o.limits.Connections, "connections to the API, and to the probes and metrics, that may be open at once, a quarter of them from unknown callers; 0 is no limit")
 	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at once; 0 is no limit")
 	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers discover the API by reflection, as grpcurl does")

@@ -17,6 +17,8 @@ type Change struct {
 	Time time.Time
 	// Author made the change; empty if overrides expired.
 	Author string
+	// CredentialID identifies the credential of the author; empty if it has none.
+	CredentialID string
 	// Reason is why, in the author's words.
 	Reason string
 	// Deltas are the changes per node type, by name; at least one.

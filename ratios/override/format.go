@@ -39,6 +39,7 @@ type entry struct {
 	CPUPerf    float64 `json:"cpuPerf"`
 	MemoryPerf float64 `json:"memPerf"`
 	Author     string  `json:"author,omitempty"`
+	Credential string  `json:"credentialID,omitempty"`
 	Reason     string  `json:"reason,omitempty"`
 	UpdateTime string  `json:"updateTime,omitempty"`
 	ExpireTime string  `json:"expireTime,omitempty"`
@@ -53,6 +54,7 @@ type changeEntry struct {
 	Number     int64        `json:"number"`
 	Time       string       `json:"time"`
 	Author     string       `json:"author,omitempty"`
+	Credential string       `json:"credentialID,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
 	RollbackTo *int64       `json:"rollbackTo,omitempty"`
 	Deltas     []deltaEntry `json:"deltas"`
@@ -128,11 +130,11 @@ func lines(changes []Change) (text string, kept []Change, err error) {
 
 func entryOf(r ratios.Ratio) entry {
 	p := r.Provenance
-	return entry{r.CPUPerf, r.MemoryPerf, p.Author, p.Reason, document.TimeText(p.UpdateTime), document.TimeText(r.ExpireTime)}
+	return entry{r.CPUPerf, r.MemoryPerf, p.Author, p.CredentialID, p.Reason, document.TimeText(p.UpdateTime), document.TimeText(r.ExpireTime)}
 }
 
 func changeEntryOf(c Change) changeEntry {
-	e := changeEntry{c.Number, document.TimeText(c.Time), c.Author, c.Reason, c.RollbackTo, nil}
+	e := changeEntry{c.Number, document.TimeText(c.Time), c.Author, c.CredentialID, c.Reason, c.RollbackTo, nil}
 	for _, d := range c.Deltas {
 		e.Deltas = append(e.Deltas, deltaEntry{d.NodeType, valueEntryOf(d.From), valueEntryOf(d.To)})
 	}

@@ -38,13 +38,13 @@ func readsBackWhatItWrites(t *testing.T) {
 	to := int64(0)
 	c := content{
 		overrides: map[string]ratios.Ratio{
-			"n4":            {CPUPerf: 1.3, MemoryPerf: 1e-7, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>"}, ExpireTime: began},
+			"n4":            {CPUPerf: 1.3, MemoryPerf: 1e-7, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>"}, ExpireTime: began},
 			"1e3":           {CPUPerf: 1e21, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
 			"e2@Intel-6-79": {CPUPerf: 0.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: Source}},
 			"yes":           {CPUPerf: 0.1, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
 		},
 		changes: []Change{
-			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{1e21, 1e-7, began}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
+			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{1e21, 1e-7, began}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
 			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to},
 		},
 	}

@@ -28,7 +28,7 @@ func logged(t *testing.T, s *stored) {
 		}
 	}
 	update(Request{Author: "ann", Reason: "validated only", ValidateOnly: true}, limited)
-	update(Request{Author: "ann", Reason: "measured"}, limited)
+	update(Request{Author: "ann", CredentialID: "JTI=1", Reason: "measured"}, limited)
 	update(Request{Author: "ann", Reason: "the same"}, limited)
 	clock.SetTime(end)
 	update(Request{Author: "bob"}, set("c3", 3))
@@ -46,7 +46,7 @@ func logged(t *testing.T, s *stored) {
 		}
 	}
 	want := []string{
-		`number=1 author="ann" reason="measured" deltas=["n4: from none to cpu 2, memory 1 until 2026-11-21T02:02:03Z"]`,
+		`number=1 author="ann" reason="measured" deltas=["n4: from none to cpu 2, memory 1 until 2026-11-21T02:02:03Z"] credential="JTI=1"`,
 		`number=2 author="" reason="expired" deltas=["n4: from cpu 2, memory 1 until 2026-11-21T02:02:03Z to none"]`,
 		`number=3 author="bob" reason="" deltas=["c3: from none to cpu 3, memory 1"]`,
 		`number=4 author="bob" reason="worse" deltas=["c3: from cpu 3, memory 1 to none"] rollbackTo=2`,

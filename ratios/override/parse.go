@@ -15,8 +15,9 @@ import (
 // Limits of texts, in bytes. The name of an authenticated caller may be longer than an author
 // that a caller states.
 const (
-	maxReason = 512
-	maxAuthor = 512
+	maxReason       = 512
+	maxAuthor       = 512
+	maxCredentialID = 256
 )
 
 // parse reads the data of the ConfigMap. A missing key is empty. The error lists all faults,
@@ -59,7 +60,7 @@ func parse(data map[string]string) (content, error) {
 }
 
 func (e *entry) ratio(nodeType string) (ratios.Ratio, []error) {
-	r := ratios.Ratio{CPUPerf: e.CPUPerf, MemoryPerf: e.MemoryPerf, Provenance: ratios.Provenance{Source: Source, Author: e.Author, Reason: e.Reason}}
+	r := ratios.Ratio{CPUPerf: e.CPUPerf, MemoryPerf: e.MemoryPerf, Provenance: ratios.Provenance{Source: Source, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason}}
 	var errs []error
 	for _, t := range []struct {
 		field, text string
@@ -94,7 +95,7 @@ func faults(nodeType string, r ratios.Ratio) []*FieldError {
 	for _, text := range []struct {
 		field, value string
 		most         int
-	}{{"author", r.Provenance.Author, maxAuthor}, {"reason", r.Provenance.Reason, maxReason}} {
+	}{{"author", r.Provenance.Author, maxAuthor}, {"credentialID", r.Provenance.CredentialID, maxCredentialID}, {"reason", r.Provenance.Reason, maxReason}} {
 		for _, problem := range document.LineProblems(text.value, text.most) {
 			add(text.field, problem)
 		}
@@ -114,7 +115,7 @@ func nodeTypeProblem(nodeType string) string {
 }
 
 func (e *changeEntry) change() (Change, error) {
-	c := Change{Number: e.Number, Author: e.Author, Reason: e.Reason, RollbackTo: e.RollbackTo}
+	c := Change{Number: e.Number, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason, RollbackTo: e.RollbackTo}
 	var err error
 	switch c.Time, err = document.ParseTime(e.Time); {
 	case err != nil:

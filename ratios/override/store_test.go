@@ -48,20 +48,20 @@ func inForce(t *testing.T, s *stored) {
 	s.write(t, nil)
 	clock := testingclock.NewFakeClock(began)
 	a, b := s.run(t, WithClock(clock)), s.run(t)
-	c := a.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
+	c := a.mustUpdate(t, Request{Author: "ann", CredentialID: "JTI=1", Reason: "measured"}, set("n4", 2))
 	if got := a.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
 		t.Errorf("in effect on the replica that set it: %v", got)
 	}
 	b.await(t, map[string]float64{"n4": 2})
 	entry, _ := b.table.Table().Lookup("n4")
 	want := []ratios.Ratio{
-		{CPUPerf: 2, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "override", UpdateTime: began, Author: "ann", Reason: "measured"}},
+		{CPUPerf: 2, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "override", UpdateTime: began, Author: "ann", CredentialID: "JTI=1", Reason: "measured"}},
 		{CPUPerf: 1.25, MemoryPerf: 1},
 	}
 	if diff := cmp.Diff(want, entry.Candidates); diff != "" {
 		t.Error(diff)
 	}
-	wantChange := Change{Number: 1, Time: began, Author: "ann", Reason: "measured", Deltas: []Delta{{"n4", nil, &Value{CPUPerf: 2, MemoryPerf: 1}}}}
+	wantChange := Change{Number: 1, Time: began, Author: "ann", CredentialID: "JTI=1", Reason: "measured", Deltas: []Delta{{"n4", nil, &Value{CPUPerf: 2, MemoryPerf: 1}}}}
 	if diff := cmp.Diff(&wantChange, c); diff != "" {
 		t.Error(diff)
 	}

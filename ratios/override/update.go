@@ -10,8 +10,8 @@ import (
 
 // Request is what all changes have in common.
 type Request struct {
-	// Author and Reason are for the history.
-	Author, Reason string
+	// Author, CredentialID and Reason are for the history. The second is up to 256 bytes.
+	Author, CredentialID, Reason string
 	// Check validates the resulting layer before it is written. If the write is
 	// retried, Check is called again with the new layer. Its error is returned.
 	// Nil accepts every layer.

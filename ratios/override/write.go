@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
@@ -19,7 +20,11 @@ func (s *Store) change(ctx context.Context, r Request, next func(content, ratios
 
 // edit changes the stored overrides.
 func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edit) (made *Change, err error) {
-	if wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor); len(wrong) > 0 {
+	wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor)
+	for _, problem := range document.LineProblems(r.CredentialID, maxCredentialID) {
+		wrong = append(wrong, &FieldError{Field: "credentialID", Problem: problem})
+	}
+	if len(wrong) > 0 {
 		return nil, wrong[0]
 	}
 	var written []Change
@@ -27,7 +32,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		made, written = nil, nil
 		now := s.now()
 		present := stored.at(now)
-		overrides, err := edit(stored, present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, Reason: r.Reason})
+		overrides, err := edit(stored, present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason})
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +41,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 				return nil, err
 			}
 		}
-		next, change := present.with(overrides, Change{Time: now, Author: r.Author, Reason: r.Reason, RollbackTo: rollbackTo})
+		next, change := present.with(overrides, Change{Time: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason, RollbackTo: rollbackTo})
 		if change == nil {
 			return nil, nil // Expired overrides are removed with the next necessary write.
 		}
@@ -72,6 +77,9 @@ func (c *Change) log(ctx context.Context) {
 		deltas[i] = d.String()
 	}
 	says := []any{"number", c.Number, "author", c.Author, "reason", c.Reason, "deltas", deltas}
+	if c.CredentialID != "" {
+		says = append(says, "credential", c.CredentialID)
+	}
 	if c.RollbackTo != nil {
 		says = append(says, "rollbackTo", *c.RollbackTo)
 	}

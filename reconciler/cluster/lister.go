@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +43,17 @@ func (l Lister) List() []*pod.Pod {
 	return podsOf(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
+// Namespaces returns the namespaces that have pods, in order; a lister of one namespace returns
+// that one.
+func (l Lister) Namespaces() []string {
+	if l.namespace != metav1.NamespaceAll {
+		return []string{l.namespace}
+	}
+	namespaces := l.index.ListIndexFuncValues(cache.NamespaceIndex)
+	slices.Sort(namespaces)
+	return namespaces
+}
+
 // Count returns the number of pods.
 func (l Lister) Count() int {
 	if l.namespace == metav1.NamespaceAll {
@@ -52,31 +62,12 @@ func (l Lister) Count() int {
 	return len(byIndex(l.index, cache.NamespaceIndex, l.namespace))
 }
 
-// After returns the pods after the named one, ordered by namespace and name; the zero name
-// is before all pods. It lists each namespace only when the iteration reaches it, so that
-// a caller that stops early does not pay for sorting the rest.
-func (l Lister) After(name types.NamespacedName) iter.Seq[*pod.Pod] {
-	namespaces := []string{l.namespace}
-	if l.namespace == metav1.NamespaceAll {
-		namespaces = l.index.ListIndexFuncValues(cache.NamespaceIndex)
-		slices.Sort(namespaces)
-	}
-	return func(yield func(*pod.Pod) bool) {
-		for _, namespace := range namespaces {
-			if namespace < name.Namespace {
-				continue
-			}
-			pods := slices.DeleteFunc(Lister{l.index, namespace}.List(), func(k *pod.Pod) bool {
-				return compareNames(k.NamespacedName(), name) <= 0
-			})
-			slices.SortFunc(pods, ByNamespaceAndName)
-			for _, k := range pods {
-				if !yield(k) {
-					return
-				}
-			}
-		}
-	}
+// After returns the pods of the lister's namespace after the named one, ordered by name; the
+// zero name is before all pods.
+func (l Lister) After(name types.NamespacedName) []*pod.Pod {
+	pods := slices.DeleteFunc(l.List(), func(k *pod.Pod) bool { return compareNames(k.NamespacedName(), name) <= 0 })
+	slices.SortFunc(pods, ByNamespaceAndName)
+	return pods
 }
 
 // Get returns a pod; nil if there is none.

@@ -14,6 +14,7 @@ import (
 
 func TestLister(t *testing.T) {
 	t.Run("lists pods in order after the named pod", listsPodsInOrderAfterTheNamedPod)
+	t.Run("lists the namespaces that have pods", listsTheNamespacesThatHavePods)
 	t.Run("finds pods by their controller", findsPodsByTheirController)
 }
 
@@ -24,13 +25,6 @@ func listsPodsInOrderAfterTheNamedPod(t *testing.T) {
 	for _, tc := range []struct {
 		namespace, after, want string
 	}{
-		{"", "/", "bank/db bank/pending shop/db shop/web-1-x shop/web-1-y"},
-		{"", "bank/db", "bank/pending shop/db shop/web-1-x shop/web-1-y"},
-		{"", "bank/e", "bank/pending shop/db shop/web-1-x shop/web-1-y"},
-		{"", "bank/pending", "shop/db shop/web-1-x shop/web-1-y"},
-		{"", "inn/zoe", "shop/db shop/web-1-x shop/web-1-y"},
-		{"", "shop/web-1-y", ""},
-		{"", "zoo/", ""},
 		{"bank", "/", "bank/db bank/pending"},
 		{"bank", "bank/db", "bank/pending"},
 		{"bank", "shop/db", ""},
@@ -39,11 +33,20 @@ func listsPodsInOrderAfterTheNamedPod(t *testing.T) {
 	} {
 		namespace, name, _ := strings.Cut(tc.after, "/")
 		var got []string
-		for k := range r.Pods(tc.namespace).After(types.NamespacedName{Namespace: namespace, Name: name}) {
+		for _, k := range r.Pods(tc.namespace).After(types.NamespacedName{Namespace: namespace, Name: name}) {
 			got = append(got, k.NamespacedName().String())
 		}
 		if names := strings.Join(got, " "); names != tc.want {
 			t.Errorf("namespace %q after %s: %q, want %q", tc.namespace, tc.after, names, tc.want)
+		}
+	}
+}
+
+func listsTheNamespacesThatHavePods(t *testing.T) {
+	r := known(t, podtest.Pod(podtest.Guaranteed, named("shop", "a")), podtest.Pod(podtest.Guaranteed, named("bank", "b")), podtest.Pod(podtest.Guaranteed, named("shop", "c")))
+	for namespace, want := range map[string]string{"": "bank shop", "shop": "shop", "none": "none"} {
+		if got := strings.Join(r.Pods(namespace).Namespaces(), " "); got != want {
+			t.Errorf("namespace %q: %q, want %q", namespace, got, want)
 		}
 	}
 }

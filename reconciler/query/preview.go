@@ -40,7 +40,7 @@ func (q *Queries) Preview(ctx context.Context, name types.NamespacedName, option
 // PreviewAll plans every pod of the selection, ordered by namespace and name, all
 // with the same table, until ctx is done. total is the number of pods. The pods are planned
 // in their state at the time of the call, which is held until the plans are read. The error
-// is a NotReadyError, or comes from Selection.Sees or ctx.
+// is a NotReadyError, or comes from Selection.Visible or ctx.
 func (q *Queries) PreviewAll(ctx context.Context, of Selection, options PreviewOptions) (total int, plans iter.Seq[*plan.Plan], err error) {
 	if err := q.Cluster.Ready(); err != nil {
 		return 0, nil, err

@@ -45,7 +45,7 @@ func namesOf(plans []*plan.Plan) string {
 
 func TestPreview(t *testing.T) {
 	t.Run("selects pods that match all fields", selectsPodsThatMatchAllFields)
-	t.Run("calls Sees once per namespace", callsSeesOncePerNamespace)
+	t.Run("asks about the namespaces of an index before it filters pods", asksAboutTheNamespacesOfAnIndexBeforeItFiltersPods)
 	t.Run("requires the caches", requiresTheCaches)
 	t.Run("plans with another table", plansWithAnotherTable)
 	t.Run("uses only the ratio of another node type", usesOnlyTheRatioOfAnotherNodeType)
@@ -77,7 +77,7 @@ func selectsPodsThatMatchAllFields(t *testing.T) {
 		{"a pod on another node", Selection{Namespace: "shop", Pod: "web-1-x", Node: "b"}, ""},
 		{"a node type", Selection{NodeType: "n2d"}, "shop/web-1-x"},
 		{"labels and a node type", Selection{Labels: web, NodeType: "n4"}, "shop/web-1-y"},
-		{"visible namespaces", Selection{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, "shop/db shop/web-1-x shop/web-1-y"},
+		{"visible namespaces", Selection{Visible: only("shop")}, "shop/db shop/web-1-x shop/web-1-y"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := namesOf(previewed(t, r, tc.of, PreviewOptions{})); got != tc.want {
@@ -87,18 +87,36 @@ func selectsPodsThatMatchAllFields(t *testing.T) {
 	}
 }
 
-func callsSeesOncePerNamespace(t *testing.T) {
+// What a query asks must not depend on pods that the caller may not see.
+func asksAboutTheNamespacesOfAnIndexBeforeItFiltersPods(t *testing.T) {
 	r := shop(t)
-	var asked []string
-	previewed(t, r, Selection{Sees: func(namespace string) (bool, error) {
-		asked = append(asked, namespace)
-		return true, nil
-	}}, PreviewOptions{})
-	if !slices.Equal(asked, []string{"bank", "shop"}) {
-		t.Errorf("called for %q", asked)
+	for _, tc := range []struct {
+		name string
+		of   Selection
+		want []string
+	}{
+		{"all pods", Selection{}, []string{"bank", "shop"}},
+		{"labels of no pod", Selection{Labels: labels.SelectorFromSet(labels.Set{"app": "none"})}, []string{"bank", "shop"}},
+		{"a workload that does not exist", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "none"}}, []string{"bank", "shop"}},
+		{"a node type that does not exist", Selection{NodeType: "none"}, []string{"bank", "shop"}},
+		{"a pod that exists once", Selection{Pod: "pending"}, []string{"bank", "shop"}},
+		{"a node", Selection{Node: "a"}, []string{"shop"}},
+		{"a node and a pod that is not on it", Selection{Node: "a", Pod: "pending"}, []string{"shop"}},
+		{"a namespace and a node without pods of it", Selection{Namespace: "bank", Node: "a"}, []string{"bank"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var asked []string
+			tc.of.Visible = func(namespaces ...string) ([]string, error) {
+				asked = append(asked, namespaces...)
+				return nil, nil
+			}
+			if got := previewed(t, r, tc.of, PreviewOptions{}); len(got) > 0 || !slices.Equal(asked, tc.want) {
+				t.Errorf("%d pods, and asked about %q, want %q", len(got), asked, tc.want)
+			}
+		})
 	}
 	unknown := errors.New("not known")
-	if _, _, err := r.PreviewAll(t.Context(), Selection{Sees: func(string) (bool, error) { return false, unknown }}, PreviewOptions{}); !errors.Is(err, unknown) {
+	if _, _, err := r.PreviewAll(t.Context(), Selection{Visible: func(...string) ([]string, error) { return nil, unknown }}, PreviewOptions{}); !errors.Is(err, unknown) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,10 +21,13 @@ type ResizeQuery struct {
 	Selector labels.Selector
 	// After is the pod after which the result starts; zero to start with the first pod.
 	After types.NamespacedName
-	// Sees reports whether the caller may see pods of a namespace; nil for all. It is
-	// called once per namespace with matching pods.
-	Sees func(namespace string) (bool, error)
+	// Visible limits the result to namespaces that the caller can see; nil for no limit.
+	Visible Visible
 }
+
+// namespacesAtOnce is how many namespaces Visible is asked about at a time: enough to make
+// use of a caller's concurrent reviews, and few compared with those of a page.
+const namespacesAtOnce = 64
 
 // NotResizedError means that the pod was never sized.
 type NotResizedError struct{ Pod types.NamespacedName }
@@ -33,9 +37,9 @@ func (e *NotResizedError) Error() string {
 }
 
 // Resizes returns the resizes of pods that were sized, ordered by namespace and name. The
-// sequence ends with the error of Sees or ctx, if there is one. It reads each pod only when
-// it reaches it, so that a page of a long result costs no more than the page. The returned
-// error is a NotReadyError.
+// sequence ends with the error of Visible or ctx, if there is one. It asks about namespaces
+// and reads their pods only when it reaches them, so that a page of a long result costs no more
+// than the page. The returned error is a NotReadyError.
 func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resized, error], error) {
 	if err := q.Cluster.CacheReady(); err != nil {
 		return nil, err
@@ -43,33 +47,24 @@ func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resiz
 	if of.Selector == nil {
 		of.Selector = labels.Everything()
 	}
-	if of.Sees == nil {
-		of.Sees = func(string) (bool, error) { return true, nil }
-	}
+	namespaces := slices.DeleteFunc(q.Cluster.Pods(of.Namespace).Namespaces(), func(namespace string) bool { return namespace < of.After.Namespace })
 	return func(yield func(*Resized, error) bool) {
-		asked, sees := "", false
-		for k := range q.Cluster.Pods(of.Namespace).After(of.After) {
-			if err := ctx.Err(); err != nil {
+		for some := range slices.Chunk(namespaces, namespacesAtOnce) {
+			visible, err := of.Visible.among(some)
+			if err != nil {
 				yield(nil, err)
 				return
 			}
-			namespace := k.Namespace()
-			if namespace == asked && !sees {
-				continue
-			}
-			if !k.Sized() || !of.Selector.Matches(k.Labels()) {
-				continue
-			}
-			if namespace != asked {
-				var err error
-				if sees, err = of.Sees(namespace); err != nil {
-					yield(nil, err)
-					return
+			for _, namespace := range visible {
+				for _, k := range q.Cluster.Pods(namespace).After(of.After) {
+					if err := ctx.Err(); err != nil {
+						yield(nil, err)
+						return
+					}
+					if k.Sized() && of.Selector.Matches(k.Labels()) && !yield(q.resizeOf(k), nil) {
+						return
+					}
 				}
-				asked = namespace
-			}
-			if sees && !yield(q.resizeOf(k), nil) {
-				return
 			}
 		}
 	}, nil

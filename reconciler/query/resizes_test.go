@@ -3,7 +3,7 @@ package query
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -50,7 +50,7 @@ func resizesOf(ctx context.Context, r *Queries, q ResizeQuery, most int) (names 
 
 func TestResizes(t *testing.T) {
 	t.Run("returns the selected resizes in order", returnsTheSelectedResizesInOrder)
-	t.Run("calls Sees only for namespaces on the page", callsSeesOnlyForNamespacesOnThePage)
+	t.Run("asks about namespaces when the page reaches them", asksAboutNamespacesWhenThePageReachesThem)
 	t.Run("ends with an error", endsWithAnError)
 }
 
@@ -70,7 +70,7 @@ func returnsTheSelectedResizesInOrder(t *testing.T) {
 		{"the next page", ResizeQuery{After: types.NamespacedName{Namespace: "shop", Name: "cart"}}, 3, "shop/web"},
 		{"a page that begins after a deleted pod", ResizeQuery{After: types.NamespacedName{Namespace: "bank", Name: "n"}}, 2, "bank/teller shop/cart"},
 		{"after the last", ResizeQuery{After: types.NamespacedName{Namespace: "shop", Name: "web"}}, 3, ""},
-		{"visible namespaces", ResizeQuery{Sees: func(namespace string) (bool, error) { return namespace == "shop", nil }}, 9, "shop/cart shop/web"},
+		{"visible namespaces", ResizeQuery{Visible: only("shop")}, 9, "shop/cart shop/web"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, err := resizesOf(t.Context(), r, tc.q, tc.most); got != tc.want || err != nil {
@@ -80,16 +80,30 @@ func returnsTheSelectedResizesInOrder(t *testing.T) {
 	}
 }
 
-func callsSeesOnlyForNamespacesOnThePage(t *testing.T) {
-	r := sizedShop(t)
-	for most, want := range map[int][]string{1: {"bank"}, 2: {"bank"}, 3: {"bank", "shop"}, 9: {"bank", "shop"}} {
+// A namespace is asked about even if no pod of it matches.
+func asksAboutNamespacesWhenThePageReachesThem(t *testing.T) {
+	var pods []*corev1.Pod
+	for n := range 200 {
+		sized := func(p *corev1.Pod) {
+			if n%2 == 0 {
+				podtest.SizedForN4(p)
+			}
+		}
+		pods = append(pods, podtest.Pod(podtest.Guaranteed, clustertest.Named(fmt.Sprintf("team-%03d", n), "web", "a"), sized))
+	}
+	r := filled(t, pods, nil)
+	for _, tc := range []struct {
+		after string
+		most  int
+		want  string
+	}{{"", 1, "team-000 64"}, {"", 33, "team-000 128"}, {"", 1000, "team-000 200"}, {"team-150", 1, "team-150 50"}} {
 		var asked []string
-		_, err := resizesOf(t.Context(), r, ResizeQuery{Sees: func(namespace string) (bool, error) {
-			asked = append(asked, namespace)
-			return true, nil
-		}}, most)
-		if err != nil || !slices.Equal(asked, want) {
-			t.Errorf("a page of %d: called for %q, %v; want %q", most, asked, err, want)
+		_, err := resizesOf(t.Context(), r, ResizeQuery{After: types.NamespacedName{Namespace: tc.after}, Visible: func(namespaces ...string) ([]string, error) {
+			asked = append(asked, namespaces...)
+			return namespaces, nil
+		}}, tc.most)
+		if got := fmt.Sprint(asked[0], " ", len(asked)); err != nil || got != tc.want {
+			t.Errorf("a page of %d after %q: asked about %q, %v; want %q", tc.most, tc.after, got, err, tc.want)
 		}
 	}
 }
@@ -97,13 +111,8 @@ func callsSeesOnlyForNamespacesOnThePage(t *testing.T) {
 func endsWithAnError(t *testing.T) {
 	r := sizedShop(t)
 	unknown := errors.New("not known")
-	got, err := resizesOf(t.Context(), r, ResizeQuery{Sees: func(namespace string) (bool, error) {
-		if namespace == "shop" {
-			return false, unknown
-		}
-		return true, nil
-	}}, 9)
-	if got != "bank/ledger bank/teller" || !errors.Is(err, unknown) {
+	got, err := resizesOf(t.Context(), r, ResizeQuery{Visible: func(...string) ([]string, error) { return nil, unknown }}, 9)
+	if got != "" || !errors.Is(err, unknown) {
 		t.Errorf("%q, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,16 @@ func filled(t testing.TB, pods []*corev1.Pod, nodes []*corev1.Node) *Queries {
 func shop(t testing.TB) *Queries {
 	t.Helper()
 	return about(clustertest.Shop(t))
+}
+
+// only returns a Visible for callers that see one namespace.
+func only(seen string) Visible {
+	return func(namespaces ...string) ([]string, error) {
+		if slices.Contains(namespaces, seen) {
+			return []string{seen}, nil
+		}
+		return nil, nil
+	}
 }
 
 func do(t testing.TB, err error) {

@@ -23,16 +23,19 @@ type Selection struct {
 	Node string
 	// NodeType is the type of the node that the pods run on.
 	NodeType string
-	// Sees reports whether the caller may see pods of a namespace; nil for all. It is
-	// called once per namespace.
-	Sees func(namespace string) (bool, error)
+	// Visible limits the result to namespaces that the caller can see; nil for no limit.
+	Visible Visible
 }
 
 // selected returns the pods of the selection, ordered by namespace and name. The table
-// determines the types of nodes. The error comes from Sees or ctx.
+// determines the types of nodes. The error comes from Visible or ctx.
 func (q *Queries) selected(ctx context.Context, of Selection, table *ratios.Table) ([]*pod.Pod, error) {
+	candidates, err := of.Visible.podsAmong(q.candidates(of))
+	if err != nil {
+		return nil, err
+	}
 	var pods []*pod.Pod // Not a slice of the candidates, which would be kept as long.
-	for _, k := range q.candidates(of) {
+	for _, k := range candidates {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -41,13 +44,11 @@ func (q *Queries) selected(ctx context.Context, of Selection, table *ratios.Tabl
 		}
 	}
 	slices.SortFunc(pods, cluster.ByNamespaceAndName)
-	if of.Sees == nil {
-		return pods, nil
-	}
-	return visible(pods, of.Sees)
+	return pods, nil
 }
 
-// candidates returns a superset of the selected pods, as small as the indexes allow.
+// candidates returns a superset of the selected pods in any order, as small as the indexes
+// allow. If the selection names a namespace, all of them are in it.
 func (q *Queries) candidates(of Selection) []*pod.Pod {
 	switch {
 	case of.Namespace != "" && of.Pod != "":
@@ -55,7 +56,7 @@ func (q *Queries) candidates(of Selection) []*pod.Pod {
 			return []*pod.Pod{k}
 		}
 		return nil
-	case of.Node != "":
+	case of.Namespace == "" && of.Node != "":
 		return q.Cluster.On(of.Node)
 	}
 	return q.Cluster.Pods(of.Namespace).List()
@@ -76,25 +77,4 @@ func (q *Queries) selects(of *Selection, k *pod.Pod, table *ratios.Table) bool {
 func (q *Queries) typeOf(of *pod.Pod, table *ratios.Table) string {
 	ruling := q.Planner.Rule(of, q.Cluster.Node(of), "", table)
 	return ruling.NodeType
-}
-
-// visible returns the pods that the caller may see. The pods must be ordered by namespace.
-func visible(pods []*pod.Pod, sees func(namespace string) (bool, error)) ([]*pod.Pod, error) {
-	var kept []*pod.Pod
-	for len(pods) > 0 {
-		namespace := pods[0].Namespace()
-		n := 1
-		for n < len(pods) && pods[n].Namespace() == namespace {
-			n++
-		}
-		ok, err := sees(namespace)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			kept = append(kept, pods[:n]...)
-		}
-		pods = pods[n:]
-	}
-	return kept, nil
 }

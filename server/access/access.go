@@ -33,12 +33,14 @@ const (
 
 // Config configures an Access.
 type Config struct {
-	// Tokens, Renewals and Rights are clients of the API server. Renewals reviews tokens that
-	// were recently good, Tokens all others. Each should have its own request budget, so that
-	// a flood of bad tokens does not delay known callers. A standalone server has none of
-	// them and refuses all credentials. If Renewals is nil, Tokens is used.
+	// Tokens, Renewals, Rights and Sights are clients of the API server. Renewals reviews
+	// tokens that were recently good, Tokens all others. Rights reviews the rights to call
+	// methods, Sights the namespaces that callers can see. Each should have its own request
+	// budget, so that neither a flood of bad tokens nor a list of many namespaces delays known
+	// callers. A standalone server has none of them and refuses all credentials. If Renewals
+	// is nil, Tokens is used; if Sights is nil, Rights is.
 	Tokens, Renewals authenticationclient.TokenReviewInterface
-	Rights           authorizationclient.SubjectAccessReviewInterface
+	Rights, Sights   authorizationclient.SubjectAccessReviewInterface
 	// Issuer checks the signatures of tokens. Without it, only the API server can tell which
 	// tokens are made up.
 	Issuer *Issuer
@@ -66,8 +68,10 @@ type Access struct {
 	opaque *newcomers
 	// rights caches what is allowed, by attributes.
 	rights *cache.LRUExpireCache
-	// unseen caches the namespaces whose pods a caller cannot get, by attributes.
-	unseen *cache.LRUExpireCache
+	// turns are for reviews of rights.
+	turns turns
+	// sights knows which namespaces callers can see.
+	sights *sights
 	// reviews lets concurrent calls with the same question share one answer.
 	reviews singleflight.Group
 }
@@ -80,6 +84,9 @@ func New(config Config) *Access {
 	if config.Renewals == nil {
 		config.Renewals = config.Tokens
 	}
+	if config.Sights == nil {
+		config.Sights = config.Rights
+	}
 	return &Access{
 		config:     config,
 		identities: cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
@@ -87,7 +94,7 @@ func New(config Config) *Access {
 		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst),
 		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
-		unseen:     cache.NewLRUExpireCacheWithClock(unseenSize, config.Clock),
+		sights:     newSights(config.Clock, config.Sights),
 	}
 }
 

@@ -20,6 +20,10 @@ func record(ctx context.Context, id *identity) {
 	}
 }
 
+// Credential returns the ID of the caller's credential, or "" if it has none or is not
+// identified.
+func (r *Record) Credential() string { return r.id.Credential() }
+
 // String returns the caller's name as Caller.String does, or "" if the caller is not
 // identified.
 func (r *Record) String() string { return r.id.String() }

@@ -8,6 +8,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
@@ -70,20 +71,33 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		return false, notReady("check the rights of the caller", errNoCluster)
 	}
 	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
-		review, err := a.config.Rights.Create(ctx, question(&id.Caller, what), metav1.CreateOptions{})
+		leave, err := a.turns.take(ctx, id.Key())
 		if err != nil {
-			return nil, notReady("check the rights of the caller with the API server", err)
+			return nil, notReady("check the rights of the caller", err)
 		}
-		if review.Status.Allowed && !review.Status.Denied {
+		defer leave()
+		allowed, err := ask(ctx, a.config.Rights, &id.Caller, what)
+		if err != nil {
+			return nil, err
+		}
+		if allowed {
 			a.rights.Add(what, nil, remembered)
-			return true, nil
 		}
-		return false, nil
+		return allowed, nil
 	})
 	if err != nil {
 		return false, err
 	}
 	return answer.(bool), nil
+}
+
+// ask asks the API server whether a caller has a right.
+func ask(ctx context.Context, reviews authorizationclient.SubjectAccessReviewInterface, c *Caller, what attributes) (bool, error) {
+	review, err := reviews.Create(ctx, question(c, what), metav1.CreateOptions{})
+	if err != nil {
+		return false, notReady("check the rights of the caller with the API server", err)
+	}
+	return review.Status.Allowed && !review.Status.Denied, nil
 }
 
 func question(c *Caller, what attributes) *authorizationv1.SubjectAccessReview {

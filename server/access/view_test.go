@@ -62,10 +62,12 @@ func whatOneCallerCannotSeeDoesNotEvictTheRightsOfOthers(t *testing.T) {
 	}
 	asked.rights = deny
 	view := a.View(NewContext(t.Context(), Caller{Name: "bob"}))
-	for i := range cacheSize + 1 {
-		if sees, err := view.Sees(fmt.Sprint(i)); err != nil || sees {
-			t.Fatal(sees, err)
-		}
+	namespaces := make([]string, cacheSize+1)
+	for i := range namespaces {
+		namespaces[i] = fmt.Sprint(i)
+	}
+	if visible, err := view.Visible(namespaces...); err != nil || len(visible) > 0 {
+		t.Fatal(visible, err)
 	}
 	if err := a.require(t.Context(), ann, right, ""); err != nil {
 		t.Error(err)

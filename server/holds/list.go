@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -46,16 +48,16 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 // seen returns the holds that the caller can see: those of the cluster, and those of
 // namespaces whose pods it can see.
 func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
-	var kept []hold.Hold
+	namespaces := sets.New[string]()
 	for _, h := range all {
-		if namespace := h.Scope.Namespace; namespace != "" {
-			if sees, err := view.Sees(namespace); err != nil {
-				return nil, err
-			} else if !sees {
-				continue
-			}
+		if h.Scope.Namespace != "" {
+			namespaces.Insert(h.Scope.Namespace)
 		}
-		kept = append(kept, h)
 	}
-	return kept, nil
+	visible, err := view.Visible(sets.List(namespaces)...)
+	if err != nil {
+		return nil, err
+	}
+	seen := sets.New(visible...).Insert("")
+	return slices.DeleteFunc(slices.Clone(all), func(h hold.Hold) bool { return !seen.Has(h.Scope.Namespace) }), nil
 }

@@ -16,7 +16,7 @@ const mostLogged = 100
 
 // logStored logs who created a hold.
 func logStored(ctx context.Context, h hold.Hold) {
-	klog.FromContext(ctx).Info("Hold stored", "caller", access.FromContext(ctx).String(), "author", h.Author,
+	klog.FromContext(ctx).Info("Hold stored", "caller", access.Described(ctx), "author", h.Author,
 		"kind", h.Kind, "scope", h.Scope.String(), "expires", expiryText(h), "reason", h.Reason)
 }
 
@@ -34,6 +34,6 @@ func logEnded(ctx context.Context, request *workloadresizerv1.ResumeRequest, end
 	for _, h := range ended[:min(len(ended), mostLogged)] {
 		released = append(released, string(h.Kind)+" of "+h.Scope.String())
 	}
-	klog.FromContext(ctx).Info("Holds ended", "caller", access.FromContext(ctx).String(), "author", access.Author(ctx, request.GetAuthor()),
+	klog.FromContext(ctx).Info("Holds ended", "caller", access.Described(ctx), "author", access.Author(ctx, request.GetAuthor()),
 		"kind", kinds[request.GetKind()], "holds", len(ended), "released", released, "reason", request.GetReason())
 }

@@ -30,14 +30,14 @@ type Limiter struct {
 	limits Limits
 
 	mu sync.Mutex
-	// callers has the rate limiters of callers, by the key of the caller.
+	// callers has the *shares of callers, by the key of the caller.
 	callers *lru.Cache
-	watches map[string]int
+	watches holders
 }
 
 // New returns a Limiter that remembers no callers yet.
 func New(limits Limits) *Limiter {
-	return &Limiter{limits: limits, callers: lru.New(rememberedCallers), watches: map[string]int{}}
+	return &Limiter{limits: limits, callers: lru.New(rememberedCallers), watches: holders{}}
 }
 
 // PaceUnary counts calls. It comes before authorization, which costs more than making a call.
@@ -62,23 +62,23 @@ func (l *Limiter) pace(ctx context.Context, method string) error {
 	if from, ok := peer.FromContext(ctx); ok && !access.Exempt(method) {
 		Used(from.Addr, caller.Key())
 	}
-	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.rateOf(caller).Allow() {
+	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.sharesOf(&caller).allow(credentialOf(&caller), time.Now()) {
 		return nil
 	}
-	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second (--max-calls-per-second)", l.limits.CallsPerSecond),
+	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second, or your share of them (--max-calls-per-second)", l.limits.CallsPerSecond),
 		time.Duration(float64(time.Second)/l.limits.CallsPerSecond))
 }
 
-func (l *Limiter) rateOf(caller access.Caller) *rate.Limiter {
+func (l *Limiter) sharesOf(caller *access.Caller) *shares {
 	key := caller.Key()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known, ok := l.callers.Get(key); ok {
-		return known.(*rate.Limiter)
+		return known.(*shares)
 	}
-	limit := rate.NewLimiter(rate.Limit(l.limits.CallsPerSecond), l.limits.CallBurst)
-	l.callers.Add(key, limit)
-	return limit
+	s := newShares(rate.Limit(l.limits.CallsPerSecond), l.limits.CallBurst)
+	l.callers.Add(key, s)
+	return s
 }
 
 // Unary sets the server's deadline on a call, unless the call has an earlier one.
@@ -93,10 +93,10 @@ func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 
 // Stream counts the watches of a caller, or of a connection if they need no credentials.
 func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	leave, err := func() {}, error(nil)
+	caller, leave, err := access.FromContext(stream.Context()), func() {}, error(nil)
 	switch {
 	case access.IsWatch(info.FullMethod):
-		leave, err = l.enterWatch(access.FromContext(stream.Context()).Name)
+		leave, err = l.enterWatch(holder{caller.Name, credentialOf(&caller)})
 	case access.Exempt(info.FullMethod):
 		leave, err = enterExemptWatch(stream.Context())
 	}
@@ -107,19 +107,21 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(service, stream)
 }
 
-func (l *Limiter) enterWatch(caller string) (leave func(), err error) {
+func (l *Limiter) enterWatch(who holder) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if most := l.limits.WatchesPerCaller; most > 0 && l.watches[caller] >= most {
+	switch most := l.limits.WatchesPerCaller; {
+	case most == 0:
+	case l.watches.account(who) >= most:
 		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("the caller already has %d watches (--max-watches-per-caller)", most), 0)
+	case l.watches.credential(who) >= half(most):
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("your credential already has %d watches, half of what --max-watches-per-caller allows for its account", half(most)), 0)
 	}
-	l.watches[caller]++
+	l.watches.add(who, 1)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.watches[caller]--; l.watches[caller] == 0 {
-			delete(l.watches, caller)
-		}
+		l.watches.add(who, -1)
 	}, nil
 }
 

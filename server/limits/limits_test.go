@@ -121,17 +121,17 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 	var leave func()
 	for range 2 {
 		var err error
-		if leave, err = l.enterWatch("ann"); err != nil {
+		if leave, err = l.enterWatch(holder{name: "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := l.enterWatch("ann")
+	_, err := l.enterWatch(holder{name: "ann"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 2 watches")
-	if _, err = l.enterWatch("ben"); err != nil {
+	if _, err = l.enterWatch(holder{name: "ben"}); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	leave()
-	if _, err := l.enterWatch("ann"); err != nil {
+	if _, err := l.enterWatch(holder{name: "ann"}); err != nil {
 		t.Errorf("after one ended: %v", err)
 	}
 }
@@ -139,12 +139,12 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
-		leave, err := l.enterWatch(fmt.Sprint(i))
+		leave, err := l.enterWatch(holder{fmt.Sprint(i), "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		leave()
-		release, err := s.Take(servertest.As(t, fmt.Sprint(i)))
+		release, err := s.Take(sharing(t, fmt.Sprint(i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,11 +17,12 @@ const previewPause = 2 * time.Second
 // impact of ratio changes. A nil Slots has no limit.
 type Slots struct {
 	// most is the number of slots, and perCaller how many of them one caller may have, so
-	// that no caller can block all others.
-	most, perCaller int
+	// that no caller can block all others. perCredential is the same for the credentials of
+	// one account.
+	most, perCaller, perCredential int
 
 	mu    sync.Mutex
-	taken map[string]int
+	taken holders
 	inAll int
 }
 
@@ -30,7 +31,7 @@ func NewSlots(most int) *Slots {
 	if most == 0 {
 		return nil
 	}
-	return &Slots{most: most, perCaller: (most + 1) / 2, taken: map[string]int{}}
+	return &Slots{most: most, perCaller: half(most), perCredential: half(half(most)), taken: holders{}}
 }
 
 // Take takes a slot, or returns an error if none is free. Call it only after the caller has
@@ -40,22 +41,23 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 		return func() {}, nil
 	}
 	caller := access.FromContext(ctx)
+	who := holder{caller.Name, credentialOf(&caller)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.inAll >= s.most:
 		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods are already running (--max-previews)", s.most), previewPause)
-	case !caller.Local && s.taken[caller.Name] >= s.perCaller:
+	case !caller.Local && s.taken.account(who) >= s.perCaller:
 		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("you already have %d previews of many pods running, half of what --max-previews allows for all callers", s.perCaller), previewPause)
+	case s.taken.credential(who) >= s.perCredential:
+		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("your credential already has %d previews of many pods running, half of what --max-previews allows for its account", s.perCredential), previewPause)
 	}
 	s.inAll++
-	s.taken[caller.Name]++
+	s.taken.add(who, 1)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.inAll--
-		if s.taken[caller.Name]--; s.taken[caller.Name] == 0 {
-			delete(s.taken, caller.Name)
-		}
+		s.taken.add(who, -1)
 	}, nil
 }

@@ -225,9 +225,16 @@ func aCallerSeesOnlyPodsThatItMayGet(t *testing.T) {
 	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || got.GetHiddenNamespaces() != 1 {
 		t.Errorf("summary %v", got)
 	}
-	all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: "db"}))
+	// What is hidden does not depend on whether filters match hidden pods.
+	for _, pod := range []string{"db", "web-x", "none"} {
+		all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: pod}))
+		if got := all[len(all)-1].GetSummary(); err != nil || got.GetHiddenNamespaces() != 1 {
+			t.Errorf("pod %s: summary %v, %v", pod, got, err)
+		}
+	}
+	all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "bank"}))
 	if got := all[len(all)-1].GetSummary(); err != nil || got.GetPods() != 1 || got.GetHiddenNamespaces() != 0 {
-		t.Errorf("summary without hidden pods %v, %v", got, err)
+		t.Errorf("summary of a visible namespace %v, %v", got, err)
 	}
 	_, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop"}))
 	servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)

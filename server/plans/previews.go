@@ -59,10 +59,16 @@ func (s *Service) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, s
 }
 
 func (s *Service) previewPlans(ctx context.Context, request *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
-	view := &countingView{View: s.config.Viewer.View(ctx)}
+	view := s.config.Viewer.View(ctx)
 	of, err := selection(request, view)
 	if err != nil {
 		return err
+	}
+	complete := of.Namespace != ""
+	if !complete {
+		if complete, err = view.SeesAll(); err != nil {
+			return err
+		}
 	}
 	options, err := s.options(request)
 	if err != nil {
@@ -77,7 +83,7 @@ func (s *Service) previewPlans(ctx context.Context, request *workloadresizerv1.P
 		return err
 	}
 	sum, messages := newSummary(), newPlanMessages()
-	sum.hidden = view.hidden // Each namespace of the selection was checked once.
+	sum.hidden = !complete
 	for p := range plans {
 		if progress.due() {
 			if err := send(progress.message(sum.pods)); err != nil {

@@ -46,8 +46,8 @@ type summary struct {
 	codes     map[string]int64
 	// cpu and memory are the changes in the sum of requests, in millicores and bytes.
 	cpu, memory int64
-	// hidden is the number of hidden namespaces.
-	hidden int64
+	// hidden means that there may be pods in namespaces that the caller cannot see.
+	hidden bool
 }
 
 func newSummary() *summary { return &summary{codes: map[string]int64{}} }
@@ -75,6 +75,6 @@ func (s *summary) message() *workloadresizerv1.PlanSummary {
 
 		RequestDelta: translate.Quantities(s.cpu, s.memory),
 
-		HiddenNamespaces: s.hidden,
+		HiddenNamespaces: translate.Hidden(s.hidden),
 	}
 }

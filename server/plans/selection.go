@@ -8,25 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// countingView is a View that counts the namespaces that it hides.
-type countingView struct {
-	access.View
-	hidden int64
-}
-
-// Sees implements access.View.
-func (v *countingView) Sees(namespace string) (bool, error) {
-	sees, err := v.View.Sees(namespace)
-	if err == nil && !sees {
-		v.hidden++
-	}
-	return sees, err
-}
-
 // selection reads which pods the request selects.
 func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View) (query.Selection, error) {
 	of := query.Selection{
-		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Sees: view.Sees,
+		Namespace: request.GetNamespace(), Pod: request.GetPod(), Node: request.GetNode(), NodeType: request.GetNodeType(), Visible: view.Visible,
 	}
 	if err := access.MustSee(view, of.Namespace); err != nil {
 		return of, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -37,30 +38,30 @@ func (s *Service) Impact(ctx context.Context, table *ratios.Table, slots *limits
 
 // impactMessage returns an impact without the namespaces that the caller cannot see.
 func impactMessage(impact *query.Impact, view access.View) (*workloadresizerv1.Impact, error) {
-	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total)}
+	all, err := view.SeesAll()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(impact.Namespaces))
+	for i, g := range impact.Namespaces {
+		names[i] = g.Name
+	}
+	visible, err := view.Visible(names...)
+	if err != nil {
+		return nil, err
+	}
+	seen := sets.New(visible...)
+	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total), HiddenNamespaces: translate.Hidden(!all)}
 	for _, g := range impact.NodeTypes {
 		m.NodeTypes = append(m.NodeTypes, impactGroup(g))
 	}
 	for _, g := range impact.Namespaces {
-		seen, err := view.Sees(g.Name)
-		if err != nil {
-			return nil, err
+		if seen.Has(g.Name) {
+			m.Namespaces = append(m.Namespaces, impactGroup(g))
 		}
-		if !seen {
-			m.HiddenNamespaces++
-			continue
-		}
-		m.Namespaces = append(m.Namespaces, impactGroup(g))
 	}
 	for _, p := range impact.Vetoed {
-		if len(m.Vetoed) == maxVetoed {
-			break
-		}
-		seen, err := view.Sees(p.Pod.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		if seen {
+		if seen.Has(p.Pod.Namespace) && len(m.Vetoed) < maxVetoed {
 			m.Vetoed = append(m.Vetoed, vetoedPod(p))
 		}
 	}

@@ -50,12 +50,21 @@ func hidesWhatTheCallerCannotSee(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
+	// It does not reveal whether the change affects hidden pods.
+	got, err = impactMessage(&query.Impact{}, servertest.Only("shop"))
+	if err != nil || got.GetHiddenNamespaces() != 1 {
+		t.Errorf("without affected pods: %v, %v", got, err)
+	}
+	got, err = impactMessage(impact, servertest.All)
+	if err != nil || got.GetHiddenNamespaces() != 0 || len(got.GetNamespaces()) != 2 {
+		t.Errorf("for a caller that sees everything: %v, %v", got, err)
+	}
 	_, err = impactMessage(impact, servertest.Unknown(rpcerror.New(rpcerror.IdentityNotReady, "cannot be asked")))
 	servertest.CheckError(t, err, codes.Unavailable, "IDENTITY_NOT_READY", "cannot be asked")
 }
 
 func namesUpTo100VetoedPodsThatTheCallerCanSee(t *testing.T) {
-	impact := &query.Impact{}
+	impact := &query.Impact{Namespaces: []query.ImpactGroup{{Name: "0"}, {Name: "1"}}}
 	for n := range 300 {
 		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
 	}

@@ -56,14 +56,14 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 }
 
 func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
-	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, Reason: p.Reason}
+	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
 }
 
 func ratioChange(c *override.Change) *workloadresizerv1.RatioChange {
 	if c == nil {
 		return nil
 	}
-	change := &workloadresizerv1.RatioChange{Number: c.Number, CreateTime: translate.Timestamp(c.Time), Author: c.Author, Reason: c.Reason, RollbackTo: c.RollbackTo}
+	change := &workloadresizerv1.RatioChange{Number: c.Number, CreateTime: translate.Timestamp(c.Time), Author: c.Author, CredentialId: c.CredentialID, Reason: c.Reason, RollbackTo: c.RollbackTo}
 	for _, d := range c.Deltas {
 		change.Deltas = append(change.Deltas, &workloadresizerv1.RatioDelta{NodeType: d.NodeType, From: ratioOverride(d.From), To: ratioOverride(d.To)})
 	}

@@ -36,6 +36,7 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 	w := &writeResult{}
 	made, err := change(override.Request{
 		Author:       access.Author(ctx, request.GetAuthor()),
+		CredentialID: access.Credential(ctx),
 		Reason:       request.GetReason(),
 		ValidateOnly: request.GetValidateOnly(),
 		Check: func(layer *ratios.Layer) (err error) {

@@ -27,7 +27,7 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 		size = defaultPage
 	}
 	view := s.config.Viewer.View(ctx)
-	q := query.ResizeQuery{Namespace: request.GetNamespace(), Sees: view.Sees}
+	q := query.ResizeQuery{Namespace: request.GetNamespace(), Visible: view.Visible}
 	var err error
 	if q.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
 		return nil, err

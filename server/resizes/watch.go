@@ -61,7 +61,7 @@ func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, s
 				return nil, err
 			}
 		}
-		if sees, err := view.Sees(r.Pod.Namespace); err != nil || !sees {
+		if visible, err := view.Visible(r.Pod.Namespace); err != nil || len(visible) == 0 {
 			return nil, err
 		}
 		return &workloadresizerv1.WatchResizesResponse{Type: kind, Resize: message(r), ResumeToken: token}, nil

@@ -52,3 +52,12 @@ func Timestamp(t time.Time) *timestamppb.Timestamp {
 	}
 	return timestamppb.New(t)
 }
+
+// Hidden returns the value of a field hidden_namespaces. It is not a count, which would reveal
+// in how many hidden namespaces pods match a query.
+func Hidden(some bool) int64 {
+	if some {
+		return 1
+	}
+	return 0
+}

@@ -90,6 +90,7 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { v.withstands(t, tc.attack) })
 	}
+	t.Run("a caller that lists thousands of namespaces does not delay others", v.testVisibility)
 	t.Run("bad tokens do not keep a new caller out", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -78,17 +78,27 @@ func (v *victim) token(t *testing.T, name, role string) string {
 		t.Fatal(err)
 	}
 	if role != "" {
-		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: metav1.NamespaceDefault, Name: name}}}
-		if _, err := v.admin.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		v.grant(t, name, role)
 	}
 	request, err := accounts.CreateToken(t.Context(), name, &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{"workload-resizer.io"}}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return request.Status.Token
+}
+
+// grant gives a ServiceAccount a ClusterRole in all namespaces.
+func (v *victim) grant(t *testing.T, account, role string) {
+	t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: account + "-" + role}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}, Subjects: subjects(account)}
+	if _, err := v.admin.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// subjects returns a ServiceAccount as the subject of a binding.
+func subjects(account string) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: metav1.NamespaceDefault, Name: account}}
 }
 
 func (v *victim) dial(t *testing.T, token string) *client.Client {

@@ -36,7 +36,7 @@ func Overridden() *workloadresizerv1.ListRatiosResponse {
 	n4 := resp.GetRatios()[2]
 	n4.CpuPerf, n4.CpuFactor, n4.Etag = 1.08, 1/1.08, "before"
 	n4.ExpireTime = timestamppb.New(Since.Add(24 * time.Hour))
-	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", UpdateTime: timestamppb.New(Since), Reason: "measured\nhere"}
+	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "bob", CredentialId: "JTI=4f2a", UpdateTime: timestamppb.New(Since), Reason: "measured\nhere"}
 	n4.Candidates = []*workloadresizerv1.RatioCandidate{
 		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: n4.GetProvenance()},
 		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
@@ -61,7 +61,7 @@ func history() []*workloadresizerv1.RatioChange {
 		{Number: 3, CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: &back, Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", From: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
 		}},
-		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", Reason: "measured\nhere", Deltas: []*workloadresizerv1.RatioDelta{
+		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", CredentialId: "JTI=4f2a", Reason: "measured\nhere", Deltas: []*workloadresizerv1.RatioDelta{
 			{NodeType: "c3", To: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
 		}},
 		{Number: 1, CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.RatioDelta{{NodeType: "n4", To: first}}},

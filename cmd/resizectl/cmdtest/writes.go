@@ -9,7 +9,7 @@ import (
 )
 
 // HiddenOfImpact is the warning about what the scripted server's impact leaves out.
-const HiddenOfImpact = "warning: 1 namespace with affected pods is hidden from you: you cannot get pods there\n"
+const HiddenOfImpact = "warning: affected pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
 
 // Mask names the fields to change.
 func Mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }

@@ -20,6 +20,7 @@ var Hints = map[string]string{
 	"POD_NOT_FOUND":         "the pod may be in another namespace: set it with --namespace",
 	"NOT_RESIZED":           "\"resizectl explain\" shows why",
 	"NAMESPACE_NOT_VISIBLE": "a RoleBinding in that namespace to the ClusterRole view allows it",
+	"TOO_MANY_NAMESPACES":   "run the command again to continue, or set --namespace",
 	"TOO_MANY_PREVIEWS":     "run the command again in a moment",
 	"PREVIEW_TOO_SLOW":      "write the output to a file first, and read the file",
 	"HELD_BY_WIDER_SCOPE":   "\"resizectl holds\" lists the holds",

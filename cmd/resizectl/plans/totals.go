@@ -16,8 +16,8 @@ import (
 // their requests, and why the other pods are not resized.
 func printTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
 	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
-	if hidden := s.GetHiddenNamespaces(); hidden > 0 {
-		text += ", without " + print.CountOf(hidden, "namespace") + " that you cannot see"
+	if s.GetHiddenNamespaces() > 0 {
+		text += ", without namespaces that you cannot see"
 	}
 	text += "\n"
 	if delta := deltaText(p, s.GetRequestDelta()); delta != "" {

@@ -5,16 +5,13 @@ import (
 	"io"
 )
 
-// WarnHidden warns of namespaces that an answer leaves out because the caller may not see
-// them. which is what they contain, e.g. "pods".
-func WarnHidden(errOut io.Writer, namespaces int64, which string) error {
-	if namespaces == 0 {
+// WarnHidden warns that an answer leaves out what is in namespaces that the caller may not see,
+// if hidden is above 0, as the field hidden_namespaces of the answer. which is what it leaves
+// out, e.g. "pods".
+func WarnHidden(errOut io.Writer, hidden int64, which string) error {
+	if hidden == 0 {
 		return nil
 	}
-	are := "are"
-	if namespaces == 1 {
-		are = "is"
-	}
-	_, err := fmt.Fprintf(errOut, "warning: %s with %s %s hidden from you: you cannot get pods there\n", CountOf(namespaces, "namespace"), which, are)
+	_, err := fmt.Fprintf(errOut, "warning: %s in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n", which)
 	return err
 }

@@ -115,7 +115,7 @@ func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workload
 
 var historyColumns = append(append([]metav1.TableColumnDefinition{
 	print.Column("Change"), print.Column("Time"), print.Column("Author"),
-}, deltaColumns...), print.Column("Reason"), print.WideColumn("Rollback To"))
+}, deltaColumns...), print.Column("Reason"), print.WideColumn("Rollback To"), print.WideColumn("Credential"))
 
 func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.RatioChange, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: historyColumns}
@@ -126,7 +126,7 @@ func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.Rat
 		}
 		for _, delta := range change.GetDeltas() {
 			cells := append([]any{fmt.Sprint(change.GetNumber()), print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, print.OrAbsent(print.OneLine(change.GetReason())), back)})
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, print.OrAbsent(print.OneLine(change.GetReason())), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
 		}
 	}
 	return print.Table(w, p, wide, table)

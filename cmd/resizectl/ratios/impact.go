@@ -38,8 +38,8 @@ func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact,
 	if err := print.Table(w, p, wide, table); err != nil {
 		return err
 	}
-	if n := impact.GetHiddenNamespaces(); n > 0 {
-		if _, err := fmt.Fprintf(w, "not shown: %s that you cannot see\n", print.CountOf(n, "namespace")); err != nil {
+	if impact.GetHiddenNamespaces() > 0 {
+		if _, err := fmt.Fprintln(w, "not shown: namespaces that you cannot see"); err != nil {
 			return err
 		}
 	}

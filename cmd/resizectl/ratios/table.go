@@ -13,7 +13,7 @@ import (
 
 var ratioColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
-	print.WideColumn("Author"), print.WideColumn("Updated"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
+	print.WideColumn("Author"), print.WideColumn("Credential"), print.WideColumn("Updated"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
 }
 
 // OverrideSource is the source that "ratios set" writes to.
@@ -42,7 +42,7 @@ func ratioRow(ratio *workloadresizerv1.Ratio) metav1.TableRow {
 		nodeTypeText(ratio),
 		print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
 		print.Factor(ratio.GetCpuFactor()), print.Factor(ratio.GetMemoryFactor()),
-		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.Timestamp(from.GetUpdateTime()),
+		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.OrAbsent(print.OneLine(from.GetCredentialId())), print.Timestamp(from.GetUpdateTime()),
 		print.Timestamp(ratio.GetExpireTime()), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
 	}}
 }

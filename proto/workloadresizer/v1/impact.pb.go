@@ -32,7 +32,9 @@ type Impact struct {
 	// The impact by namespace, ordered by name. Contains only namespaces with pods that
 	// would change or be vetoed, and whose pods the caller can see.
 	Namespaces []*ImpactGroup `protobuf:"bytes,3,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
-	// The number of affected namespaces whose pods the caller cannot see.
+	// 1 if the caller does not have the right to get pods in all namespaces, so that
+	// affected namespaces and vetoed pods may be missing, else 0. This is not a count,
+	// which would reveal in how many hidden namespaces a change affects pods.
 	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
 	// Pods that would get other sizes, or more of them, without a veto. Contains only
 	// pods that the caller can see, ordered by namespace and name, and at most 100.

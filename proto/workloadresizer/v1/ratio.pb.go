@@ -22,6 +22,9 @@
 // - RESOURCE_EXHAUSTED (reason RATE_LIMITED): the caller makes too many calls.
 // - RESOURCE_EXHAUSTED (reason TOO_MANY_PENDING): too many calls are waiting for their
 //   requests to arrive.
+// - RESOURCE_EXHAUSTED (reason TOO_MANY_NAMESPACES): the caller cannot get pods in all
+//   namespaces, and there are too many to check each of them in the time of the call.
+//   Call again to continue, or name a namespace.
 // - CANCELLED (reason MESSAGE_LATE): the request of a stream did not arrive soon after
 //   the call began.
 // - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
@@ -589,7 +592,9 @@ type Provenance struct {
 	// for an override the caller.
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	// Why the value was written, in the words of its author, if the source knows.
-	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The credential of the author, as in RatioChange.
+	CredentialId  string `protobuf:"bytes,5,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -648,6 +653,13 @@ func (x *Provenance) GetAuthor() string {
 func (x *Provenance) GetReason() string {
 	if x != nil {
 		return x.Reason
+	}
+	return ""
+}
+
+func (x *Provenance) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
 	}
 	return ""
 }
@@ -1557,7 +1569,11 @@ type RatioChange struct {
 	Deltas []*RatioDelta `protobuf:"bytes,5,rep,name=deltas,proto3" json:"deltas,omitempty"`
 	// The change that this rollback went back to; absent if this change is not a
 	// rollback.
-	RollbackTo    *int64 `protobuf:"varint,6,opt,name=rollback_to,json=rollbackTo,proto3,oneof" json:"rollback_to,omitempty"`
+	RollbackTo *int64 `protobuf:"varint,6,opt,name=rollback_to,json=rollbackTo,proto3,oneof" json:"rollback_to,omitempty"`
+	// The credential of the author, as the audit log of the API server names it in
+	// authentication.kubernetes.io/credential-id: for example "JTI=" and the ID of a token.
+	// If several people use one account, it tells them apart. Empty if there is none.
+	CredentialId  string `protobuf:"bytes,7,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1632,6 +1648,13 @@ func (x *RatioChange) GetRollbackTo() int64 {
 		return *x.RollbackTo
 	}
 	return 0
+}
+
+func (x *RatioChange) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
+	}
+	return ""
 }
 
 // How a change affected the override of one node type.
@@ -1954,14 +1977,15 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"memoryPerf\x12>\n" +
 	"\n" +
 	"provenance\x18\x03 \x01(\v2\x1e.workloadresizer.v1.ProvenanceR\n" +
-	"provenance\"\x91\x01\n" +
+	"provenance\"\xb6\x01\n" +
 	"\n" +
 	"Provenance\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12;\n" +
 	"\vupdate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x97\x01\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12#\n" +
+	"\rcredential_id\x18\x05 \x01(\tR\fcredentialId\"\x97\x01\n" +
 	"\vRatioSource\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\ahealthy\x18\x02 \x01(\bR\ahealthy\x12\x18\n" +
@@ -2021,7 +2045,7 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"}\n" +
 	"\x18ListRatioChangesResponse\x129\n" +
 	"\achanges\x18\x01 \x03(\v2\x1f.workloadresizer.v1.RatioChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x80\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa5\x02\n" +
 	"\vRatioChange\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x03R\x06number\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -2030,7 +2054,8 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x126\n" +
 	"\x06deltas\x18\x05 \x03(\v2\x1e.workloadresizer.v1.RatioDeltaR\x06deltas\x12$\n" +
 	"\vrollback_to\x18\x06 \x01(\x03H\x00R\n" +
-	"rollbackTo\x88\x01\x01B\x0e\n" +
+	"rollbackTo\x88\x01\x01\x12#\n" +
+	"\rcredential_id\x18\a \x01(\tR\fcredentialIdB\x0e\n" +
 	"\f_rollback_to\"\x93\x01\n" +
 	"\n" +
 	"RatioDelta\x12\x1b\n" +

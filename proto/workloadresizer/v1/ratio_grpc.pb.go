@@ -22,6 +22,9 @@
 // - RESOURCE_EXHAUSTED (reason RATE_LIMITED): the caller makes too many calls.
 // - RESOURCE_EXHAUSTED (reason TOO_MANY_PENDING): too many calls are waiting for their
 //   requests to arrive.
+// - RESOURCE_EXHAUSTED (reason TOO_MANY_NAMESPACES): the caller cannot get pods in all
+//   namespaces, and there are too many to check each of them in the time of the call.
+//   Call again to continue, or name a namespace.
 // - CANCELLED (reason MESSAGE_LATE): the request of a stream did not arrive soon after
 //   the call began.
 // - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server

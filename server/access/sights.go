@@ -1,0 +1,204 @@
+package access
+
+import (
+	"context"
+	"errors"
+	rundebug "runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/cache"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// sightsSize is how many decisions are cached: enough for several callers in a cluster
+	// with thousands of namespaces.
+	sightsSize = 65536
+	// continuedFor is how long the decisions of a list that was cut off count for the next
+	// one, and continueWithin how soon it must follow. Otherwise, in a cluster with enough
+	// namespaces, decisions would expire as fast as new ones are made, and no list would ever
+	// be complete.
+	continuedFor   = 3 * time.Minute
+	continueWithin = time.Minute
+)
+
+// purpose is what a decision is needed for.
+type purpose struct {
+	// unseenFor is the maximum age of the decision that a caller cannot see a namespace. It
+	// affects only reads.
+	unseenFor time.Duration
+	// timeout limits a review, with the wait for the client's own rate limit.
+	timeout time.Duration
+	// list means that the decisions of a list that was cut off count.
+	list bool
+}
+
+var (
+	// one is for a namespace that a caller has named, or for all namespaces.
+	one = purpose{unseenFor: 5 * time.Second, timeout: reviewTimeout}
+	// many is for lists, most of whose namespaces most callers cannot see.
+	many = purpose{unseenFor: time.Minute, timeout: 4 * reviewTimeout, list: true}
+)
+
+// sight is whether a caller may get pods in a namespace, and when the API server said so.
+type sight struct {
+	sees bool
+	at   time.Time
+}
+
+// sights knows in which namespaces callers may get pods. It is safe for concurrent use.
+type sights struct {
+	clock clock.PassiveClock
+	// reviews is nil for a standalone server.
+	reviews authorizationclient.SubjectAccessReviewInterface
+	turns   turns
+
+	mu sync.Mutex
+	// pending has the reviews in progress.
+	pending map[attributes]chan struct{}
+
+	// decisions has sights by attributes.
+	decisions *cache.LRUExpireCache
+	// continued has the time since when decisions count for the next list of a caller whose
+	// last one was cut off, by the hash of the identity.
+	continued *cache.LRUExpireCache
+}
+
+func newSights(clock clock.PassiveClock, reviews authorizationclient.SubjectAccessReviewInterface) *sights {
+	return &sights{
+		clock: clock, reviews: reviews, pending: map[attributes]chan struct{}{},
+		decisions: cache.NewLRUExpireCacheWithClock(sightsSize, clock), continued: cache.NewLRUExpireCacheWithClock(cacheSize, clock),
+	}
+}
+
+// look reports whether a caller may get pods in a namespace. Concurrent calls with the same
+// question share an answer. But unlike those of rights, a review ends with the call that makes
+// it, so that a caller never has more of them in progress than its turns; the next call that
+// waits for it then makes its own.
+func (s *sights) look(ctx context.Context, id *identity, namespace string, of purpose) (bool, error) {
+	if id.Name == "" {
+		return false, nil
+	}
+	what := attributes{id.hash, "", "get", "pods", namespace}
+	for {
+		if sees, ok := s.decided(what, of); ok {
+			return sees, nil
+		}
+		if s.reviews == nil {
+			return false, notReady("check the rights of the caller", errNoCluster)
+		}
+		ended, first := s.begin(what)
+		if first {
+			defer s.end(what)
+			// Another call may have just ended one.
+			if sees, ok := s.decided(what, of); ok {
+				return sees, nil
+			}
+			return s.review(ctx, id, what, of)
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// begin reports whether the caller of begin must make a review, and then call end. Otherwise
+// another call makes it, until ended is closed.
+func (s *sights) begin(what attributes) (ended <-chan struct{}, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ended, ok := s.pending[what]; ok {
+		return ended, false
+	}
+	s.pending[what] = make(chan struct{})
+	return nil, true
+}
+
+func (s *sights) end(what attributes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.pending[what])
+	delete(s.pending, what)
+}
+
+func (s *sights) review(ctx context.Context, id *identity, what attributes, of purpose) (bool, error) {
+	leave, err := s.turns.take(ctx, id.Key())
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, of.timeout)
+	defer cancel()
+	sees, err := ask(ctx, s.reviews, &id.Caller, what)
+	if err != nil {
+		return false, err
+	}
+	s.decisions.Add(what, sight{sees, s.clock.Now()}, continuedFor+continueWithin)
+	return sees, nil
+}
+
+// decided returns a decision that is not too old.
+func (s *sights) decided(what attributes, of purpose) (sees, ok bool) {
+	found, ok := s.decisions.Get(what)
+	if !ok {
+		return false, false
+	}
+	decision, now := found.(sight), s.clock.Now()
+	most := of.unseenFor
+	if decision.sees {
+		most = remembered
+	}
+	if now.Sub(decision.at) <= most {
+		return decision.sees, true
+	}
+	if !of.list {
+		return false, false
+	}
+	since, ok := s.continued.Get(what.who)
+	return decision.sees, ok && !decision.at.Before(since.(time.Time))
+}
+
+// continueSoon makes the decisions of a list count for the next one, because it was cut off.
+func (s *sights) continueSoon(id *identity, began time.Time) {
+	if since, ok := s.continued.Get(id.hash); ok && s.clock.Since(since.(time.Time)) < continuedFor {
+		began = since.(time.Time)
+	}
+	s.continued.Add(id.hash, began, continueWithin)
+}
+
+// lookAll returns what look does for each of the namespaces, for lists, in the same order. If
+// a review panics, the caller of lookAll panics.
+func (s *sights) lookAll(ctx context.Context, id *identity, namespaces []string) ([]bool, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	sees := make([]bool, len(namespaces))
+	var next atomic.Int64
+	var looking sync.WaitGroup
+	for range min(len(namespaces), turnsPerCaller) {
+		looking.Go(func() {
+			defer func() {
+				// Nothing recovers in this goroutine, so a panic would end the process.
+				if cause := recover(); cause != nil {
+					cancel(&panicked{cause, rundebug.Stack()})
+				}
+			}()
+			for i := next.Add(1) - 1; i < int64(len(namespaces)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				var err error
+				if sees[i], err = s.look(ctx, id, namespaces[i], many); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	looking.Wait()
+	err := context.Cause(ctx)
+	if p := (*panicked)(nil); errors.As(err, &p) {
+		panic(p)
+	}
+	return sees, err
+}

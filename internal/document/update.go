@@ -53,7 +53,7 @@ func (d *Document[T]) tryUpdate(ctx context.Context, validateOnly bool, change C
 		return d.missing()
 	}
 	if err != nil {
-		return d.failed("read", err)
+		return Failed(d.Source, "read", err)
 	}
 	d.takeOwn(ctx, cm)
 	content, err := d.Parse(cm.Data)
@@ -72,7 +72,7 @@ func (d *Document[T]) tryUpdate(ctx context.Context, validateOnly bool, change C
 func (d *Document[T]) write(ctx context.Context, cm *corev1.ConfigMap) error {
 	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Update(ctx, cm, metav1.UpdateOptions{FieldManager: fieldManager})
 	if err != nil {
-		return d.failed("write", err)
+		return Failed(d.Source, "write", err)
 	}
 	d.takeOwn(ctx, cm)
 	return nil
@@ -82,13 +82,4 @@ func (d *Document[T]) missing() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &MissingError{d.Source, d.Noun, d.inForce.Count}
-}
-
-// failed returns a *RefusedError if the API server would reject the request again, and
-// a plain error if the failure may be temporary.
-func (d *Document[T]) failed(attempt string, err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		return &RefusedError{d.Source, err}
-	}
-	return fmt.Errorf("%s %s: %w", attempt, d.Source, err)
 }

@@ -59,7 +59,7 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 			r.Leader = tc.follows
 			p := &plan.Plan{UID: "1", Kind: tc.kind}
 			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
-			err := r.permit(p)
+			err := r.permit(p, plan.Write{Step: plan.StepResize})
 			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {
 				t.Errorf("got %v", err)

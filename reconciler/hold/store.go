@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -25,7 +24,7 @@ type Store struct {
 	readOnly   bool
 	onReject   func(*corev1.ConfigMap, error)
 	freezeName string
-	document   *document.Document[[]Hold]
+	document   *document.Document[[]keyed]
 	brake      *brake
 
 	// mu protects held, the holds in effect without the freeze; nil until they are known.
@@ -56,7 +55,7 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 func FreezeIn(name string) Option { return func(s *Store) { s.freezeName = name } }
 
 // New returns a store of the holds in a ConfigMap, which are unknown until Run. The client
-// must be allowed to list, watch, get and update the ConfigMap, and to list, watch, create,
+// must be allowed to list, watch, get and patch the ConfigMap, and to list, watch, create,
 // patch and delete the ConfigMap that freezes the cluster. It must not limit the duration of
 // a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
@@ -64,12 +63,12 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 	for _, set := range opts {
 		set(s)
 	}
-	s.document = document.New(document.Config[[]Hold]{
+	s.document = document.New(document.Config[[]keyed]{
 		Source:   follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
 		Noun:     noun,
 		ReadOnly: s.readOnly,
 		Clock:    s.clock,
-		Parse:    parse,
+		Parse:    new(reader).read,
 		Accept:   s.accept,
 		Reject:   s.reject,
 		OnReject: s.onReject,
@@ -134,8 +133,8 @@ func (s *Store) combine() {
 }
 
 // accept applies the holds that have not expired.
-func (s *Store) accept(ctx context.Context, holds []Hold) document.InForce {
-	inForce := live(holds, s.clock.Now())
+func (s *Store) accept(ctx context.Context, all []keyed) document.InForce {
+	inForce := live(all, s.clock.Now())
 	s.mu.Lock()
 	if s.held == nil || !slices.Equal(s.held.holds, ordered(inForce)) {
 		s.held = NewTable(inForce)
@@ -154,20 +153,4 @@ func (s *Store) reject(ctx context.Context, err error) {
 		klog.FromContext(ctx).Error(err, "Holds cannot be read, the last good holds stay in effect")
 	}
 	s.changes.Notify()
-}
-
-// live returns the holds that have not expired.
-func live(holds []Hold, now time.Time) []Hold {
-	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.endedBy(now) })
-}
-
-// nextExpiry returns when the next hold expires; zero if none does.
-func nextExpiry(holds []Hold) time.Time {
-	var next time.Time
-	for _, h := range holds {
-		if !h.Expires.IsZero() && (next.IsZero() || h.Expires.Before(next)) {
-			next = h.Expires
-		}
-	}
-	return next
 }

@@ -65,7 +65,7 @@ func TestFreeze(t *testing.T) {
 		turns := turnstile{gate: newGate(), tokens: make(chan struct{})}
 		a.rate.use(turns)
 		s.source.Set(performance(2))
-		turns.awaitWaiting(t, replicaWorkers)
+		turns.awaitWaiting(t)
 		resizes, writes := a.podResizes.Load(), a.podWrites.Load()
 		turns.tokens <- struct{}{} // Originals are recorded, so the first write is a resize.
 		localcluster.Eventually(t, "a resize", func() error {
@@ -74,7 +74,7 @@ func TestFreeze(t *testing.T) {
 			}
 			return nil
 		})
-		turns.awaitWaiting(t, replicaWorkers)
+		turns.awaitWaiting(t)
 		if _, err := a.holds.Freeze(t.Context(), "test", "ann"); err != nil {
 			t.Fatal(err)
 		}

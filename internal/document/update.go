@@ -53,8 +53,8 @@ func (d *Document[T]) Update(ctx context.Context, validateOnly bool, change Chan
 }
 
 // updateLatest changes the state that this process knows, which saves reading the
-// ConfigMap. It writes only if there is something to change: that there is nothing, or
-// that the change is an error, must be concluded from what is stored.
+// ConfigMap. It writes only if there is something to change. If there is nothing, or if the
+// change is an error, the stored state decides.
 func (d *Document[T]) updateLatest(ctx context.Context, change Change[T]) (wrote bool, err error) {
 	d.mu.Lock()
 	cm := d.latest

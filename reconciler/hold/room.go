@@ -99,7 +99,7 @@ func orNobody(author string) string {
 	return author
 }
 
-// FullError means that there is no room for another hold of this kind.
+// FullError means that another hold of this kind does not fit.
 type FullError struct {
 	// Of names the holds that share the room, Holds is their number without the new one,
 	// and Most is how many bytes they may take.

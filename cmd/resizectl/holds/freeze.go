@@ -62,7 +62,7 @@ while no server runs:
 		Args: command.Args(cobra.NoArgs),
 		RunE: command.Steps(o.freeze, o.confirm("Stop all writes to the pods of the cluster, restores included?")),
 	}
-	o.addFlags(cmd, "the freeze that would be set", "shown to everyone who asks why pods are not resized")
+	o.addFlags(cmd, "the freeze that would be set", "shown wherever it matters why pods are not resized")
 	return cmd
 }
 

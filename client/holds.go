@@ -23,6 +23,17 @@ func (c *Client) Resume(ctx context.Context, request *workloadresizerv1.ResumeRe
 	return c.pauses.Resume(ctx, request)
 }
 
+// Freeze stops all writes to pods, in the whole cluster, until Unfreeze. It returns the
+// stored freeze.
+func (c *Client) Freeze(ctx context.Context, request *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
+	return c.pauses.Freeze(ctx, request)
+}
+
+// Unfreeze ends the freeze. It returns the freeze that ended.
+func (c *Client) Unfreeze(ctx context.Context, request *workloadresizerv1.UnfreezeRequest) (*workloadresizerv1.UnfreezeResponse, error) {
+	return c.pauses.Unfreeze(ctx, request)
+}
+
 // ListHolds returns the holds that are in effect now.
 func (c *Client) ListHolds(ctx context.Context) (*workloadresizerv1.ListHoldsResponse, error) {
 	return c.pauses.ListHolds(ctx, &workloadresizerv1.ListHoldsRequest{})

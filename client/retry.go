@@ -26,6 +26,7 @@ var retriedMethods = []string{
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,
 	workloadresizerv1.ResizeService_GetStatus_FullMethodName,
 	workloadresizerv1.PauseService_ListHolds_FullMethodName,
+	workloadresizerv1.PauseService_GetFreeze_FullMethodName,
 	workloadresizerv1.BenchmarkService_ListBenchmarks_FullMethodName,
 	workloadresizerv1.BenchmarkService_ListFeeds_FullMethodName,
 	workloadresizerv1.BenchmarkService_GetSuggestion_FullMethodName,

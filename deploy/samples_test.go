@@ -63,7 +63,7 @@ func eachShardHasAConfigMapThatTheServerMayWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, rule := range role.Rules {
-			if slices.Contains(rule.ResourceNames, want[0]) && slices.Equal(rule.Verbs, []string{"list", "watch", "get", "update"}) {
+			if slices.Contains(rule.ResourceNames, want[0]) && slices.Equal(rule.Verbs, []string{"list", "watch", "get", "patch"}) {
 				writable = rule.ResourceNames
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
@@ -56,6 +57,9 @@ type replica struct {
 	// is their sum when limit was called.
 	podWrites, told atomic.Int64
 	before          int64
+	// podResizes counts those of podWrites that are resizes; lastResize is when the last one
+	// began, in Unix nanoseconds.
+	podResizes, lastResize atomic.Int64
 }
 
 // performance returns ratios in which n4 has this cpu ratio to the baseline.
@@ -151,6 +155,10 @@ func (c *replica) wrap(next http.RoundTripper) http.RoundTripper {
 		}
 		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/pods/") {
 			c.podWrites.Add(1)
+		}
+		if strings.HasSuffix(r.URL.Path, "/"+contract.ResizeSubresource) {
+			c.podResizes.Add(1)
+			c.lastResize.Store(time.Now().UnixNano())
 		}
 		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/events") {
 			c.told.Add(1)

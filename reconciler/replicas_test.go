@@ -73,7 +73,7 @@ func TestReplicas(t *testing.T) {
 		// Writes that wait for their turn would wait forever.
 		turns := newGate()
 		a.rate.use(turns)
-		turns.awaitWaiting(t, replicaWorkers)
+		turns.awaitWaiting(t)
 		a.stop()
 		if holder := *s.lease(t).HolderIdentity; holder == "a" {
 			t.Error("the Lease was not released")
@@ -126,7 +126,7 @@ func TestReplicas(t *testing.T) {
 		b.awaitWrites(t, 8)
 		turns := newGate()
 		b.rate.use(turns)
-		turns.awaitWaiting(t, replicaWorkers)
+		turns.awaitWaiting(t)
 		before := b.podWrites.Load()
 		if _, err := b.holds.Put(t.Context(), hold.Hold{Kind: hold.Pause, Scope: hold.Scope{}}); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func (s *apiServer) stops(t *testing.T) {
 			p, planned := tc.begin(t)
 			a := *s.actuator
 			left := tc.permits
-			a.Permit = func(*plan.Plan) error {
+			a.Permit = func(*plan.Plan, plan.Write) error {
 				if left--; left < 0 {
 					return &actuate.StoppedError{Because: "test"}
 				}

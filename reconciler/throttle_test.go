@@ -44,11 +44,11 @@ func (g *gate) Wait(ctx context.Context) error {
 	}
 }
 
-// awaitWaiting waits until n writes wait at the gate.
-func (g *gate) awaitWaiting(t *testing.T, n int64) {
+// awaitWaiting waits until every worker has a write that waits at the gate.
+func (g *gate) awaitWaiting(t *testing.T) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("%d writes to wait for their turn", n), func() error {
-		if got := g.waiting.Load(); got != n {
+	localcluster.Eventually(t, "all workers to wait for their turn", func() error {
+		if got := g.waiting.Load(); got != replicaWorkers {
 			return fmt.Errorf("%d wait", got)
 		}
 		return nil

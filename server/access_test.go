@@ -192,6 +192,9 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.PauseService/Pause":     editor,
 	"/workloadresizer.v1.PauseService/Resume":    editor, // Unless a restore would end.
 	"/workloadresizer.v1.PauseService/ListHolds": viewer,
+	"/workloadresizer.v1.PauseService/GetFreeze": viewer,
+	"/workloadresizer.v1.PauseService/Freeze":    admin,
+	"/workloadresizer.v1.PauseService/Unfreeze":  admin,
 
 	"/workloadresizer.v1.BenchmarkService/IngestSamples":   editor,
 	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":  viewer,

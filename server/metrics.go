@@ -29,6 +29,19 @@ func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
 	})
 }
 
+// newFrozen exposes whether the cluster is frozen.
+func newFrozen(holds *hold.Store) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_frozen",
+		Help: "1 if the cluster is frozen, or if that cannot be read, so that no pod is resized; otherwise 0.",
+	}, func() float64 {
+		if freeze, err := holds.Frozen(); err == nil && freeze == nil {
+			return 0
+		}
+		return 1
+	})
+}
+
 // ratioCollector exposes the ratios in effect.
 type ratioCollector struct {
 	store *ratios.Store

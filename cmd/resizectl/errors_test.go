@@ -20,7 +20,7 @@ import (
 // everyCall are the command lines that call a server, at least one per method.
 var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan", "-f", "errors_test.go"}, {"explain", "web"},
 	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"status"},
-	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"},
+	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"}, {"freeze", "--yes"}, {"unfreeze", "--yes"},
 	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 	{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
@@ -113,9 +113,10 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Writable().Changes
 	server.BenchmarkScript = cmdtest.Measured()
+	server.Freezes = &workloadresizerv1.Freeze{}
 	address := cmdtest.Serve(t, server)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
-		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"},
+		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"}, {"freeze", "--yes"}, {"unfreeze", "--dry-run"},
 		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},
 		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},

@@ -101,6 +101,8 @@ func failures(t *testing.T) []failure {
 		{args: []string{"restore", "web"}, err: noPod},
 		{args: []string{"resume", "web"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pause of namespace default covers the pod")},
 		{args: []string{"holds", "-n", "shop"}, err: hidden},
+		{args: []string{"freeze", "--yes"}, err: noRight},
+		{args: []string{"unfreeze", "--yes"}, err: readOnly},
 	}
 }
 

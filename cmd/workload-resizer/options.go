@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -26,6 +27,7 @@ type options struct {
 	overridesName     string
 	benchmarks        benchmarkOptions
 	holdsName         string
+	freezeName        string
 	nodeTypeLabel     string
 	ownerKinds        []string
 	workloadKinds     []string
@@ -69,6 +71,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
 	o.benchmarks.addTo(flags)
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
+	flags.StringVar(&o.freezeName, "freeze-name", hold.FreezeName, "name of the ConfigMap that freezes the cluster while it exists, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
 	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod. The server reads their metadata and needs the right to list and watch each of them")
@@ -129,7 +132,7 @@ func (o *options) validate() error {
 		reject("config-namespace", "%q is not a valid namespace: %s", o.configNamespace, problems[0])
 	}
 	named := map[string]string{}
-	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}}, o.benchmarks.configMaps()...) {
+	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"freeze-name", o.freezeName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}}, o.benchmarks.configMaps()...) {
 		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
 			reject(cm.flag, "%q is not a valid ConfigMap name: %s", cm.name, problems[0])
 		} else if other, twice := named[cm.name]; twice {

@@ -116,7 +116,7 @@ func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 	if _, err := client.RbacV1().ClusterRoles().Get(t.Context(), "workload-resizer", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the ClusterRole still exists: %v", err)
 	}
-	restored := []byte(`{"data":{"holds.yaml":"holds: [{kind: Restore, allNamespaces: true}]"}}`)
+	restored := []byte(`{"data":{"restore.cluster":"{kind: Restore, allNamespaces: true}"}}`)
 	if _, err := client.CoreV1().ConfigMaps(namespace).Patch(t.Context(), deploy.Holds, types.MergePatchType, restored, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}

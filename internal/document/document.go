@@ -16,7 +16,7 @@ import (
 // Config configures a Document. All fields must be set.
 type Config[T any] struct {
 	// Source is the ConfigMap that stores the document. The client must be allowed
-	// to list, watch, get and update it, and must not limit the duration of a watch.
+	// to list, watch, get and patch it, and must not limit the duration of a watch.
 	Source follow.ConfigMap
 	// Noun names the entries of the document in messages, e.g. "holds".
 	Noun string
@@ -63,6 +63,8 @@ type Document[T any] struct {
 	// known is the state that content or err come from.
 	known known
 	err   error
+	// latest is the ConfigMap in that state; nil if there is none.
+	latest *corev1.ConfigMap
 	// gone reports whether there is no ConfigMap to write to.
 	gone    bool
 	changes broadcast.Broadcast

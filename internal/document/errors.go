@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
@@ -63,3 +65,13 @@ func (e *RefusedError) Error() string {
 
 // Unwrap returns the API server's error.
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Failed returns the error of an attempt to read or write a ConfigMap: a *RefusedError if the
+// API server would reject the request again, and a plain error if the failure may be
+// temporary.
+func Failed(source follow.ConfigMap, attempt string, err error) error {
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		return &RefusedError{source, err}
+	}
+	return fmt.Errorf("%s %s: %w", attempt, source, err)
+}

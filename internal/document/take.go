@@ -14,6 +14,9 @@ func (d *Document[T]) takeWatched(ctx context.Context, cm *corev1.ConfigMap, err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gone = errors.Is(err, follow.ErrMissing)
+	if d.gone {
+		d.latest = nil
+	}
 	switch {
 	case d.gone && d.inForce.Count > 0:
 		// Deleting the ConfigMap by mistake must not end all entries.
@@ -39,6 +42,7 @@ func (d *Document[T]) takeOwn(ctx context.Context, cm *corev1.ConfigMap) {
 }
 
 func (d *Document[T]) read(ctx context.Context, cm *corev1.ConfigMap) {
+	d.latest = cm
 	content, err := d.Parse(cm.Data)
 	if err != nil {
 		d.OnReject(cm, err)

@@ -27,8 +27,8 @@ var conflicts = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor:
 type Change[T any] func(content T, data map[string]string) (map[string]string, error)
 
 // Update changes the document, and tries again if another writer has changed it in
-// the meantime: change may be called more than once, each time with the stored
-// content. The change is in effect in this process when Update returns. With
+// the meantime: change may be called more than once. Only the keys that change are
+// sent. The change is in effect in this process when Update returns. With
 // validateOnly, Update does everything except the write. The error may be a
 // ReadOnlyError, *MissingError, *ContentError or *RefusedError, or come from change
 // or ctx.
@@ -44,51 +44,57 @@ func (d *Document[T]) Update(ctx context.Context, validateOnly bool, change Chan
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	return retry.RetryOnConflict(conflicts, func() error { return d.tryUpdate(ctx, validateOnly, change) })
+	if !validateOnly {
+		if wrote, err := d.updateLatest(ctx, change); wrote && !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return retry.RetryOnConflict(conflicts, func() error { return d.updateStored(ctx, validateOnly, change) })
 }
 
-func (d *Document[T]) tryUpdate(ctx context.Context, validateOnly bool, change Change[T]) error {
+// updateLatest changes the state that this process knows, which saves reading the
+// ConfigMap. It writes only if there is something to change. If there is nothing, or if the
+// change is an error, the stored state decides.
+func (d *Document[T]) updateLatest(ctx context.Context, change Change[T]) (wrote bool, err error) {
+	d.mu.Lock()
+	cm := d.latest
+	d.mu.Unlock()
+	if cm == nil {
+		return false, nil
+	}
+	data, err := d.changed(cm, change)
+	if err != nil || data == nil {
+		return false, nil
+	}
+	return true, d.write(ctx, cm, data)
+}
+
+func (d *Document[T]) updateStored(ctx context.Context, validateOnly bool, change Change[T]) error {
 	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Get(ctx, d.Source.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return d.missing()
 	}
 	if err != nil {
-		return d.failed("read", err)
+		return Failed(d.Source, "read", err)
 	}
 	d.takeOwn(ctx, cm)
-	content, err := d.Parse(cm.Data)
-	if err != nil {
-		return &ContentError{d.Source, d.Noun, err}
-	}
-	data, err := change(content, cm.Data)
+	data, err := d.changed(cm, change)
 	if err != nil || data == nil || validateOnly {
 		return err
 	}
-	cm.Data = data
-	return d.write(ctx, cm)
+	return d.write(ctx, cm, data)
 }
 
-// write writes the ConfigMap and applies its content.
-func (d *Document[T]) write(ctx context.Context, cm *corev1.ConfigMap) error {
-	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Update(ctx, cm, metav1.UpdateOptions{FieldManager: fieldManager})
+func (d *Document[T]) changed(cm *corev1.ConfigMap, change Change[T]) (map[string]string, error) {
+	content, err := d.Parse(cm.Data)
 	if err != nil {
-		return d.failed("write", err)
+		return nil, &ContentError{d.Source, d.Noun, err}
 	}
-	d.takeOwn(ctx, cm)
-	return nil
+	return change(content, cm.Data)
 }
 
 func (d *Document[T]) missing() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &MissingError{d.Source, d.Noun, d.inForce.Count}
-}
-
-// failed returns a *RefusedError if the API server would reject the request again, and
-// a plain error if the failure may be temporary.
-func (d *Document[T]) failed(attempt string, err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		return &RefusedError{d.Source, err}
-	}
-	return fmt.Errorf("%s %s: %w", attempt, d.Source, err)
 }

@@ -38,8 +38,8 @@ type Config struct {
 	// Limiter limits the rate of requests. The client must not limit it: a write that
 	// waits inside the client was permitted already.
 	Limiter flowcontrol.RateLimiter
-	// Permit returns an error if no write of the plan may begin now.
-	Permit  func(*plan.Plan) error
+	// Permit returns an error if this write of the plan must not begin now.
+	Permit  func(*plan.Plan, plan.Write) error
 	Clock   clock.PassiveClock
 	Metrics *Metrics
 }
@@ -48,7 +48,7 @@ type Config struct {
 func New(config Config) *Actuator { return &Actuator{config, context.Background()} }
 
 // Always is the Permit of an actuator that writes nothing.
-func Always(*plan.Plan) error { return nil }
+func Always(*plan.Plan, plan.Write) error { return nil }
 
 // EndWith prevents requests from beginning once ctx is done. Call it before the first
 // request.
@@ -62,7 +62,7 @@ func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion 
 	for _, w := range p.Writes(a.Clock.Now()) {
 		switch {
 		case w.Step.Resizes():
-			left, err = a.resize(ctx, p, w.Step, resourceVersion)
+			left, err = a.resize(ctx, p, w, resourceVersion)
 		case w.Step == plan.StepClean:
 			left, err = a.clean(ctx, p, left)
 		case w.Anyhow:
@@ -112,21 +112,21 @@ func resourceVersionOf(pod *corev1.Pod) string {
 }
 
 func (a *Actuator) annotate(ctx context.Context, p *plan.Plan, w plan.Write, resourceVersion string) (*corev1.Pod, error) {
-	pod, err := a.patch(ctx, p, w.Step, types.StrategicMergePatchType, p.Patch(w, resourceVersion), nil)
+	pod, err := a.patch(ctx, p, w, types.StrategicMergePatchType, p.Patch(w, resourceVersion), nil)
 	if err != nil {
 		return nil, fmt.Errorf("write %s annotations: %w", w.Step, err)
 	}
 	return pod, nil
 }
 
-func (a *Actuator) resize(ctx context.Context, p *plan.Plan, s plan.Step, resourceVersion string) (*corev1.Pod, error) {
+func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resourceVersion string) (*corev1.Pod, error) {
 	var dryRun []string
-	if s == plan.StepPreview {
+	if w.Step == plan.StepPreview {
 		dryRun = []string{metav1.DryRunAll}
 	}
-	pod, err := a.patch(ctx, p, s, types.StrategicMergePatchType, p.Patch(plan.Write{Step: s}, resourceVersion), dryRun, contract.ResizeSubresource)
+	pod, err := a.patch(ctx, p, w, types.StrategicMergePatchType, p.Patch(w, resourceVersion), dryRun, contract.ResizeSubresource)
 	if err == nil {
-		if s != plan.StepPreview {
+		if w.Step != plan.StepPreview {
 			a.Metrics.resized.Inc()
 		}
 		return pod, nil
@@ -138,18 +138,18 @@ func (a *Actuator) resize(ctx context.Context, p *plan.Plan, s plan.Step, resour
 	return nil, err
 }
 
-func (a *Actuator) patch(ctx context.Context, p *plan.Plan, s plan.Step, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Write, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
 	if err := a.turn(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.Permit(p); err != nil {
+	if err := a.Permit(p, w); err != nil {
 		return nil, err
 	}
-	ctx, traced := startWrite(ctx, s, p.Pod)
+	ctx, traced := startWrite(ctx, w.Step, p.Pod)
 	began := a.Clock.Now()
 	var asked time.Duration
-	pod, err := a.send(withAsked(ctx, &asked), p, s, kind, body, dryRun, subresources...)
-	a.Metrics.write(s, a.Clock.Since(began), err)
+	pod, err := a.send(withAsked(ctx, &asked), p, w.Step, kind, body, dryRun, subresources...)
+	a.Metrics.write(w.Step, a.Clock.Since(began), err)
 	traced(resourceVersionOf(pod), err)
 	return pod, busy(err, asked)
 }

@@ -13,7 +13,7 @@ import (
 // the plan.
 func (a *Actuator) Ask(ctx context.Context, p *plan.Plan) {
 	// Without a resource version: a preview is about the sizes, even if the pod has changed.
-	pod, err := a.resize(ctx, p, plan.StepPreview, "")
+	pod, err := a.resize(ctx, p, plan.Write{Step: plan.StepPreview}, "")
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):

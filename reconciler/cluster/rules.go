@@ -56,7 +56,7 @@ func (c *Cluster) saysOtherwise(node *corev1.Node, before, now *ratios.Table) bo
 
 // Affects reports whether the new rules apply differently to a pod than the rules before.
 func (c *Cluster) Affects(of *pod.Pod, before, now Rules) bool {
-	if before.Holds != now.Holds && c.heldOtherwise(of, before.Holds, now.Holds) {
+	if before.Holds != now.Holds && (isFrozen(before) != isFrozen(now) || c.heldOtherwise(of, before.Holds, now.Holds)) {
 		return true
 	}
 	if before.Table == now.Table {
@@ -66,6 +66,8 @@ func (c *Cluster) Affects(of *pod.Pod, before, now Rules) bool {
 	a, b := c.Planner.Rule(of, node, "", before.Table), c.Planner.Rule(of, node, "", now.Table)
 	return !a.SizesAs(&b)
 }
+
+func isFrozen(in Rules) bool { return in.Holds.Freeze() != nil }
 
 // heldOtherwise reports whether the kind of hold on a pod has changed.
 func (c *Cluster) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {

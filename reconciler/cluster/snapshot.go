@@ -55,6 +55,9 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		InfeasibleUntil: until,
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
+	if f := in.Holds.Freeze(); f != nil {
+		s.Frozen = frozenText(f)
+	}
 	if h, ok := in.Holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
@@ -64,6 +67,14 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		}
 	}
 	return s
+}
+
+func frozenText(f *hold.Freeze) string {
+	by := ""
+	if f.Author != "" {
+		by = " by " + f.Author
+	}
+	return fmt.Sprintf("the cluster was frozen at %s%s: %s", f.Since.UTC().Format(time.RFC3339), by, orNothing(f.Reason))
 }
 
 func orNothing(reason string) string {

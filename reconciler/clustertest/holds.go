@@ -27,5 +27,10 @@ type Held struct {
 	table *hold.Table
 }
 
+// Frozen returns a source that always has these holds and a freeze.
+func Frozen(freeze hold.Freeze, holds ...hold.Hold) Held {
+	return Held{table: hold.NewTable(holds).Frozen(&freeze)}
+}
+
 // Ready implements cluster.Holds.
 func (h Held) Ready() (*hold.Table, error) { return h.table, nil }

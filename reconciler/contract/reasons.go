@@ -92,6 +92,8 @@ const (
 	ActiveVPA Reason = "ActiveVPA"
 	// ExternallyResized: another actor set a request or limit of the pod.
 	ExternallyResized Reason = "ExternallyResized"
+	// Frozen: the cluster is frozen, which outranks every restore and pause.
+	Frozen Reason = "Frozen"
 	// Paused: resizing is paused for the pod.
 	Paused Reason = "Paused"
 )
@@ -177,6 +179,7 @@ var reasons = []Info{
 	{QuotaExceeded, Warning, "A ResourceQuota of the namespace has no room for the increase; the resize is retried when there is room."},
 	{ActiveVPA, Normal, "A VerticalPodAutoscaler sizes the same workload, and the two would conflict."},
 	{ExternallyResized, Normal, "Another actor set a request or limit of the pod, which stays unless `--externally-resized` says otherwise."},
+	{Frozen, Silent, "The cluster is frozen: nothing is written to any pod, restores included, until `resizectl unfreeze`."},
 	{Paused, Silent, "Resizing is paused for the pod (`resizectl resume` ends the pause)."},
 	{HPAUtilization, Silent, "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase."},
 	{AnnotationIgnored, Warning, "An annotation with an original contradicts the pod's spec; the spec takes precedence."},

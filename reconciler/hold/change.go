@@ -6,17 +6,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// put returns the holds with h added. If there is a hold of the same scope and kind, h
-// replaces it and keeps its start.
-func put(holds []Hold, h Hold) (all []Hold, stored Hold) {
-	all = slices.Clone(holds)
-	i := slices.IndexFunc(all, func(other Hold) bool { return other.key() == h.key() })
-	if i < 0 {
-		return append(all, h), h
+// put returns what to store for h. If there is a hold of the same scope and kind, h replaces
+// it and keeps its start.
+func put(holds []Hold, h Hold) Hold {
+	for i := range holds {
+		if holds[i].key() == h.key() {
+			h.Since = holds[i].Since
+		}
 	}
-	h.Since = all[i].Since
-	all[i] = h
-	return all, h
+	return h
 }
 
 // Ending selects the holds to end.
@@ -47,9 +45,9 @@ type Ended struct {
 	Wider *Hold
 }
 
-// release removes the holds to end. If there are none and a wider hold covers the scope, it
+// release selects the holds to end. If there are none and a wider hold covers the scope, it
 // returns a *CoveredError: nothing would change for the pods.
-func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
+func release(holds []Hold, e Ending) (ended Ended, err error) {
 	var wider []Hold
 	for _, h := range holds {
 		within := e.Scope.Contains(h.Scope)
@@ -58,22 +56,20 @@ func release(holds []Hold, e Ending) (left []Hold, ended Ended, err error) {
 		switch {
 		case asked && (own || within && e.Nested):
 			ended.Holds = append(ended.Holds, h)
-			continue
 		case asked && within:
 			ended.Nested++
 		case !within && e.isInside(h.Scope):
 			wider = append(wider, h)
 		}
-		left = append(left, h)
 	}
 	if w, ok := NewTable(wider).deciding(e.Scope, e.Workloads); ok {
 		ended.Wider = &w
 	}
 	if w := ended.Wider; len(ended.Holds) == 0 && w != nil && (e.Kind == "" || e.Kind == w.Kind) {
-		return nil, Ended{}, &CoveredError{Scope: e.Scope, By: *w}
+		return Ended{}, &CoveredError{Scope: e.Scope, By: *w}
 	}
 	ended.Holds = ordered(ended.Holds)
-	return left, ended, nil
+	return ended, nil
 }
 
 // isInside reports whether the scope to release is inside the other scope.

@@ -1,7 +1,9 @@
-// Package hold stores holds, by which users stop the resizing of pods. A hold has a kind
-// (Restore or Pause) and a scope (the cluster, a namespace, a workload or a pod). All holds
-// are in one ConfigMap, so that they survive restarts and every replica sees the same
-// holds, and nothing is written on the pods.
+// Package hold stores what stops the resizing of pods: holds and the freeze.
+//
+// A hold has a kind (Restore or Pause) and a scope (the cluster, a namespace, a workload or a
+// pod). All holds are in one ConfigMap. The freeze stops the whole cluster, outranks all holds,
+// and has a ConfigMap of its own. So both survive restarts, every replica sees the same, and
+// nothing is written on the pods.
 //
 // It must not know how pods are planned or written, nor who requests a hold and how.
 package hold

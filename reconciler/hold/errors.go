@@ -8,12 +8,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// maxHolds and maxBytes limit what is stored. The API server accepts a ConfigMap of 1 MiB.
-const (
-	maxHolds = 5000
-	maxBytes = 1_000_000
-)
-
 // CoveredError means that the scope to release has no hold of its own, and a wider hold
 // covers it.
 type CoveredError struct {
@@ -36,14 +30,6 @@ func (e *CoveredError) Error() string {
 	}
 	return fmt.Sprintf("%s is not %s on its own: %s is%s; run \"resizectl resume %s --kind %s\" to end that hold",
 		e.Scope, e.By.Kind.participle(), wider, by, which, strings.ToLower(string(e.By.Kind)))
-}
-
-// FullError means that no more holds can be stored.
-type FullError struct{ Holds, Bytes int }
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("%d holds of %d bytes exceed the maximum of %d holds or %d bytes: hold namespaces (-n) or workloads instead of single pods",
-		e.Holds, e.Bytes, maxHolds, maxBytes)
 }
 
 // noun names the stored entries in messages.

@@ -1,9 +1,10 @@
 package hold
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,21 +15,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Key is the key of the ConfigMap that holds the holds.
-const Key = "holds.yaml"
+// The ConfigMap has one key per hold, so that a change costs no more than the holds that it
+// changes.
 
-// preamble explains the content to users who read the ConfigMap.
-const preamble = `# Pods that workload-resizer restores or does not resize. Written by
-# "resizectl restore", "pause" and "resume".
-`
-
-// list is the document in the ConfigMap.
-type list struct {
-	Holds []entry `json:"holds"`
-}
-
-// entry is one hold. The cluster is an explicit scope, so that a missing line never turns a
-// hold into a hold of the cluster.
+// entry is one hold as text. The cluster is an explicit scope, so that a missing line never
+// turns a hold into a hold of the cluster.
 type entry struct {
 	Kind          Kind      `json:"kind"`
 	AllNamespaces bool      `json:"allNamespaces,omitempty"`
@@ -48,69 +39,78 @@ type workload struct {
 	Name string `json:"name"`
 }
 
-// readable is like format, and checks that parse reads the same holds from the text: a
+// dataKey returns the key of a hold in the ConfigMap. Only one key is possible for each kind
+// and scope, so no hold is stored twice. Names of workloads and pods are too long for keys.
+func dataKey(h Hold) string {
+	kind, s := strings.ToLower(string(h.Kind)), h.Scope
+	switch s.level() {
+	case ofCluster:
+		return kind + ".cluster"
+	case ofNamespace:
+		return kind + ".namespace." + s.Namespace
+	case ofWorkload:
+		return kind + ".workload." + s.Namespace + "." + digest(s.Workload.Kind, s.Workload.Name)
+	}
+	return kind + ".pod." + s.Namespace + "." + digest(s.Pod, string(s.UID))
+}
+
+// digest returns a short text for names, with 80 bits: enough that nobody finds other names
+// with the same text.
+func digest(names ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
+	return hex.EncodeToString(sum[:10])
+}
+
+// readable is like format, and checks that parseHold reads the same hold from the text: a
 // write must never produce content that the next read rejects.
-func readable(holds []Hold) (string, error) {
-	text, err := format(holds)
+func readable(h Hold) (string, error) {
+	text, err := format(h)
 	if err != nil {
 		return "", err
 	}
-	again, err := parse(map[string]string{Key: string(text)})
-	if err == nil && !slices.Equal(again, ordered(holds)) {
-		err = errors.New("the text contains different holds")
+	again, err := parseHold(dataKey(h), text)
+	if err == nil && again != h {
+		err = errors.New("the text contains a different hold")
 	}
 	if err != nil {
-		return "", fmt.Errorf("write holds as YAML: the text cannot be read again: %w", err)
+		return "", fmt.Errorf("write hold as YAML: the text cannot be read again: %w", err)
+	}
+	return text, nil
+}
+
+// format returns the hold as text for the ConfigMap.
+func format(h Hold) (string, error) {
+	e := entry{
+		Kind: h.Kind, AllNamespaces: h.Scope == Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, UID: h.Scope.UID,
+		Reason: h.Reason, Author: h.Author, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
+	}
+	if h.Scope.Workload != (safety.Workload{}) {
+		e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
+	}
+	text, err := yaml.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("write hold as YAML: %w", err)
 	}
 	return string(text), nil
 }
 
-// format returns the holds as text for the ConfigMap.
-func format(holds []Hold) ([]byte, error) {
-	d := list{Holds: []entry{}}
-	for _, h := range ordered(holds) {
-		e := entry{
-			Kind: h.Kind, AllNamespaces: h.Scope == Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, UID: h.Scope.UID,
-			Reason: h.Reason, Author: h.Author, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
-		}
-		if h.Scope.Workload != (safety.Workload{}) {
-			e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
-		}
-		d.Holds = append(d.Holds, e)
+// parseHold reads the text of a key. The error lists all faults, each with its path.
+func parseHold(key, text string) (Hold, error) {
+	if kind, _, _ := strings.Cut(key, "."); kind != "pause" && kind != "restore" {
+		return Hold{}, fmt.Errorf("%s: not the key of a hold; each hold has its own key, such as pause.cluster or pause.namespace.shop", key)
 	}
-	text, err := yaml.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("write holds as YAML: %w", err)
+	var e entry
+	if err := document.Decode(text, &e); err != nil {
+		return Hold{}, fmt.Errorf("%s: %w", key, err)
 	}
-	return append([]byte(preamble), text...), nil
-}
-
-// parse reads the data of the ConfigMap. Without the key there are no holds. The error
-// lists all faults, each with its path.
-func parse(data map[string]string) ([]Hold, error) {
-	var errs faults
-	for key := range data {
-		if key != Key {
-			errs = append(errs, fmt.Errorf("%s: unknown key, holds are in %s", key, Key))
-		}
+	h, wrong := e.hold()
+	if want := dataKey(h); len(wrong) == 0 && key != want {
+		wrong = append(wrong, fmt.Errorf("the key of the %s of %s must be %s", strings.ToLower(string(h.Kind)), h.Scope, want))
 	}
-	var d list
-	if err := document.Decode(data[Key], &d); err != nil {
-		return nil, append(errs, err)
+	for i, fault := range wrong {
+		wrong[i] = fmt.Errorf("%s: %w", key, fault)
 	}
-	holds := make([]Hold, len(d.Holds))
-	seen := map[key]int{}
-	for i, e := range d.Holds {
-		h, wrong := e.hold()
-		for _, fault := range wrong {
-			errs = append(errs, fmt.Errorf("holds[%d].%w", i, fault))
-		}
-		if first, twice := seen[h.key()]; twice && len(wrong) == 0 {
-			errs = append(errs, fmt.Errorf("holds[%d]: duplicates the %s of %s in holds[%d]", i, strings.ToLower(string(h.Kind)), h.Scope, first))
-		}
-		holds[i], seen[h.key()] = h, i
-	}
-	return holds, errs.Err()
+	return h, wrong.Err()
 }
 
 func (e entry) hold() (Hold, faults) {

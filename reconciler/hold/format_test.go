@@ -7,34 +7,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"sigs.k8s.io/yaml"
 )
 
 var (
 	began = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 	ends  = began.Add(time.Hour)
 )
-
-const written = preamble + `holds:
-- allNamespaces: true
-  author: ann
-  expires: "2026-11-21T02:02:03Z"
-  kind: Pause
-  reason: 'black friday: no'
-  since: "2026-11-21T01:02:03Z"
-- kind: Restore
-  namespace: shop
-  pod: web
-  since: "2026-11-21T01:02:03Z"
-  uid: "1"
-- kind: Pause
-  namespace: warehouse
-  since: "2026-11-21T01:02:03Z"
-  workload:
-    kind: StatefulSet
-    name: stock
-`
 
 func TestFormat(t *testing.T) {
 	t.Run("reads the holds that it wrote", readsTheHoldsThatItWrote)
@@ -44,59 +23,59 @@ func TestFormat(t *testing.T) {
 }
 
 func readsTheHoldsThatItWrote(t *testing.T) {
-	holds := []Hold{
-		{Kind: Pause, Scope: cluster, Reason: "black friday: no", Author: "ann", Since: began, Expires: ends},
-		{Kind: Restore, Scope: web, Since: began},
-		{Kind: Pause, Scope: Scope{Namespace: "warehouse", Workload: safety.Workload{Kind: "StatefulSet", Name: "stock"}}, Since: began},
-	}
-	text, err := format([]Hold{holds[1], holds[2], holds[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(written, string(text)); diff != "" {
-		t.Error(diff)
-	}
-	got, err := parse(map[string]string{Key: string(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(holds, got); diff != "" {
-		t.Error(diff)
+	for _, tc := range []struct {
+		hold      Hold
+		key, text string
+	}{
+		{Hold{Kind: Pause, Scope: cluster, Reason: "black friday: no", Author: "ann", Since: began, Expires: ends}, "pause.cluster", `allNamespaces: true
+author: ann
+expires: "2026-11-21T02:02:03Z"
+kind: Pause
+reason: 'black friday: no'
+since: "2026-11-21T01:02:03Z"
+`},
+		{Hold{Kind: Restore, Scope: shop}, "restore.namespace.shop", "kind: Restore\nnamespace: shop\n"},
+		{Hold{Kind: Restore, Scope: web, Since: began}, "restore.pod.shop.fbdbf2012d852a942e1b", `kind: Restore
+namespace: shop
+pod: web
+since: "2026-11-21T01:02:03Z"
+uid: "1"
+`},
+		{Hold{Kind: Pause, Scope: webs, Since: began}, "pause.workload.shop.1a91eda59d1ba1d38636", `kind: Pause
+namespace: shop
+since: "2026-11-21T01:02:03Z"
+workload:
+  kind: Deployment
+  name: web
+`},
+	} {
+		text, err := readable(tc.hold)
+		if err != nil || text != tc.text || dataKey(tc.hold) != tc.key {
+			t.Errorf("%s, %v:\n%s", dataKey(tc.hold), err, text)
+		}
 	}
 }
 
 func acceptsWhatUsersWrite(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
-		want []Hold
+		want Hold
 	}{
-		"empty text":                    {"", nil},
-		"a comment":                     {"# none\n", nil},
-		"no holds":                      {"holds:\n", nil},
-		"an empty list":                 {preamble + "holds: []\n", nil},
-		"a time without quotes":         {"holds: [{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z}]", []Hold{{Kind: Pause, Scope: shop, Since: began}}},
-		"a time in another zone":        {"holds: [{kind: Pause, namespace: shop, since: '2026-11-21T02:02:03+01:00'}]", []Hold{{Kind: Pause, Scope: shop, Since: began}}},
-		"no time":                       {"holds: [{kind: Pause, namespace: shop}]", []Hold{{Kind: Pause, Scope: shop}}},
-		"JSON, which is also YAML":      {`{"holds": [{"kind": "Restore", "allNamespaces": true}]}`, []Hold{{Kind: Restore, Scope: cluster}}},
-		"a workload on one line":        {"holds: [{kind: Pause, namespace: shop, workload: {kind: Deployment, name: web}}]", []Hold{{Kind: Pause, Scope: webs}}},
-		"two pods of the same name":     {"holds: [{kind: Pause, namespace: shop, pod: web, uid: '1'}, {kind: Pause, namespace: shop, pod: web, uid: '0'}]", []Hold{{Kind: Pause, Scope: web}, {Kind: Pause, Scope: webBefore}}},
-		"both kinds of a scope":         {"holds: [{kind: Pause, namespace: shop}, {kind: Restore, namespace: shop}]", []Hold{{Kind: Pause, Scope: shop}, {Kind: Restore, Scope: shop}}},
-		"an end in the past":            {"holds: [{kind: Pause, namespace: shop, expires: 2026-11-21T01:02:03Z}]", []Hold{{Kind: Pause, Scope: shop, Expires: began}}},
-		"fractions of a second":         {"holds: [{kind: Pause, namespace: shop, since: '2026-11-21T01:02:03.9Z'}]", []Hold{{Kind: Pause, Scope: shop, Since: began}}},
-		"the cluster as explicit scope": {"holds: [{kind: Pause, allNamespaces: true}]", []Hold{{Kind: Pause, Scope: cluster}}},
+		"a time without quotes":         {"{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z}", Hold{Kind: Pause, Scope: shop, Since: began}},
+		"a time in another zone":        {"{kind: Pause, namespace: shop, since: '2026-11-21T02:02:03+01:00'}", Hold{Kind: Pause, Scope: shop, Since: began}},
+		"no time":                       {"{kind: Pause, namespace: shop}", Hold{Kind: Pause, Scope: shop}},
+		"JSON, which is also YAML":      {`{"kind": "Restore", "allNamespaces": true}`, Hold{Kind: Restore, Scope: cluster}},
+		"a workload on one line":        {"{kind: Pause, namespace: shop, workload: {kind: Deployment, name: web}}", Hold{Kind: Pause, Scope: webs}},
+		"an end in the past":            {"{kind: Pause, namespace: shop, expires: 2026-11-21T01:02:03Z}", Hold{Kind: Pause, Scope: shop, Expires: began}},
+		"fractions of a second":         {"{kind: Pause, namespace: shop, since: '2026-11-21T01:02:03.9Z'}", Hold{Kind: Pause, Scope: shop, Since: began}},
+		"the cluster as explicit scope": {"{kind: Pause, allNamespaces: true}", Hold{Kind: Pause, Scope: cluster}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := parse(map[string]string{Key: tc.text})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(tc.want)+len(got) > 0 && !cmp.Equal(tc.want, got) {
-				t.Error(cmp.Diff(tc.want, got))
+			got, err := parseHold(dataKey(tc.want), tc.text)
+			if err != nil || got != tc.want {
+				t.Error(err, cmp.Diff(tc.want, got))
 			}
 		})
-	}
-	if got, err := parse(nil); err != nil || len(got) > 0 {
-		t.Errorf("without the key: %v, %v", got, err)
 	}
 }
 
@@ -105,10 +84,14 @@ func acceptsTheExampleOfTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, example, _ := strings.Cut(string(reference), "```yaml\nholds:")
-	example, _, _ = strings.Cut("holds:"+example, "```")
-	holds, err := parse(map[string]string{Key: example})
-	if err != nil || len(holds) != 3 || holds[1].Expires != ends.Add(time.Hour) {
+	_, example, _ := strings.Cut(string(reference), "```yaml\ndata:\n  pause.cluster:")
+	example, _, _ = strings.Cut("data:\n  pause.cluster:"+example, "```")
+	var cm struct{ Data map[string]string }
+	if err := yaml.Unmarshal([]byte(example), &cm); err != nil {
+		t.Fatal(err)
+	}
+	holds, err := new(reader).read(cm.Data)
+	if err != nil || len(holds) != 3 {
 		t.Errorf("read as %+v, %v:\n%s", holds, err, example)
 	}
 }
@@ -118,36 +101,34 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"invalid YAML", "holds: [", []string{"read YAML: "}},
-		{"another document", "holds: []\n---\nholds: []", []string{"must be one YAML document"}},
+		{"invalid YAML", "{", []string{"read YAML: "}},
+		{"another document", "kind: Pause\n---\nkind: Pause", []string{"must be one YAML document"}},
 		{"a string", "web", []string{"cannot unmarshal string"}},
-		{"an unknown key", "hold: []", []string{`unknown field "hold"`}},
-		{"an unknown key of a hold", "holds: [{kind: Pause, namespace: shop, names: web}]", []string{`unknown field "holds[0].names"`}},
-		{"a key in the wrong case", "holds: [{Kind: Pause, namespace: shop}]", []string{`unknown field "holds[0].Kind"`}},
-		{"a duplicate key", "holds: [{kind: Pause, kind: Restore, namespace: shop}]", []string{`mapping key "kind" already defined at line 1`}},
-		{"no kind", "holds: [{namespace: shop}]", []string{`holds[0].kind: must be Restore or Pause, not ""`}},
-		{"an unknown kind", "holds: [{kind: pause, namespace: shop}]", []string{`holds[0].kind: must be Restore or Pause, not "pause"`}},
-		{"no scope", "holds: [{kind: Pause}]", []string{"holds[0].namespace: must set either a namespace or allNamespaces: true"}},
-		{"the cluster and a namespace", "holds: [{kind: Pause, namespace: shop, allNamespaces: true}]", []string{"holds[0].namespace: must set either"}},
-		{"a pod without a namespace", "holds: [{kind: Pause, pod: web, uid: '1'}]", []string{"holds[0].namespace: must be set for a pod"}},
-		{"a pod without a uid", "holds: [{kind: Pause, namespace: shop, pod: web}]", []string{"holds[0].uid: must be set for a pod"}},
-		{"a workload without a namespace", "holds: [{kind: Pause, workload: {kind: Deployment, name: web}}]", []string{"holds[0].namespace: must be set for a workload"}},
-		{"an empty workload", "holds: [{kind: Pause, namespace: shop, workload: {}}]", []string{"holds[0].workload: must have a kind and a name"}},
-		{"a workload without a kind", "holds: [{kind: Pause, namespace: shop, workload: {name: web}}]", []string{`holds[0].workload.kind: "" is not a kind`}},
-		{"a kind in the wrong case", "holds: [{kind: Pause, namespace: shop, workload: {kind: deployment, name: web}}]", []string{`holds[0].workload.kind: "deployment" is not a kind: use a kind such as Deployment`}},
-		{"a workload without a name", "holds: [{kind: Pause, namespace: shop, workload: {kind: Deployment}}]", []string{`holds[0].workload.name: "" is not a valid name of a workload`}},
-		{"a workload and a pod", "holds: [{kind: Pause, namespace: shop, pod: web, uid: '1', workload: {kind: Deployment, name: web}}]", []string{"holds[0].workload: must not be set with a pod"}},
-		{"a workload and the cluster", "holds: [{kind: Pause, allNamespaces: true, workload: {kind: Deployment, name: web}}]", []string{"holds[0].namespace: must set either a namespace or allNamespaces"}},
-		{"a uid without a pod", "holds: [{kind: Pause, namespace: shop, uid: '1'}]", []string{"holds[0].pod: must be set with a uid"}},
-		{"an invalid time", "holds: [{kind: Pause, namespace: shop, since: yesterday}]", []string{`holds[0].since: want a time such as "2026-11-21T01:02:03Z", got "yesterday"`}},
-		{"an end before the start", "holds: [{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z, expires: 2026-11-21T01:02:02Z}]", []string{"holds[0].expires: is before the start of the hold"}},
-		{"a long reason", "holds: [{kind: Pause, namespace: shop, reason: " + strings.Repeat("a", maxReason+1) + "}]", []string{"holds[0].reason: is 513 bytes long, the maximum is 512"}},
-		{"a duplicate hold", "holds: [{kind: Pause, namespace: shop}, {kind: Pause, namespace: shop}]", []string{"holds[1]: duplicates the pause of namespace shop in holds[0]"}},
-		{"an invalid namespace", "holds: [{kind: Pause, namespace: Shop}]", []string{`holds[0].namespace: "Shop" is not a valid name of a namespace`}},
-		{"several faults", "holds: [{kind: x, pod: web, since: y}, {kind: z, namespace: shop}]", []string{"holds[0].kind: ", "holds[0].since: ", "holds[0].namespace: ", "holds[1].kind: "}},
+		{"an unknown key", "holds: []", []string{`unknown field "holds"`}},
+		{"an unknown key of a hold", "{kind: Pause, namespace: shop, names: web}", []string{`unknown field "names"`}},
+		{"a key in the wrong case", "{Kind: Pause, namespace: shop}", []string{`unknown field "Kind"`}},
+		{"a duplicate key", "{kind: Pause, kind: Restore, namespace: shop}", []string{`mapping key "kind" already defined at line 1`}},
+		{"no kind", "{namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore or Pause, not ""`}},
+		{"an unknown kind", "{kind: pause, namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore or Pause, not "pause"`}},
+		{"no scope", "{kind: Pause}", []string{"pause.namespace.shop: namespace: must set either a namespace or allNamespaces: true"}},
+		{"the cluster and a namespace", "{kind: Pause, namespace: shop, allNamespaces: true}", []string{"pause.namespace.shop: namespace: must set either"}},
+		{"a pod without a namespace", "{kind: Pause, pod: web, uid: '1'}", []string{"pause.namespace.shop: namespace: must be set for a pod"}},
+		{"a pod without a uid", "{kind: Pause, namespace: shop, pod: web}", []string{"pause.namespace.shop: uid: must be set for a pod"}},
+		{"a workload without a namespace", "{kind: Pause, workload: {kind: Deployment, name: web}}", []string{"pause.namespace.shop: namespace: must be set for a workload"}},
+		{"an empty workload", "{kind: Pause, namespace: shop, workload: {}}", []string{"pause.namespace.shop: workload: must have a kind and a name"}},
+		{"a workload without a kind", "{kind: Pause, namespace: shop, workload: {name: web}}", []string{`pause.namespace.shop: workload.kind: "" is not a kind`}},
+		{"a kind in the wrong case", "{kind: Pause, namespace: shop, workload: {kind: deployment, name: web}}", []string{`pause.namespace.shop: workload.kind: "deployment" is not a kind: use a kind such as Deployment`}},
+		{"a workload without a name", "{kind: Pause, namespace: shop, workload: {kind: Deployment}}", []string{`pause.namespace.shop: workload.name: "" is not a valid name of a workload`}},
+		{"a workload and a pod", "{kind: Pause, namespace: shop, pod: web, uid: '1', workload: {kind: Deployment, name: web}}", []string{"pause.namespace.shop: workload: must not be set with a pod"}},
+		{"a workload and the cluster", "{kind: Pause, allNamespaces: true, workload: {kind: Deployment, name: web}}", []string{"pause.namespace.shop: namespace: must set either a namespace or allNamespaces"}},
+		{"a uid without a pod", "{kind: Pause, namespace: shop, uid: '1'}", []string{"pause.namespace.shop: pod: must be set with a uid"}},
+		{"an invalid time", "{kind: Pause, namespace: shop, since: yesterday}", []string{`pause.namespace.shop: since: want a time such as "2026-11-21T01:02:03Z", got "yesterday"`}},
+		{"an end before the start", "{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z, expires: 2026-11-21T01:02:02Z}", []string{"pause.namespace.shop: expires: is before the start of the hold"}},
+		{"a long reason", "{kind: Pause, namespace: shop, reason: " + strings.Repeat("a", maxReason+1) + "}", []string{"pause.namespace.shop: reason: is 513 bytes long, the maximum is 512"}},
+		{"an invalid namespace", "{kind: Pause, namespace: Shop}", []string{`pause.namespace.shop: namespace: "Shop" is not a valid name of a namespace`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := parse(map[string]string{Key: tc.text})
+			got, err := parseHold("pause.namespace.shop", tc.text)
 			if err == nil {
 				t.Fatalf("accepted as %v", got)
 			}
@@ -158,7 +139,13 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parse(map[string]string{"holds.yml": ""}); err == nil || !strings.Contains(err.Error(), "holds.yml: unknown key, holds are in holds.yaml") {
-		t.Errorf("another key: %v", err)
+	_, err := new(reader).read(map[string]string{
+		"holds.yaml": "holds: []", "pause.pod.shop.web": "{kind: Pause, namespace: shop, pod: web, uid: '1'}", "pause.cluster": "{kind: x, pod: web}",
+	})
+	want := `holds.yaml: not the key of a hold; each hold has its own key, such as pause.cluster or pause.namespace.shop; ` +
+		`pause.cluster: kind: must be Restore or Pause, not "x"; pause.cluster: namespace: must be set for a pod; ` +
+		`pause.pod.shop.web: the key of the pause of pod shop/web must be ` + dataKey(Hold{Kind: Pause, Scope: web})
+	if err == nil || err.Error() != want {
+		t.Errorf("several keys: %v", err)
 	}
 }

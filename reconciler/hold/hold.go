@@ -66,17 +66,26 @@ func (s Scope) Contains(other Scope) bool {
 		(s.Workload == safety.Workload{} || s.Workload == other.Workload)
 }
 
-// level returns 0 for the cluster, 1 for a namespace, 2 for a workload and 3 for a pod.
-func (s Scope) level() int {
+// level is how narrow a scope is.
+type level int
+
+const (
+	ofCluster level = iota
+	ofNamespace
+	ofWorkload
+	ofPod
+)
+
+func (s Scope) level() level {
 	switch {
 	case s.Pod != "":
-		return 3
+		return ofPod
 	case s.Workload != safety.Workload{}:
-		return 2
+		return ofWorkload
 	case s.Namespace != "":
-		return 1
+		return ofNamespace
 	}
-	return 0
+	return ofCluster
 }
 
 // Hold is a kind and a scope, with its author and reason. There is at most one hold of a

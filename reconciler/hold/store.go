@@ -2,27 +2,37 @@ package hold
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// Store follows the holds in a ConfigMap, and changes them. All methods are safe for
-// concurrent use at any time.
+// Store follows the holds in a ConfigMap and the freeze in another one, and changes them. All
+// methods are safe for concurrent use at any time.
 type Store struct {
-	clock    clock.Clock
-	readOnly bool
-	onReject func(*corev1.ConfigMap, error)
-	table    atomic.Pointer[Table]
-	document *document.Document[[]Hold]
+	clock      clock.Clock
+	readOnly   bool
+	onReject   func(*corev1.ConfigMap, error)
+	freezeName string
+	document   *document.Document[[]keyed]
+	brake      *brake
+
+	// mu protects held, the holds in effect without the freeze; nil until they are known.
+	mu   sync.Mutex
+	held *Table
+	// table has both; nil until both are known.
+	table   atomic.Pointer[Table]
+	changes broadcast.Broadcast
 }
 
 // Option changes how New sets up a Store.
@@ -40,47 +50,64 @@ func OnReject(reject func(*corev1.ConfigMap, error)) Option {
 // work.
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
+// FreezeIn replaces FreezeName as the name of the ConfigMap that freezes the cluster, which is
+// in the namespace of the holds.
+func FreezeIn(name string) Option { return func(s *Store) { s.freezeName = name } }
+
 // New returns a store of the holds in a ConfigMap, which are unknown until Run. The client
-// must be allowed to list, watch, get and update the ConfigMap, and must not limit the
-// duration of a watch.
+// must be allowed to list, watch, get and patch the ConfigMap, and to list, watch, create,
+// patch and delete the ConfigMap that freezes the cluster. It must not limit the duration of
+// a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
-	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}}
+	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: FreezeName}
 	for _, set := range opts {
 		set(s)
 	}
-	s.document = document.New(document.Config[[]Hold]{
+	s.document = document.New(document.Config[[]keyed]{
 		Source:   follow.ConfigMap{Client: client, Namespace: namespace, Name: name},
 		Noun:     noun,
 		ReadOnly: s.readOnly,
 		Clock:    s.clock,
-		Parse:    parse,
+		Parse:    new(reader).read,
 		Accept:   s.accept,
 		Reject:   s.reject,
 		OnReject: s.onReject,
 	})
+	s.brake = newBrake(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
 	return s
 }
 
-// Run follows the ConfigMap until ctx is done; then it returns nil. A ConfigMap
+// Run follows the ConfigMaps until ctx is done; then it returns nil. A ConfigMap for holds
 // that is missing from the start has no holds.
-func (s *Store) Run(ctx context.Context) error { return s.document.Run(ctx) }
+func (s *Store) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	braking := make(chan error, 1)
+	go func() {
+		defer cancel()
+		braking <- s.brake.run(ctx)
+	}()
+	err := s.document.Run(ctx)
+	cancel()
+	return errors.Join(err, <-braking)
+}
 
-// Ready returns the table in effect, or why there is none: until the ConfigMap is read for
+// Ready returns the table in effect, or why there is none: until both ConfigMaps are read for
 // the first time, the pods that must not be resized are unknown.
 func (s *Store) Ready() (*Table, error) {
 	if t := s.table.Load(); t != nil {
 		return t, nil
 	}
-	err := s.document.Err()
+	err := s.Err()
 	if t := s.table.Load(); t != nil {
 		return t, nil // It was read just now.
 	}
 	return nil, err
 }
 
-// Err returns why the table in effect differs from the current ConfigMap, or why there is
+// Err returns why the table in effect differs from the current ConfigMaps, or why there is
 // none. It returns nil if neither is the case.
-func (s *Store) Err() error { return s.document.Err() }
+func (s *Store) Err() error { return errors.Join(s.document.Err(), s.brake.problem()) }
 
 // Missing returns an error if no hold can be stored because the ConfigMap does not exist,
 // and no hold is in effect. Otherwise, and for a read-only store, it returns nil.
@@ -89,15 +116,32 @@ func (s *Store) Missing() error { return s.document.Missing() }
 // Watch returns a channel that receives after every change of the table or of Err. Changes
 // that happen faster than they are received are merged into one. The table remains the same
 // pointer unless the holds in effect have changed.
-func (s *Store) Watch() <-chan struct{} { return s.document.Watch() }
+func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
+
+// combine puts the holds and the freeze into effect, once both are known.
+func (s *Store) combine() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.changes.Notify()
+	freeze, err := s.brake.state()
+	if s.held == nil || err != nil {
+		return
+	}
+	if before := s.table.Load(); before == nil || before.unfrozen != s.held || before.freeze != freeze {
+		s.table.Store(s.held.Frozen(freeze))
+	}
+}
 
 // accept applies the holds that have not expired.
-func (s *Store) accept(ctx context.Context, holds []Hold) document.InForce {
-	inForce := live(holds, s.clock.Now())
-	if before := s.table.Load(); before == nil || !slices.Equal(before.holds, ordered(inForce)) {
-		s.table.Store(NewTable(inForce))
+func (s *Store) accept(ctx context.Context, all []keyed) document.InForce {
+	inForce := live(all, s.clock.Now())
+	s.mu.Lock()
+	if s.held == nil || !slices.Equal(s.held.holds, ordered(inForce)) {
+		s.held = NewTable(inForce)
 		klog.FromContext(ctx).Info("Holds changed", "holds", len(inForce))
 	}
+	s.mu.Unlock()
+	s.combine()
 	return document.InForce{Count: len(inForce), Expires: nextExpiry(inForce)}
 }
 
@@ -108,20 +152,5 @@ func (s *Store) reject(ctx context.Context, err error) {
 	} else {
 		klog.FromContext(ctx).Error(err, "Holds cannot be read, the last good holds stay in effect")
 	}
-}
-
-// live returns the holds that have not expired.
-func live(holds []Hold, now time.Time) []Hold {
-	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.endedBy(now) })
-}
-
-// nextExpiry returns when the next hold expires; zero if none does.
-func nextExpiry(holds []Hold) time.Time {
-	var next time.Time
-	for _, h := range holds {
-		if !h.Expires.IsZero() && (next.IsZero() || h.Expires.Before(next)) {
-			next = h.Expires
-		}
-	}
-	return next
+	s.changes.Notify()
 }

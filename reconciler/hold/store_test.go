@@ -17,6 +17,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/internal/follow"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -48,7 +49,6 @@ func TestStore(t *testing.T) {
 		{"is not ready if the content is invalid from the start", brokenFromTheStart},
 		{"ends holds when they expire", expires},
 		{"drops holds of deleted pods, except the newest", prunes},
-		{"what does not fit is refused", full}, // The Makefile names this test.
 		{"writes nothing if it is read-only", readOnly},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, &stored{namespace, client, fmt.Sprintf("holds-%d", i)}) })
@@ -91,7 +91,7 @@ func (s *stored) run(t *testing.T, opts ...Option) *Store {
 	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
 }
 
-func running(t *testing.T, store *Store) *Store {
+func running(t testing.TB, store *Store) *Store {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -136,6 +136,11 @@ func scopes(holds []Hold) []Scope {
 		all = append(all, h.Scope)
 	}
 	return all
+}
+
+// pauseOf returns data as a user may write it.
+func pauseOf(namespace string) map[string]string {
+	return map[string]string{"pause.namespace." + namespace: "{kind: Pause, namespace: " + namespace + "}"}
 }
 
 func mustPut(t *testing.T, s *Store, h Hold) Hold {
@@ -183,7 +188,7 @@ func inForce(t *testing.T, s *stored) {
 	}
 	<-changes
 	await(t, b, shop)
-	if text := s.read(t)[Key]; !strings.HasPrefix(text, preamble) {
+	if text := s.read(t)["pause.namespace.shop"]; !strings.HasPrefix(text, "author: ann\nkind: Pause\n") {
 		t.Errorf("stored as %q", text)
 	}
 }
@@ -212,6 +217,7 @@ func updated(t *testing.T, s *stored) {
 	s.write(t, nil)
 	clock := testingclock.NewFakeClock(began)
 	store := s.run(t, WithClock(clock))
+	await(t, store)
 	first := mustPut(t, store, Hold{Kind: Pause, Scope: shop, Reason: "one"})
 	clock.Step(time.Minute)
 	second := mustPut(t, store, Hold{Kind: Pause, Scope: shop, Reason: "two", Expires: ends})
@@ -237,13 +243,13 @@ func released(t *testing.T, s *stored) {
 	for _, scope := range []Scope{cluster, web, bank} {
 		mustPut(t, store, Hold{Kind: Restore, Scope: scope})
 	}
-	before := s.read(t)[Key]
+	before := s.read(t)
 	var covered *CoveredError
 	if got, err := store.Release(t.Context(), Ending{Scope: shop}); !errors.As(err, &covered) || covered.By.Scope != cluster || len(got.Holds) > 0 {
 		t.Errorf("released %v, %v", got, err)
 	}
-	if s.read(t)[Key] != before {
-		t.Error("a refused release changed the holds")
+	if diff := cmp.Diff(before, s.read(t)); diff != "" {
+		t.Error("a refused release changed the holds", diff)
 	}
 	got, err := store.Release(t.Context(), Ending{Scope: cluster})
 	if diff := cmp.Diff([]Scope{cluster}, scopes(got.Holds)); diff != "" || got.Nested != 2 || err != nil {
@@ -261,7 +267,7 @@ func released(t *testing.T, s *stored) {
 }
 
 func checked(t *testing.T, s *stored) {
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	s.write(t, pauseOf("shop"))
 	store := s.run(t)
 	await(t, store, shop)
 	if h, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); err != nil || h.Scope != bank || h.Since.IsZero() {
@@ -271,7 +277,7 @@ func checked(t *testing.T, s *stored) {
 		t.Errorf("release: %v, %v", ended, err)
 	}
 	await(t, store, shop)
-	s.write(t, map[string]string{Key: "holds: all"})
+	s.write(t, map[string]string{"pause.cluster": "all"})
 	var content *ContentError
 	if _, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
 		t.Errorf("put over invalid content: %v", err)
@@ -291,12 +297,12 @@ func missing(t *testing.T, s *stored) {
 	if got, err := store.Release(t.Context(), Ending{Scope: shop}); err != nil || len(got.Holds) > 0 {
 		t.Errorf("release: %v, %v", got, err)
 	}
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	s.write(t, pauseOf("shop"))
 	await(t, store, shop)
 }
 
 func deleted(t *testing.T, s *stored) {
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	s.write(t, pauseOf("shop"))
 	store := s.run(t)
 	await(t, store, shop)
 	s.remove(t)
@@ -316,8 +322,9 @@ func deleted(t *testing.T, s *stored) {
 }
 
 func caughtUp(t *testing.T, s *stored) {
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
-	store := New(s.client, s.namespace.Name, s.name) // It does not watch.
+	s.write(t, pauseOf("shop"))
+	store := New(s.client, s.namespace.Name, s.name) // It does not watch the holds.
+	store.brake.take(t.Context(), nil, follow.ErrMissing)
 	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
 		t.Errorf("release: %v, %v", ended, err)
 	}
@@ -336,12 +343,12 @@ func refused(t *testing.T, s *stored) {
 }
 
 func broken(t *testing.T, s *stored) {
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	s.write(t, pauseOf("shop"))
 	rejected := make(chan error, 10)
 	store := s.run(t, OnReject(func(_ *corev1.ConfigMap, err error) { rejected <- err }))
 	await(t, store, shop)
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause}]"})
-	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+": holds[0].namespace: must set either")
+	s.write(t, map[string]string{"pause.cluster": "kind: Pause"})
+	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name+": pause.cluster: namespace: must set either")
 	if table, err := store.Ready(); err != nil || !cmp.Equal(scopes(table.All()), []Scope{shop}) {
 		t.Errorf("in effect: %v, %v", table.All(), err)
 	}
@@ -349,22 +356,22 @@ func broken(t *testing.T, s *stored) {
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
 		t.Errorf("put: %v", err)
 	}
-	if got := s.read(t)[Key]; got != "holds: [{kind: Pause}]" {
+	if got := s.read(t)["pause.cluster"]; got != "kind: Pause" {
 		t.Errorf("overwritten by %q", got)
 	}
-	if err := <-rejected; !strings.Contains(err.Error(), "holds[0].namespace: must set either") {
+	if err := <-rejected; !strings.Contains(err.Error(), "pause.cluster: namespace: must set either") {
 		t.Errorf("rejected with %v", err)
 	}
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: bank}]"})
+	s.write(t, pauseOf("bank"))
 	await(t, store, bank)
 }
 
 func brokenFromTheStart(t *testing.T, s *stored) {
 	store := New(s.client, s.namespace.Name, s.name)
-	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet" {
+	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet\nthe freeze (ConfigMap "+s.namespace.Name+"/"+FreezeName+") is not read yet" {
 		t.Errorf("before it runs: %v", err)
 	}
-	s.write(t, map[string]string{Key: "holds: all"})
+	s.write(t, map[string]string{"pause.cluster": "all"})
 	store = s.run(t)
 	awaitErr(t, store, "ConfigMap "+s.namespace.Name+"/"+s.name)
 	if table, err := store.Ready(); err == nil || table != nil {
@@ -390,12 +397,12 @@ func expires(t *testing.T, s *stored) {
 		}
 		return nil
 	})
-	if text := s.read(t)[Key]; !strings.Contains(text, "namespace: shop") {
-		t.Errorf("a replica wrote on its own initiative:\n%s", text)
+	if data := s.read(t); data["pause.namespace.shop"] == "" {
+		t.Errorf("a replica wrote on its own initiative: %v", data)
 	}
 	mustPut(t, store, Hold{Kind: Pause, Scope: cluster})
-	if text := s.read(t)[Key]; strings.Contains(text, "namespace: shop") {
-		t.Errorf("the next write kept it:\n%s", text)
+	if data := s.read(t); data["pause.namespace.shop"] != "" {
+		t.Errorf("the next write kept it: %v", data)
 	}
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop, Expires: began}); err == nil {
 		t.Error("an expired hold is accepted")
@@ -426,29 +433,8 @@ func prunes(t *testing.T, s *stored) {
 	}
 }
 
-func full(t *testing.T, s *stored) {
-	var all []Hold
-	for n := range maxHolds {
-		all = append(all, Hold{Kind: Pause, Scope: Scope{Namespace: fmt.Sprintf("ns-%d", n)}, Since: began})
-	}
-	text, err := format(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.write(t, map[string]string{Key: string(text)})
-	store := s.run(t)
-	var tooMany *FullError
-	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &tooMany) || !strings.Contains(err.Error(), "hold namespaces (-n)") {
-		t.Errorf("one more: %v", err)
-	}
-	if _, err := store.Release(t.Context(), Ending{Scope: all[0].Scope}); err != nil {
-		t.Errorf("one less: %v", err)
-	}
-	mustPut(t, store, Hold{Kind: Pause, Scope: shop})
-}
-
 func readOnly(t *testing.T, s *stored) {
-	s.write(t, map[string]string{Key: "holds: [{kind: Pause, namespace: shop}]"})
+	s.write(t, pauseOf("shop"))
 	store := s.run(t, ReadOnly())
 	await(t, store, shop)
 	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.Is(err, ErrReadOnly) {

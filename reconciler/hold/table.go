@@ -9,11 +9,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Table is an immutable set of holds in effect. A nil Table has no holds.
+// Table is an immutable set of holds in effect, and the freeze if there is one. A nil Table
+// has neither.
 type Table struct {
 	holds []Hold
 	// byKey has the positions in holds.
 	byKey map[key]int
+	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
+	freeze   *Freeze
+	unfrozen *Table
 }
 
 // NewTable returns a table of these holds. There must be at most one hold of a kind for a
@@ -24,6 +28,19 @@ func NewTable(holds []Hold) *Table {
 		t.byKey[t.holds[i].key()] = i
 	}
 	return t
+}
+
+// Frozen returns a table with the holds of t and this freeze; nil for none.
+func (t *Table) Frozen(freeze *Freeze) *Table {
+	return &Table{holds: t.holds, byKey: t.byKey, freeze: freeze, unfrozen: t}
+}
+
+// Freeze returns the freeze in effect; nil if there is none.
+func (t *Table) Freeze() *Freeze {
+	if t == nil {
+		return nil
+	}
+	return t.freeze
 }
 
 // ordered returns a copy ordered by scope: the cluster, then each namespace with its

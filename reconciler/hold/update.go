@@ -2,7 +2,7 @@ package hold
 
 import (
 	"context"
-	"slices"
+	"maps"
 )
 
 // write reports whether a change is written or only checked.
@@ -13,21 +13,42 @@ const (
 	toCheck write = false
 )
 
+// change is what to store and what to remove.
+type change struct {
+	put  *Hold
+	drop []Hold
+}
+
 // update changes the holds in the ConfigMap, and drops expired holds.
-func (s *Store) update(ctx context.Context, write write, change func([]Hold) ([]Hold, error)) error {
-	return s.document.Update(ctx, write == toCheck, func(holds []Hold, data map[string]string) (map[string]string, error) {
-		changed, err := change(live(holds, s.clock.Now()))
-		if err != nil || slices.Equal(changed, holds) {
-			return nil, err
-		}
-		text, err := readable(changed)
+func (s *Store) update(ctx context.Context, write write, decide func([]Hold) (change, error)) error {
+	return s.document.Update(ctx, write == toCheck, func(all []keyed, data map[string]string) (map[string]string, error) {
+		now := s.clock.Now()
+		c, err := decide(live(all, now))
 		if err != nil {
 			return nil, err
 		}
-		grows := len(text) > len(data[Key])
-		if grows && (len(changed) > maxHolds || len(text) > maxBytes) {
-			return nil, &FullError{len(changed), len(text)}
+		after := make(map[string]string, len(data)+1)
+		maps.Copy(after, data)
+		for i := range all {
+			if all[i].endedBy(now) {
+				delete(after, all[i].key)
+			}
 		}
-		return map[string]string{Key: text}, nil
+		for _, h := range c.drop {
+			delete(after, dataKey(h))
+		}
+		if c.put != nil {
+			key := dataKey(*c.put)
+			if after[key], err = readable(*c.put); err != nil {
+				return nil, err
+			}
+			if err := checkRoom(all, after, keyed{key, *c.put}, cost(key, data[key])); err != nil {
+				return nil, err
+			}
+		}
+		if maps.Equal(after, data) {
+			return nil, nil
+		}
+		return after, nil
 	})
 }

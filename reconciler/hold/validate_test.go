@@ -35,7 +35,7 @@ func reportsTheFaultsOfAHold(t *testing.T) {
 			if len(wrong) != 1 || wrong[0].Field != tc.field || !strings.Contains(wrong[0].Problem, tc.says) {
 				t.Errorf("faults %v, want %s: %s", wrong, tc.field, tc.says)
 			}
-			if text, err := readable([]Hold{tc.hold}); err == nil {
+			if text, err := readable(tc.hold); err == nil {
 				t.Errorf("written as %s", text)
 			}
 		})
@@ -56,7 +56,7 @@ func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
 		if len(h.Faults()) > 0 {
 			return
 		}
-		if _, err := readable([]Hold{h}); err != nil {
+		if _, err := readable(h); err != nil {
 			t.Error(err)
 		}
 	})

@@ -27,12 +27,12 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 	if wrong := h.Faults(); len(wrong) > 0 {
 		return Hold{}, fmt.Errorf("hold %s: %w", h.Scope, wrong[0])
 	}
-	stored := h
-	err := s.update(ctx, write, func(holds []Hold) (all []Hold, err error) {
-		all, stored = put(holds, h)
-		return all, nil
+	into := h
+	err := s.update(ctx, write, func(holds []Hold) (change, error) {
+		into = put(holds, h)
+		return change{put: &into}, nil
 	})
-	return stored, err
+	return into, err
 }
 
 // Release ends holds, and returns which holds have ended and which continue. If no hold ends
@@ -50,11 +50,11 @@ func (s *Store) CheckRelease(ctx context.Context, e Ending) (Ended, error) {
 }
 
 func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended, err error) {
-	err = s.update(ctx, write, func(holds []Hold) (left []Hold, err error) {
-		if left, ended, err = release(holds, e); err == nil && e.Check != nil {
+	err = s.update(ctx, write, func(holds []Hold) (_ change, err error) {
+		if ended, err = release(holds, e); err == nil && e.Check != nil {
 			err = e.Check(ended)
 		}
-		return left, err
+		return change{drop: ended.Holds}, err
 	})
 	var missing *MissingError
 	switch {
@@ -80,7 +80,7 @@ func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	if !slices.ContainsFunc(table.holds, isGone) {
 		return nil
 	}
-	return s.update(ctx, toStore, func(holds []Hold) ([]Hold, error) {
-		return slices.DeleteFunc(slices.Clone(holds), isGone), nil
+	return s.update(ctx, toStore, func(holds []Hold) (change, error) {
+		return change{drop: slices.DeleteFunc(holds, func(h Hold) bool { return !isGone(h) })}, nil
 	})
 }

@@ -37,14 +37,22 @@ func (l *Loop) leaderChanged() {
 }
 
 // permit returns a *StoppedError unless a write of the plan may begin now: this process
-// leads, and the holds in effect still match the plan.
-func (l *Loop) permit(p *plan.Plan) error {
+// leads, the cluster is not frozen, and the holds in effect still match the plan. A freeze
+// permits only the record of a resize that was just made: the record changes no size, and
+// says what was done.
+func (l *Loop) permit(p *plan.Plan, w plan.Write) error {
 	if !l.Leads() {
 		return &actuate.StoppedError{Because: "another replica may lead"}
 	}
 	holds, err := l.Holds.Ready()
 	if err != nil {
 		return &actuate.StoppedError{Because: "the holds are unknown"}
+	}
+	if holds.Freeze() != nil {
+		if w.Anyhow {
+			return nil
+		}
+		return &actuate.StoppedError{Because: "the cluster is frozen"}
 	}
 	var asked hold.Kind
 	if p.Kind == plan.Restore {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -25,6 +26,7 @@ func (following) Watch() <-chan struct{} { return nil }
 
 func TestPermit(t *testing.T) {
 	t.Run("permits the writes that match leader and holds", permitsTheWritesThatMatchLeaderAndHolds)
+	t.Run("a freeze stops every write but the record of a resize", aFreezeStopsEveryWriteButTheRecord)
 	t.Run("a pause stops a write that waits for its turn", aPauseStopsAWriteThatWaitsForItsTurn)
 	t.Run("a new leader forgets reports and pauses", aNewLeaderForgetsReportsAndPauses)
 }
@@ -59,12 +61,33 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 			r.Leader = tc.follows
 			p := &plan.Plan{UID: "1", Kind: tc.kind}
 			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
-			err := r.permit(p)
+			err := r.permit(p, plan.Write{Step: plan.StepResize})
 			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func aFreezeStopsEveryWriteButTheRecord(t *testing.T) {
+	r := ruled(t)
+	frozen := clustertest.Frozen(hold.Freeze{}, hold.Hold{Kind: hold.Restore, Scope: hold.Scope{Namespace: "shop"}})
+	r.Holds, r.Cluster.Holds = frozen, frozen
+	for _, kind := range []plan.Kind{plan.Sizes, plan.PutBack, plan.Restore} {
+		p := &plan.Plan{Kind: kind}
+		p.Pod.Namespace, p.Pod.Name = "shop", "web"
+		for _, step := range plan.Steps {
+			if err := r.permit(p, plan.Write{Step: step}); err == nil {
+				t.Errorf("%s of %v begins", step, kind)
+			}
+		}
+	}
+	p := planOfSized(t)
+	for _, w := range p.Writes(r.Clock.Now()) {
+		if err := r.permit(p, w); (err == nil) != (w.Step == plan.StepApplied) {
+			t.Errorf("%s: %v", w.Step, err)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	if s.Restore {
 		return p.restore(plan, s)
 	}
-	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Paused: s.Paused, VPA: s.VPA}); veto != nil {
+	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen, Paused: s.Paused, VPA: s.VPA}); veto != nil {
 		return plan.Skip(veto)
 	}
 	if entry == nil {

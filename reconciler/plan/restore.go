@@ -26,6 +26,8 @@ func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 		return plan.Skip(&safety.Veto{Reason: contract.Finished, Message: "the pod has ended and can no longer be resized"})
 	case !s.Pod.AnybodyResized() && !s.Pod.Marked() && !s.Pod.RecordCut():
 		return plan.Skip(asWritten)
+	case s.Frozen != "":
+		return plan.Skip(&safety.Veto{Reason: contract.Frozen, Message: s.Frozen})
 	}
 	plan.fillOriginals(s.Pod)
 	plan.Reasons = nil // Wrong annotations no longer matter.

@@ -28,6 +28,9 @@ type Snapshot struct {
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string
+	// Frozen is the reason why the cluster is frozen; empty if it is not. It outranks Paused
+	// and Restore.
+	Frozen string
 	// Paused is the reason why resizing is paused for the pod; empty if it is not.
 	Paused string
 	// Restore requests the originals, and the removal of our annotations.

@@ -39,7 +39,7 @@ type ImpactGroup struct {
 
 // Impact plans the pods that another table affects, with that table and with the table in
 // effect. Pods that are never resized, regardless of their sizes, are in neither count.
-// Pods that are paused or sized by a VerticalPodAutoscaler are vetoed. If a node has not
+// Pods that are frozen, paused or sized by a VerticalPodAutoscaler are vetoed. If a node has not
 // completed the last resize of a pod, the pod counts as if it had. The error is a
 // NotReadyError or comes from ctx.
 func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, error) {
@@ -66,7 +66,7 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 	return sums.impact(), nil
 }
 
-// wouldBe plans a pod. If the pod is skipped because of a pause or a
+// wouldBe plans a pod. If the pod is skipped because of the freeze, a pause or a
 // VerticalPodAutoscaler, the plan is marked as vetoed if the pod would be resized or
 // vetoed without them. The snapshot must not be used afterward.
 func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
@@ -75,10 +75,11 @@ func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
 		return p
 	}
 	switch p.Reasons[0].Code {
-	case contract.Paused, contract.ActiveVPA:
-		s.Paused, s.VPA = "", ""
+	case contract.Frozen, contract.Paused, contract.ActiveVPA:
+		s.Frozen, s.Paused, s.VPA = "", "", ""
 		without := q.Planner.Plan(s)
-		p.Vetoed = without.Decision == plan.Resize || without.Vetoed
+		// A restore does not depend on the table.
+		p.Vetoed = without.Kind != plan.Restore && (without.Decision == plan.Resize || without.Vetoed)
 	}
 	return p
 }

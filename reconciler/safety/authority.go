@@ -25,6 +25,8 @@ func optedOut(s Snapshot) string {
 	return fmt.Sprintf("the pod has the annotation %s: %q", contract.Skip, contract.SkipTrue)
 }
 
+func frozen(s Snapshot) string { return s.Frozen }
+
 func paused(s Snapshot) string { return s.Paused }
 
 func own(s Snapshot) string {

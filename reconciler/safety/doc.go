@@ -5,7 +5,7 @@
 // fixed order, and the user sees the first veto.
 //
 //  1. Scope, for any size: NotScheduled, StaticPod, NotOwned, Terminating,
-//     Finished, OptedOut, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
+//     Finished, OptedOut, Frozen, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
 //     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
 //  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType,
 //     ImplausibleRatio; then earlier attempts: ResizeInfeasible or ResizeError (refused),

@@ -10,6 +10,8 @@ type Snapshot struct {
 	Pod *pod.Pod
 	// OwnerKinds are the kinds of controllers whose pods are resized.
 	OwnerKinds []string
+	// Frozen is the reason why the cluster is frozen; "" if it is not.
+	Frozen string
 	// Paused is the reason why resizing is paused for this pod; "" if it is not.
 	Paused string
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; "" if
@@ -29,6 +31,7 @@ var scope = [...]struct {
 	{contract.Terminating, terminating},
 	{contract.Finished, finished},
 	{contract.OptedOut, optedOut},
+	{contract.Frozen, frozen},
 	{contract.Paused, paused},
 	{contract.NotRunning, notRunning},
 	{contract.OwnPod, own},

@@ -90,7 +90,7 @@ func TestScopeRules(t *testing.T) {
 // A pod meets all objections; each step removes the first one.
 func returnsTheFirstVetoOfScope(t *testing.T) {
 	now := metav1.Now()
-	s := Snapshot{Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
+	s := Snapshot{Frozen: "frozen", Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
 	p := podWith(running("app", nil), func(p *corev1.Pod) {
 		p.Spec.NodeName = ""
 		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", contract.Skip: "true"}
@@ -113,6 +113,7 @@ func returnsTheFirstVetoOfScope(t *testing.T) {
 		{contract.Terminating, func() { p.DeletionTimestamp = nil }},
 		{contract.Finished, func() { p.Status.Phase = corev1.PodPending }},
 		{contract.OptedOut, func() { p.Annotations = nil }},
+		{contract.Frozen, func() { s.Frozen = "" }},
 		{contract.Paused, func() { s.Paused = "" }},
 		{contract.NotRunning, func() { p.Status.Phase = corev1.PodRunning }},
 		{contract.OwnPod, func() { p.Labels = nil }},

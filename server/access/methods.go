@@ -78,6 +78,9 @@ var methods = map[string]Method{
 	pb.PauseService_Pause_FullMethodName:     namespaced("create", "pauses"),
 	pb.PauseService_Resume_FullMethodName:    {Rights: []Right{EndPauses, EndRestores}, Namespaced: true, only: resumeRights},
 	pb.PauseService_ListHolds_FullMethodName: namespaced("list", "holds"),
+	pb.PauseService_Freeze_FullMethodName:    cluster("create", "freezes"),
+	pb.PauseService_Unfreeze_FullMethodName:  cluster("delete", "freezes"),
+	pb.PauseService_GetFreeze_FullMethodName: cluster("get", "freezes"),
 
 	pb.BenchmarkService_IngestSamples_FullMethodName:   cluster("create", "samples"),
 	pb.BenchmarkService_ListBenchmarks_FullMethodName:  cluster("list", "benchmarks"),

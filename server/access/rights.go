@@ -26,7 +26,7 @@ func (r Right) String() string { return r.Verb + " " + r.Resource }
 // Role returns the least privileged ClusterRole of deploy/base that has the right.
 func (r Right) Role() string {
 	switch {
-	case r.Resource == "restores" || r.Resource == "debug":
+	case r.Resource == "restores" || r.Resource == "debug" || r.Resource == "freezes" && r.Verb != "get":
 		return "workload-resizer-admin"
 	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
 		// Plans only use what viewers can read, whatever the verb.

@@ -480,16 +480,16 @@ func TestHoldService(t *testing.T) {
 	t.Run("a ConfigMap that cannot be written is reported with advice", func(t *testing.T) {
 		s := service(t, "lost")
 		api := client.CoreV1().ConfigMaps(namespace.Name)
-		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"holds.yaml": "holds: [{}]"}}, metav1.UpdateOptions{}); err != nil {
+		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"pause.cluster": "{}"}}, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, validate := range []bool{true, false} {
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
-			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: holds[0].namespace: must set either a namespace or allNamespaces: true; holds[0].kind: must be")
+			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: pause.cluster: namespace: must set either a namespace or allNamespaces: true; pause.cluster: kind: must be")
 		}
 		localcluster.Eventually(t, "the problem to be listed", func() error {
 			response, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
-			if err == nil && !strings.Contains(response.GetProblem(), "holds[0].kind") {
+			if err == nil && !strings.Contains(response.GetProblem(), "pause.cluster: kind") {
 				err = errors.New(response.GetProblem())
 			}
 			return err
@@ -511,6 +511,6 @@ func scopesOf(holds []*workloadresizerv1.Hold) (scopes []*workloadresizerv1.Hold
 
 func TestHoldErrors(t *testing.T) {
 	servertest.CheckError(t, storeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "permissions of deploy/base")
-	servertest.CheckError(t, storeError(&hold.FullError{Holds: 5001}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "5001 holds")
+	servertest.CheckError(t, storeError(&hold.FullError{Holds: 400}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "400 holds")
 	servertest.CheckError(t, storeError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // table returns the table in effect, or an error if there is none.
@@ -38,7 +39,7 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	if err != nil {
 		return nil, err
 	}
-	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds)}
+	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds), Freeze: translate.Freeze(table.Freeze())}
 	if err := s.config.Store.Err(); err != nil {
 		response.Problem = err.Error()
 	}

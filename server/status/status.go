@@ -63,6 +63,7 @@ func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest
 	}
 	if holds, err := s.config.Holds.Ready(); err == nil {
 		response.Holds = int64(len(holds.All()))
+		response.Freeze = translate.Freeze(holds.Freeze())
 	}
 	for _, count := range now.Pods {
 		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: translate.Decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})

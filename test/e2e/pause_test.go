@@ -38,6 +38,14 @@ func (c *cluster) pause(t *testing.T) {
 		}
 	}
 
+	// A freeze outranks it, and restores; the pause applies again when it ends.
+	wants(t, s.resizectl(t, 0, "freeze", "--yes", "--reason", "outage"), "the cluster is frozen since", "outage")
+	wants(t, s.resizectl(t, 0, "status"), "frozen:", "outage")
+	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Frozen: ", "outage")
+	wants(t, s.resizectl(t, 1, "restore", "-n", quiet, "--dry-run"), "Frozen")
+	wants(t, s.resizectl(t, 0, "unfreeze", "--yes"), "has ended")
+	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Paused: ")
+
 	wants(t, s.resizectl(t, 0, "resume", "-n", quiet), "pause of namespace pause has ended")
 	c.awaitCPU(t, quiet, "web", "63m")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,6 +168,7 @@ func (c *cluster) audited(t *testing.T) (allowed, forbidden map[right]string) {
 		var event struct {
 			Verb, RequestURI string
 			ObjectRef        struct{ APIGroup, Resource, Subresource, Name, Namespace string }
+			ResponseStatus   struct{ Code int }
 			Annotations      map[string]string
 		}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
@@ -179,6 +181,11 @@ func (c *cluster) audited(t *testing.T) (allowed, forbidden map[right]string) {
 			forbidden[what] = event.RequestURI
 		case "allow":
 			if ref.Resource != "" {
+				allowed[what] = event.RequestURI
+			}
+			if event.ResponseStatus.Code == http.StatusCreated && what.verb == "patch" {
+				// A patch that creates its object also needs the right to create it.
+				what.verb = "create"
 				allowed[what] = event.RequestURI
 			}
 		}

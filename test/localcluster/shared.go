@@ -88,6 +88,11 @@ func (n *Namespace) Apply(ctx context.Context, manifests ...[]byte) error {
 	return a.applyAll(ctx, objects)
 }
 
+// Kubectl runs kubectl as the cluster's administrator.
+func (n *Namespace) Kubectl(ctx context.Context, args ...string) error {
+	return n.cluster.kubectl(ctx, args...)
+}
+
 // shared returns the shared control plane. If there is none, it starts one for this process,
 // which ends with the process.
 var shared = sync.OnceValues(func() (*Cluster, error) {

@@ -3,6 +3,8 @@ package cmdtest
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -39,5 +41,23 @@ func (s *Server) ListHolds(ctx context.Context, req *workloadresizerv1.ListHolds
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.ListHoldsResponse{Holds: s.Holds, Problem: s.Problem}, nil
+	return &workloadresizerv1.ListHoldsResponse{Holds: s.Holds, Problem: s.Problem, Freeze: s.Freezes}, nil
+}
+
+// Freeze implements workloadresizerv1.PauseServiceServer.
+func (s *Server) Freeze(ctx context.Context, req *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.FreezeResponse{Freeze: &workloadresizerv1.Freeze{Reason: req.GetReason(), Author: "ann", CreateTime: timestamppb.New(Since)}}, nil
+}
+
+// Unfreeze implements workloadresizerv1.PauseServiceServer.
+func (s *Server) Unfreeze(ctx context.Context, req *workloadresizerv1.UnfreezeRequest) (*workloadresizerv1.UnfreezeResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.UnfreezeResponse{Released: s.Freezes}, nil
 }

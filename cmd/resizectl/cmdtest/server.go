@@ -35,6 +35,7 @@ type Server struct {
 	Summary *workloadresizerv1.PlanSummary
 	Holds   []*workloadresizerv1.Hold
 	Problem string
+	Freezes *workloadresizerv1.Freeze
 	// These describe the scope of a hold in answers.
 	Pods   *int64
 	Nested int64
@@ -57,6 +58,7 @@ func (s *Server) note(req proto.Message) {
 	s.last = req
 	switch req.(type) {
 	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest,
+		*workloadresizerv1.FreezeRequest, *workloadresizerv1.UnfreezeRequest,
 		*workloadresizerv1.BatchUpdateRatiosRequest, *workloadresizerv1.DeleteRatioRequest, *workloadresizerv1.RollbackRatiosRequest,
 		*workloadresizerv1.UpdateRatioRequest:
 		s.writes = append(s.writes, req)

@@ -7,12 +7,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// NewCommands returns pause, restore, resume and holds.
+// NewCommands returns pause, restore, resume, freeze, unfreeze and holds.
 func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
 	return []*cobra.Command{
 		newPauseCommand(out, server),
 		newRestoreCommand(out, server),
 		newResumeCommand(out, server),
+		newFreezeCommand(out, server),
+		newUnfreezeCommand(out, server),
 		newHoldsCommand(out, server),
 	}
 }

@@ -33,7 +33,8 @@ every namespace; with --namespace, it covers that namespace and the holds of the
 cluster.
 
 "*" stands for every namespace, workload or pod. If several holds cover a pod, a
-restore takes precedence over a pause, and a narrower hold over a wider one.
+restore takes precedence over a pause, and a narrower hold over a wider one. A
+freeze, which standard error reports, outranks them all.
 AUTHOR is the authenticated caller, or the name that an unauthenticated caller
 gave.`,
 		Example: `  # List all holds
@@ -67,6 +68,11 @@ func (o *holdsOptions) run(ctx context.Context) error {
 		}
 		if err := o.print(resp); err != nil {
 			return err
+		}
+		if resp.GetFreeze() != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, print.Freeze(resp.GetFreeze())); err != nil {
+				return err
+			}
 		}
 		if len(resp.GetHolds()) == 0 {
 			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused"+where); err != nil {

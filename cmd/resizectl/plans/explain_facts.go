@@ -20,6 +20,8 @@ type facts struct {
 	resize *workloadresizerv1.Resize
 	// holds are the holds that cover the pod.
 	holds []*workloadresizerv1.Hold
+	// freeze is nil if the cluster is not frozen.
+	freeze *workloadresizerv1.Freeze
 	// These say why a fact is not known; nil if it is.
 	ratiosErr, resizeErr, holdsErr error
 }
@@ -77,6 +79,7 @@ func (f *facts) findHolds(ctx context.Context, c *client.Client) {
 		f.holdsErr = err
 		return
 	}
+	f.freeze = response.GetFreeze()
 	for _, hold := range response.GetHolds() {
 		covers, err := f.coveredBy(ctx, c, hold)
 		if err != nil {

@@ -14,6 +14,9 @@ func (f *facts) holdsStep() string {
 		return "Holds: unknown: " + whyUnknown(f.holdsErr)
 	}
 	var told []string
+	if f.freeze != nil {
+		told = append(told, print.Freeze(f.freeze))
+	}
 	for _, hold := range f.holds {
 		told = append(told, holdText(hold))
 	}

@@ -32,6 +32,8 @@ func TestStatus(t *testing.T) {
 		Replica: "workload-resizer-1", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), DryRun: true,
 		Problems: []string{"ConfigMap workload-resizer-system/workload-resizer-config does not exist", "pods and nodes are not read yet"},
 	}
+	frozen := wellStatus()
+	frozen.Freeze = &workloadresizerv1.Freeze{Reason: "outage", Author: "ann", CreateTime: timestamppb.New(cmdtest.Since)}
 	for _, tc := range []struct {
 		golden string
 		status *workloadresizerv1.GetStatusResponse
@@ -42,6 +44,7 @@ func TestStatus(t *testing.T) {
 		{"status.json", wellStatus(), []string{"-o", "json"}},
 		{"status.yaml", wellStatus(), []string{"-o", "yaml"}},
 		{"status-ill.table", ill, nil},
+		{"status-frozen.table", frozen, nil},
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {

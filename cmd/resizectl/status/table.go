@@ -38,6 +38,9 @@ func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide b
 	if wide {
 		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
 	}
+	if s.GetFreeze() != nil {
+		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+"; no pod is resized until \"resizectl unfreeze\"")})
+	}
 	if s.GetDryRun() {
 		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}

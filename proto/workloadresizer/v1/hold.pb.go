@@ -151,6 +151,72 @@ func (x *HoldScope) GetWorkload() *Workload {
 	return nil
 }
 
+// A freeze stops all writes to pods in the whole cluster, restores included. It outranks
+// every hold and has no end of its own.
+type Freeze struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the cluster is frozen, in the words of the author.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who froze the cluster: the name of the caller, or the author that an unauthenticated
+	// caller named in the request; empty if it was frozen with kubectl.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// When the freeze began.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Freeze) Reset() {
+	*x = Freeze{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Freeze) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Freeze) ProtoMessage() {}
+
+func (x *Freeze) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Freeze.ProtoReflect.Descriptor instead.
+func (*Freeze) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Freeze) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Freeze) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *Freeze) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
 // A hold. There is at most one hold of each kind for a scope.
 type Hold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -176,7 +242,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -188,7 +254,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -201,7 +267,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{1}
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Hold) GetKind() HoldKind {
@@ -262,7 +328,12 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\x0eall_namespaces\x18\x01 \x01(\bR\rallNamespaces\x12%\n" +
 	"\tnamespace\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x1a\n" +
 	"\x03pod\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
-	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"\xa9\x02\n" +
+	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"u\n" +
+	"\x06Freeze\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06author\x18\x02 \x01(\tR\x06author\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"\xa9\x02\n" +
 	"\x04Hold\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x123\n" +
 	"\x05scope\x18\x02 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x10\n" +
@@ -291,25 +362,27 @@ func file_workloadresizer_v1_hold_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_hold_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_workloadresizer_v1_hold_proto_goTypes = []any{
 	(HoldKind)(0),                 // 0: workloadresizer.v1.HoldKind
 	(*HoldScope)(nil),             // 1: workloadresizer.v1.HoldScope
-	(*Hold)(nil),                  // 2: workloadresizer.v1.Hold
-	(*Workload)(nil),              // 3: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
+	(*Freeze)(nil),                // 2: workloadresizer.v1.Freeze
+	(*Hold)(nil),                  // 3: workloadresizer.v1.Hold
+	(*Workload)(nil),              // 4: workloadresizer.v1.Workload
+	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
 }
 var file_workloadresizer_v1_hold_proto_depIdxs = []int32{
-	3, // 0: workloadresizer.v1.HoldScope.workload:type_name -> workloadresizer.v1.Workload
-	0, // 1: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
-	1, // 2: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
-	4, // 3: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
-	4, // 4: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	4, // 0: workloadresizer.v1.HoldScope.workload:type_name -> workloadresizer.v1.Workload
+	5, // 1: workloadresizer.v1.Freeze.create_time:type_name -> google.protobuf.Timestamp
+	0, // 2: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
+	1, // 3: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
+	5, // 4: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
+	5, // 5: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_hold_proto_init() }
@@ -324,7 +397,7 @@ func file_workloadresizer_v1_hold_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_hold_proto_rawDesc), len(file_workloadresizer_v1_hold_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

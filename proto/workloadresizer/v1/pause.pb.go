@@ -394,7 +394,9 @@ type ListHoldsResponse struct {
 	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
 	// Why the list contains the last holds that could be read instead of the holds that
 	// are stored now; empty if there is no problem.
-	Problem       string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
+	// The freeze in effect, which outranks the holds; absent if the cluster is not frozen.
+	Freeze        *Freeze `protobuf:"bytes,3,opt,name=freeze,proto3" json:"freeze,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,6 +445,319 @@ func (x *ListHoldsResponse) GetProblem() string {
 	return ""
 }
 
+func (x *ListHoldsResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
+// Request message for PauseService.Freeze.
+type FreezeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the cluster is frozen, shown to callers that ask why pods are not resized. One
+	// line of up to 512 bytes.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to only validate the request, without freezing the cluster.
+	ValidateOnly  bool `protobuf:"varint,3,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FreezeRequest) Reset() {
+	*x = FreezeRequest{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FreezeRequest) ProtoMessage() {}
+
+func (x *FreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FreezeRequest.ProtoReflect.Descriptor instead.
+func (*FreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FreezeRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *FreezeRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *FreezeRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// Response message for PauseService.Freeze.
+type FreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze that was stored.
+	Freeze        *Freeze `protobuf:"bytes,1,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FreezeResponse) Reset() {
+	*x = FreezeResponse{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FreezeResponse) ProtoMessage() {}
+
+func (x *FreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FreezeResponse.ProtoReflect.Descriptor instead.
+func (*FreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FreezeResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
+// Request message for PauseService.Unfreeze.
+type UnfreezeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the freeze ends, for the log of the server. One line of up to 512 bytes.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Ignored if the server authenticates its callers. One line of up to 128
+	// bytes.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to only return the freeze that would end, without ending it.
+	ValidateOnly  bool `protobuf:"varint,3,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnfreezeRequest) Reset() {
+	*x = UnfreezeRequest{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnfreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnfreezeRequest) ProtoMessage() {}
+
+func (x *UnfreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnfreezeRequest.ProtoReflect.Descriptor instead.
+func (*UnfreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UnfreezeRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *UnfreezeRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *UnfreezeRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// Response message for PauseService.Unfreeze.
+type UnfreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze that ended, or that would end; absent if the cluster was not frozen.
+	Released      *Freeze `protobuf:"bytes,1,opt,name=released,proto3" json:"released,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnfreezeResponse) Reset() {
+	*x = UnfreezeResponse{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnfreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnfreezeResponse) ProtoMessage() {}
+
+func (x *UnfreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnfreezeResponse.ProtoReflect.Descriptor instead.
+func (*UnfreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *UnfreezeResponse) GetReleased() *Freeze {
+	if x != nil {
+		return x.Released
+	}
+	return nil
+}
+
+// Request message for PauseService.GetFreeze.
+type GetFreezeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFreezeRequest) Reset() {
+	*x = GetFreezeRequest{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFreezeRequest) ProtoMessage() {}
+
+func (x *GetFreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFreezeRequest.ProtoReflect.Descriptor instead.
+func (*GetFreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{10}
+}
+
+// Response message for PauseService.GetFreeze.
+type GetFreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze in effect; absent if the cluster is not frozen.
+	Freeze        *Freeze `protobuf:"bytes,1,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFreezeResponse) Reset() {
+	*x = GetFreezeResponse{}
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFreezeResponse) ProtoMessage() {}
+
+func (x *GetFreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_pause_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFreezeResponse.ProtoReflect.Descriptor instead.
+func (*GetFreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_pause_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *GetFreezeResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
 var File_workloadresizer_v1_pause_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_pause_proto_rawDesc = "" +
@@ -474,14 +789,33 @@ const file_workloadresizer_v1_pause_proto_rawDesc = "" +
 	"\rstill_held_by\x18\x04 \x01(\v2\x18.workloadresizer.v1.HoldR\vstillHeldByB\a\n" +
 	"\x05_pods\"9\n" +
 	"\x10ListHoldsRequest\x12%\n" +
-	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\"]\n" +
+	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\"\x91\x01\n" +
 	"\x11ListHoldsResponse\x12.\n" +
 	"\x05holds\x18\x01 \x03(\v2\x18.workloadresizer.v1.HoldR\x05holds\x12\x18\n" +
-	"\aproblem\x18\x02 \x01(\tR\aproblem2\x87\x02\n" +
+	"\aproblem\x18\x02 \x01(\tR\aproblem\x122\n" +
+	"\x06freeze\x18\x03 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"x\n" +
+	"\rFreezeRequest\x12 \n" +
+	"\x06reason\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12#\n" +
+	"\rvalidate_only\x18\x03 \x01(\bR\fvalidateOnly\"D\n" +
+	"\x0eFreezeResponse\x122\n" +
+	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"z\n" +
+	"\x0fUnfreezeRequest\x12 \n" +
+	"\x06reason\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
+	"\x06author\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12#\n" +
+	"\rvalidate_only\x18\x03 \x01(\bR\fvalidateOnly\"J\n" +
+	"\x10UnfreezeResponse\x126\n" +
+	"\breleased\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\breleased\"\x12\n" +
+	"\x10GetFreezeRequest\"G\n" +
+	"\x11GetFreezeResponse\x122\n" +
+	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze2\x89\x04\n" +
 	"\fPauseService\x12L\n" +
 	"\x05Pause\x12 .workloadresizer.v1.PauseRequest\x1a!.workloadresizer.v1.PauseResponse\x12O\n" +
 	"\x06Resume\x12!.workloadresizer.v1.ResumeRequest\x1a\".workloadresizer.v1.ResumeResponse\x12X\n" +
-	"\tListHolds\x12$.workloadresizer.v1.ListHoldsRequest\x1a%.workloadresizer.v1.ListHoldsResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\tListHolds\x12$.workloadresizer.v1.ListHoldsRequest\x1a%.workloadresizer.v1.ListHoldsResponse\x12O\n" +
+	"\x06Freeze\x12!.workloadresizer.v1.FreezeRequest\x1a\".workloadresizer.v1.FreezeResponse\x12U\n" +
+	"\bUnfreeze\x12#.workloadresizer.v1.UnfreezeRequest\x1a$.workloadresizer.v1.UnfreezeResponse\x12X\n" +
+	"\tGetFreeze\x12$.workloadresizer.v1.GetFreezeRequest\x1a%.workloadresizer.v1.GetFreezeResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_pause_proto_rawDescOnce sync.Once
@@ -495,7 +829,7 @@ func file_workloadresizer_v1_pause_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_pause_proto_rawDescData
 }
 
-var file_workloadresizer_v1_pause_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_workloadresizer_v1_pause_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_workloadresizer_v1_pause_proto_goTypes = []any{
 	(*PauseRequest)(nil),        // 0: workloadresizer.v1.PauseRequest
 	(*PauseResponse)(nil),       // 1: workloadresizer.v1.PauseResponse
@@ -503,32 +837,49 @@ var file_workloadresizer_v1_pause_proto_goTypes = []any{
 	(*ResumeResponse)(nil),      // 3: workloadresizer.v1.ResumeResponse
 	(*ListHoldsRequest)(nil),    // 4: workloadresizer.v1.ListHoldsRequest
 	(*ListHoldsResponse)(nil),   // 5: workloadresizer.v1.ListHoldsResponse
-	(*HoldScope)(nil),           // 6: workloadresizer.v1.HoldScope
-	(*durationpb.Duration)(nil), // 7: google.protobuf.Duration
-	(*Hold)(nil),                // 8: workloadresizer.v1.Hold
-	(HoldKind)(0),               // 9: workloadresizer.v1.HoldKind
+	(*FreezeRequest)(nil),       // 6: workloadresizer.v1.FreezeRequest
+	(*FreezeResponse)(nil),      // 7: workloadresizer.v1.FreezeResponse
+	(*UnfreezeRequest)(nil),     // 8: workloadresizer.v1.UnfreezeRequest
+	(*UnfreezeResponse)(nil),    // 9: workloadresizer.v1.UnfreezeResponse
+	(*GetFreezeRequest)(nil),    // 10: workloadresizer.v1.GetFreezeRequest
+	(*GetFreezeResponse)(nil),   // 11: workloadresizer.v1.GetFreezeResponse
+	(*HoldScope)(nil),           // 12: workloadresizer.v1.HoldScope
+	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
+	(*Hold)(nil),                // 14: workloadresizer.v1.Hold
+	(HoldKind)(0),               // 15: workloadresizer.v1.HoldKind
+	(*Freeze)(nil),              // 16: workloadresizer.v1.Freeze
 }
 var file_workloadresizer_v1_pause_proto_depIdxs = []int32{
-	6,  // 0: workloadresizer.v1.PauseRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	7,  // 1: workloadresizer.v1.PauseRequest.ttl:type_name -> google.protobuf.Duration
-	8,  // 2: workloadresizer.v1.PauseResponse.hold:type_name -> workloadresizer.v1.Hold
-	8,  // 3: workloadresizer.v1.PauseResponse.overruled_by:type_name -> workloadresizer.v1.Hold
-	6,  // 4: workloadresizer.v1.ResumeRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	9,  // 5: workloadresizer.v1.ResumeRequest.kind:type_name -> workloadresizer.v1.HoldKind
-	8,  // 6: workloadresizer.v1.ResumeResponse.released:type_name -> workloadresizer.v1.Hold
-	8,  // 7: workloadresizer.v1.ResumeResponse.still_held_by:type_name -> workloadresizer.v1.Hold
-	8,  // 8: workloadresizer.v1.ListHoldsResponse.holds:type_name -> workloadresizer.v1.Hold
-	0,  // 9: workloadresizer.v1.PauseService.Pause:input_type -> workloadresizer.v1.PauseRequest
-	2,  // 10: workloadresizer.v1.PauseService.Resume:input_type -> workloadresizer.v1.ResumeRequest
-	4,  // 11: workloadresizer.v1.PauseService.ListHolds:input_type -> workloadresizer.v1.ListHoldsRequest
-	1,  // 12: workloadresizer.v1.PauseService.Pause:output_type -> workloadresizer.v1.PauseResponse
-	3,  // 13: workloadresizer.v1.PauseService.Resume:output_type -> workloadresizer.v1.ResumeResponse
-	5,  // 14: workloadresizer.v1.PauseService.ListHolds:output_type -> workloadresizer.v1.ListHoldsResponse
-	12, // [12:15] is the sub-list for method output_type
-	9,  // [9:12] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	12, // 0: workloadresizer.v1.PauseRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	13, // 1: workloadresizer.v1.PauseRequest.ttl:type_name -> google.protobuf.Duration
+	14, // 2: workloadresizer.v1.PauseResponse.hold:type_name -> workloadresizer.v1.Hold
+	14, // 3: workloadresizer.v1.PauseResponse.overruled_by:type_name -> workloadresizer.v1.Hold
+	12, // 4: workloadresizer.v1.ResumeRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	15, // 5: workloadresizer.v1.ResumeRequest.kind:type_name -> workloadresizer.v1.HoldKind
+	14, // 6: workloadresizer.v1.ResumeResponse.released:type_name -> workloadresizer.v1.Hold
+	14, // 7: workloadresizer.v1.ResumeResponse.still_held_by:type_name -> workloadresizer.v1.Hold
+	14, // 8: workloadresizer.v1.ListHoldsResponse.holds:type_name -> workloadresizer.v1.Hold
+	16, // 9: workloadresizer.v1.ListHoldsResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	16, // 10: workloadresizer.v1.FreezeResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	16, // 11: workloadresizer.v1.UnfreezeResponse.released:type_name -> workloadresizer.v1.Freeze
+	16, // 12: workloadresizer.v1.GetFreezeResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	0,  // 13: workloadresizer.v1.PauseService.Pause:input_type -> workloadresizer.v1.PauseRequest
+	2,  // 14: workloadresizer.v1.PauseService.Resume:input_type -> workloadresizer.v1.ResumeRequest
+	4,  // 15: workloadresizer.v1.PauseService.ListHolds:input_type -> workloadresizer.v1.ListHoldsRequest
+	6,  // 16: workloadresizer.v1.PauseService.Freeze:input_type -> workloadresizer.v1.FreezeRequest
+	8,  // 17: workloadresizer.v1.PauseService.Unfreeze:input_type -> workloadresizer.v1.UnfreezeRequest
+	10, // 18: workloadresizer.v1.PauseService.GetFreeze:input_type -> workloadresizer.v1.GetFreezeRequest
+	1,  // 19: workloadresizer.v1.PauseService.Pause:output_type -> workloadresizer.v1.PauseResponse
+	3,  // 20: workloadresizer.v1.PauseService.Resume:output_type -> workloadresizer.v1.ResumeResponse
+	5,  // 21: workloadresizer.v1.PauseService.ListHolds:output_type -> workloadresizer.v1.ListHoldsResponse
+	7,  // 22: workloadresizer.v1.PauseService.Freeze:output_type -> workloadresizer.v1.FreezeResponse
+	9,  // 23: workloadresizer.v1.PauseService.Unfreeze:output_type -> workloadresizer.v1.UnfreezeResponse
+	11, // 24: workloadresizer.v1.PauseService.GetFreeze:output_type -> workloadresizer.v1.GetFreezeResponse
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_pause_proto_init() }
@@ -545,7 +896,7 @@ func file_workloadresizer_v1_pause_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_pause_proto_rawDesc), len(file_workloadresizer_v1_pause_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,9 @@ const (
 	PauseService_Pause_FullMethodName     = "/workloadresizer.v1.PauseService/Pause"
 	PauseService_Resume_FullMethodName    = "/workloadresizer.v1.PauseService/Resume"
 	PauseService_ListHolds_FullMethodName = "/workloadresizer.v1.PauseService/ListHolds"
+	PauseService_Freeze_FullMethodName    = "/workloadresizer.v1.PauseService/Freeze"
+	PauseService_Unfreeze_FullMethodName  = "/workloadresizer.v1.PauseService/Unfreeze"
+	PauseService_GetFreeze_FullMethodName = "/workloadresizer.v1.PauseService/GetFreeze"
 )
 
 // PauseServiceClient is the client API for PauseService service.
@@ -33,6 +36,11 @@ const (
 // scope. Holds survive restarts and are not stored on pods. No replica starts a write
 // to a pod in the scope more than one second after the hold is stored.
 //
+// A freeze stops the whole cluster. It outranks every hold, restores included, and is
+// stored apart from them, so that it works even if no hold can be stored. No replica
+// starts a write to a pod more than one second after the freeze is stored, with one
+// exception: if the resize of a pod was just written, its record follows.
+//
 // All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
 // written. Methods that write also return:
 //
@@ -40,7 +48,7 @@ const (
 //   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
 //     invalid.
 //   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
-//     ConfigMap.
+//     ConfigMap, or the one for the freeze.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
 //
 // With validate_only, methods return what the write would return, as far as this is
@@ -76,6 +84,14 @@ type PauseServiceClient interface {
 	// Returns all holds in effect, including restores. Contains the holds of a namespace
 	// only if the caller can see its pods.
 	ListHolds(ctx context.Context, in *ListHoldsRequest, opts ...grpc.CallOption) (*ListHoldsResponse, error)
+	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
+	// frozen, replaces the reason and the author.
+	Freeze(ctx context.Context, in *FreezeRequest, opts ...grpc.CallOption) (*FreezeResponse, error)
+	// Ends the freeze. Resizing continues, except for pods under a hold. It is not an error
+	// if the cluster is not frozen.
+	Unfreeze(ctx context.Context, in *UnfreezeRequest, opts ...grpc.CallOption) (*UnfreezeResponse, error)
+	// Returns the freeze in effect.
+	GetFreeze(ctx context.Context, in *GetFreezeRequest, opts ...grpc.CallOption) (*GetFreezeResponse, error)
 }
 
 type pauseServiceClient struct {
@@ -116,6 +132,36 @@ func (c *pauseServiceClient) ListHolds(ctx context.Context, in *ListHoldsRequest
 	return out, nil
 }
 
+func (c *pauseServiceClient) Freeze(ctx context.Context, in *FreezeRequest, opts ...grpc.CallOption) (*FreezeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FreezeResponse)
+	err := c.cc.Invoke(ctx, PauseService_Freeze_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pauseServiceClient) Unfreeze(ctx context.Context, in *UnfreezeRequest, opts ...grpc.CallOption) (*UnfreezeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnfreezeResponse)
+	err := c.cc.Invoke(ctx, PauseService_Unfreeze_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pauseServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest, opts ...grpc.CallOption) (*GetFreezeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetFreezeResponse)
+	err := c.cc.Invoke(ctx, PauseService_GetFreeze_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PauseServiceServer is the server API for PauseService service.
 // All implementations must embed UnimplementedPauseServiceServer
 // for forward compatibility.
@@ -125,6 +171,11 @@ func (c *pauseServiceClient) ListHolds(ctx context.Context, in *ListHoldsRequest
 // scope. Holds survive restarts and are not stored on pods. No replica starts a write
 // to a pod in the scope more than one second after the hold is stored.
 //
+// A freeze stops the whole cluster. It outranks every hold, restores included, and is
+// stored apart from them, so that it works even if no hold can be stored. No replica
+// starts a write to a pod more than one second after the freeze is stored, with one
+// exception: if the resize of a pod was just written, its record follows.
+//
 // All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
 // written. Methods that write also return:
 //
@@ -132,7 +183,7 @@ func (c *pauseServiceClient) ListHolds(ctx context.Context, in *ListHoldsRequest
 //   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
 //     invalid.
 //   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
-//     ConfigMap.
+//     ConfigMap, or the one for the freeze.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
 //
 // With validate_only, methods return what the write would return, as far as this is
@@ -168,6 +219,14 @@ type PauseServiceServer interface {
 	// Returns all holds in effect, including restores. Contains the holds of a namespace
 	// only if the caller can see its pods.
 	ListHolds(context.Context, *ListHoldsRequest) (*ListHoldsResponse, error)
+	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
+	// frozen, replaces the reason and the author.
+	Freeze(context.Context, *FreezeRequest) (*FreezeResponse, error)
+	// Ends the freeze. Resizing continues, except for pods under a hold. It is not an error
+	// if the cluster is not frozen.
+	Unfreeze(context.Context, *UnfreezeRequest) (*UnfreezeResponse, error)
+	// Returns the freeze in effect.
+	GetFreeze(context.Context, *GetFreezeRequest) (*GetFreezeResponse, error)
 	mustEmbedUnimplementedPauseServiceServer()
 }
 
@@ -186,6 +245,15 @@ func (UnimplementedPauseServiceServer) Resume(context.Context, *ResumeRequest) (
 }
 func (UnimplementedPauseServiceServer) ListHolds(context.Context, *ListHoldsRequest) (*ListHoldsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListHolds not implemented")
+}
+func (UnimplementedPauseServiceServer) Freeze(context.Context, *FreezeRequest) (*FreezeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Freeze not implemented")
+}
+func (UnimplementedPauseServiceServer) Unfreeze(context.Context, *UnfreezeRequest) (*UnfreezeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Unfreeze not implemented")
+}
+func (UnimplementedPauseServiceServer) GetFreeze(context.Context, *GetFreezeRequest) (*GetFreezeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetFreeze not implemented")
 }
 func (UnimplementedPauseServiceServer) mustEmbedUnimplementedPauseServiceServer() {}
 func (UnimplementedPauseServiceServer) testEmbeddedByValue()                      {}
@@ -262,6 +330,60 @@ func _PauseService_ListHolds_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PauseService_Freeze_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FreezeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PauseServiceServer).Freeze(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PauseService_Freeze_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PauseServiceServer).Freeze(ctx, req.(*FreezeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PauseService_Unfreeze_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnfreezeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PauseServiceServer).Unfreeze(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PauseService_Unfreeze_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PauseServiceServer).Unfreeze(ctx, req.(*UnfreezeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PauseService_GetFreeze_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetFreezeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PauseServiceServer).GetFreeze(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PauseService_GetFreeze_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PauseServiceServer).GetFreeze(ctx, req.(*GetFreezeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PauseService_ServiceDesc is the grpc.ServiceDesc for PauseService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -280,6 +402,18 @@ var PauseService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListHolds",
 			Handler:    _PauseService_ListHolds_Handler,
+		},
+		{
+			MethodName: "Freeze",
+			Handler:    _PauseService_Freeze_Handler,
+		},
+		{
+			MethodName: "Unfreeze",
+			Handler:    _PauseService_Unfreeze_Handler,
+		},
+		{
+			MethodName: "GetFreeze",
+			Handler:    _PauseService_GetFreeze_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

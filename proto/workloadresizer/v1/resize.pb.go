@@ -728,7 +728,9 @@ type GetStatusResponse struct {
 	// The number of holds in effect.
 	Holds int64 `protobuf:"varint,11,opt,name=holds,proto3" json:"holds,omitempty"`
 	// The number of pods by decision and first reason, in descending order.
-	Pods          []*PodCount `protobuf:"bytes,12,rep,name=pods,proto3" json:"pods,omitempty"`
+	Pods []*PodCount `protobuf:"bytes,12,rep,name=pods,proto3" json:"pods,omitempty"`
+	// The freeze in effect; absent if the cluster is not frozen.
+	Freeze        *Freeze `protobuf:"bytes,13,opt,name=freeze,proto3" json:"freeze,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -843,6 +845,13 @@ func (x *GetStatusResponse) GetHolds() int64 {
 func (x *GetStatusResponse) GetPods() []*PodCount {
 	if x != nil {
 		return x.Pods
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
 	}
 	return nil
 }
@@ -1165,7 +1174,7 @@ const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x122\n" +
 	"\x06resize\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ResizeR\x06resize\x12!\n" +
 	"\fresume_token\x18\x03 \x01(\tR\vresumeToken\"\x12\n" +
-	"\x10GetStatusRequest\"\xc0\x03\n" +
+	"\x10GetStatusRequest\"\xf4\x03\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -1180,7 +1189,8 @@ const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\x0frealign_backlog\x18\n" +
 	" \x01(\x03R\x0erealignBacklog\x12\x14\n" +
 	"\x05holds\x18\v \x01(\x03R\x05holds\x120\n" +
-	"\x04pods\x18\f \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\"\x9e\x01\n" +
+	"\x04pods\x18\f \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x122\n" +
+	"\x06freeze\x18\r \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +
@@ -1250,10 +1260,11 @@ var file_workloadresizer_v1_resize_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
 	(*Resources)(nil),             // 17: workloadresizer.v1.Resources
 	(WatchEventType)(0),           // 18: workloadresizer.v1.WatchEventType
-	(Decision)(0),                 // 19: workloadresizer.v1.Decision
-	(*HoldScope)(nil),             // 20: workloadresizer.v1.HoldScope
-	(*durationpb.Duration)(nil),   // 21: google.protobuf.Duration
-	(*Hold)(nil),                  // 22: workloadresizer.v1.Hold
+	(*Freeze)(nil),                // 19: workloadresizer.v1.Freeze
+	(Decision)(0),                 // 20: workloadresizer.v1.Decision
+	(*HoldScope)(nil),             // 21: workloadresizer.v1.HoldScope
+	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
+	(*Hold)(nil),                  // 23: workloadresizer.v1.Hold
 }
 var file_workloadresizer_v1_resize_proto_depIdxs = []int32{
 	15, // 0: workloadresizer.v1.Resize.workload:type_name -> workloadresizer.v1.Workload
@@ -1271,27 +1282,28 @@ var file_workloadresizer_v1_resize_proto_depIdxs = []int32{
 	16, // 12: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
 	11, // 13: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
 	12, // 14: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
-	16, // 15: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
-	16, // 16: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
-	19, // 17: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
-	20, // 18: workloadresizer.v1.RestoreRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	21, // 19: workloadresizer.v1.RestoreRequest.ttl:type_name -> google.protobuf.Duration
-	22, // 20: workloadresizer.v1.RestoreResponse.hold:type_name -> workloadresizer.v1.Hold
-	3,  // 21: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
-	5,  // 22: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
-	7,  // 23: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
-	9,  // 24: workloadresizer.v1.ResizeService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
-	13, // 25: workloadresizer.v1.ResizeService.Restore:input_type -> workloadresizer.v1.RestoreRequest
-	4,  // 26: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
-	6,  // 27: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
-	8,  // 28: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
-	10, // 29: workloadresizer.v1.ResizeService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
-	14, // 30: workloadresizer.v1.ResizeService.Restore:output_type -> workloadresizer.v1.RestoreResponse
-	26, // [26:31] is the sub-list for method output_type
-	21, // [21:26] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	19, // 15: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	16, // 16: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
+	16, // 17: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
+	20, // 18: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
+	21, // 19: workloadresizer.v1.RestoreRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	22, // 20: workloadresizer.v1.RestoreRequest.ttl:type_name -> google.protobuf.Duration
+	23, // 21: workloadresizer.v1.RestoreResponse.hold:type_name -> workloadresizer.v1.Hold
+	3,  // 22: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
+	5,  // 23: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
+	7,  // 24: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
+	9,  // 25: workloadresizer.v1.ResizeService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
+	13, // 26: workloadresizer.v1.ResizeService.Restore:input_type -> workloadresizer.v1.RestoreRequest
+	4,  // 27: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
+	6,  // 28: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
+	8,  // 29: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
+	10, // 30: workloadresizer.v1.ResizeService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
+	14, // 31: workloadresizer.v1.ResizeService.Restore:output_type -> workloadresizer.v1.RestoreResponse
+	27, // [27:32] is the sub-list for method output_type
+	22, // [22:27] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_resize_proto_init() }

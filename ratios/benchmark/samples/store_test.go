@@ -48,7 +48,7 @@ func (s *stored) open(t testing.TB, change ...func(*Config)) (store *Store, stop
 	config := rest.CopyConfig(s.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPut {
+			if r.Method == http.MethodPatch {
 				s.writes.Add(1)
 			}
 			return next.RoundTrip(r)

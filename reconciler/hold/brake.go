@@ -1,0 +1,88 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+)
+
+// brake follows the freeze in its ConfigMap. What the watch delivers is the only source of
+// its state.
+type brake struct {
+	source follow.ConfigMap
+	clock  clock.PassiveClock
+	// changed is called after every change of the state.
+	changed func()
+
+	mu sync.Mutex
+	// known reports whether the ConfigMap was read, or seen to be missing.
+	known bool
+	// freeze is nil if the cluster is not frozen.
+	freeze *Freeze
+	// err is why the ConfigMap cannot be read; nil if it can.
+	err error
+}
+
+func newBrake(source follow.ConfigMap, clock clock.PassiveClock, changed func()) *brake {
+	return &brake{source: source, clock: clock, changed: changed, err: fmt.Errorf("the freeze (%s) is %w", source, document.ErrUnread)}
+}
+
+// run follows the ConfigMap until ctx is done; then it returns nil.
+func (b *brake) run(ctx context.Context) error {
+	return b.source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
+		b.take(ctx, cm, err)
+		b.changed()
+	})
+}
+
+// take processes a state of the ConfigMap that the watch reports.
+func (b *brake) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.freeze
+	switch {
+	case err == nil:
+		b.known, b.freeze, b.err = true, freezeIn(cm), nil
+	case errors.Is(err, follow.ErrMissing):
+		b.known, b.freeze, b.err = true, nil, nil
+	default:
+		klog.FromContext(ctx).Error(err, "Freeze cannot be read, no pod is resized until it can")
+		b.err = err
+		if b.known && b.freeze == nil {
+			// A brake that cannot be seen must hold: somebody may be pulling it.
+			b.freeze = &Freeze{Reason: "no freeze was set, but the server can no longer read whether there is one", Since: b.clock.Now().UTC().Truncate(time.Second)}
+		}
+	}
+	switch after := b.freeze; {
+	case after != nil && (before == nil || *before != *after):
+		klog.FromContext(ctx).Info("Cluster frozen, no pod is resized", "since", after.Since, "author", after.Author, "reason", after.Reason)
+	case after == nil && before != nil:
+		klog.FromContext(ctx).Info("Freeze ended")
+	}
+}
+
+// state returns the freeze, nil if there is none, or why it is unknown.
+func (b *brake) state() (*Freeze, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.known {
+		return nil, b.err
+	}
+	return b.freeze, nil
+}
+
+// problem returns why the ConfigMap cannot be read; nil if it can.
+func (b *brake) problem() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}

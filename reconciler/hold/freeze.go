@@ -1,0 +1,67 @@
+package hold
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+)
+
+// FreezeName is the default name of the ConfigMap that freezes the cluster.
+const FreezeName = "workload-resizer-freeze"
+
+// Freeze stops all writes to pods, in the whole cluster. It outranks every hold. It has a
+// ConfigMap of its own, whose mere existence with the key frozen is enough, so that it
+// always fits, does not depend on any other content, and can be set with kubectl.
+type Freeze struct {
+	// Reason and Author are what the caller gave; they are not verified.
+	Reason, Author string
+	// Since is the start of the freeze, in whole seconds.
+	Since time.Time
+}
+
+// Keys of the ConfigMap. Only keyFrozen counts; the others are information.
+const (
+	keyFrozen = "frozen"
+	keyReason = "reason"
+	keyAuthor = "author"
+	keySince  = "since"
+)
+
+// frozen and notFrozen are values of keyFrozen. The empty text and a missing key are like
+// notFrozen, and every other value is like frozen: a brake must work despite a typo.
+const (
+	frozen    = "true"
+	notFrozen = "false"
+)
+
+// notShown replaces a text that would disturb logs and tables, or fill them.
+const notShown = "(not shown: it must be one line of up to 512 bytes)"
+
+// freezeIn returns the freeze that the ConfigMap contains; nil if there is none.
+func freezeIn(cm *corev1.ConfigMap) *Freeze {
+	_, unreadable := cm.BinaryData[keyFrozen]
+	if value := cm.Data[keyFrozen]; !unreadable && (value == "" || value == notFrozen) {
+		return nil
+	}
+	f := &Freeze{Reason: shown(cm.Data[keyReason], maxReason), Author: shown(cm.Data[keyAuthor], maxAuthor)}
+	since, err := document.ParseTime(cm.Data[keySince])
+	if err != nil || since.IsZero() {
+		since = cm.CreationTimestamp.UTC() // kubectl alone sets no time.
+	}
+	f.Since = since
+	return f
+}
+
+func shown(text string, most int) string {
+	if len(document.LineProblems(text, most)) > 0 {
+		return notShown
+	}
+	return text
+}
+
+// data returns what the ConfigMap must contain.
+func (f Freeze) data() map[string]string {
+	return map[string]string{keyFrozen: frozen, keyReason: f.Reason, keyAuthor: f.Author, keySince: document.TimeText(f.Since)}
+}

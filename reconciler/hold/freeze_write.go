@@ -1,0 +1,101 @@
+package hold
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// seenWithin is how long Freeze and Unfreeze wait until this process has seen their
+// write, and seenEvery is how often they look.
+const (
+	seenWithin = 5 * time.Second
+	seenEvery  = 5 * time.Millisecond
+)
+
+// Freeze stops all writes to pods until Unfreeze, and returns the stored freeze. It starts
+// now, or keeps the start of the freeze that it replaces. It is in effect in this process
+// when Freeze returns. The error may be a *FieldError, *RefusedError or ErrReadOnly. If the
+// freeze could not be stored, the error says how to freeze the cluster without the server.
+func (s *Store) Freeze(ctx context.Context, reason, author string) (Freeze, error) {
+	if wrong := TextFaults(reason, author); len(wrong) > 0 {
+		return Freeze{}, fmt.Errorf("freeze: %w", wrong[0])
+	}
+	if s.readOnly {
+		return Freeze{}, ErrReadOnly
+	}
+	f := s.CheckFreeze(reason, author)
+	source := s.brake.source
+	// Applied on the server: unlike a create, the right to it can be limited to the name.
+	cm := applycorev1.ConfigMap(source.Name, source.Namespace).WithLabels(map[string]string{contract.AppLabel: contract.AppName}).WithData(f.data())
+	options := metav1.ApplyOptions{FieldManager: contract.FieldManager, Force: true}
+	_, err := source.Client.CoreV1().ConfigMaps(source.Namespace).Apply(ctx, cm, options)
+	if err != nil {
+		err = document.Failed(source, "write", err)
+	} else {
+		err = s.seen(ctx, func(now *Freeze) bool { return now != nil })
+	}
+	if err != nil {
+		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run \"kubectl -n %s create configmap %s --from-literal=%s=%s\"", err, source.Namespace, source.Name, keyFrozen, frozen)
+	}
+	return *f, nil
+}
+
+// CheckFreeze returns the freeze that Freeze would store.
+func (s *Store) CheckFreeze(reason, author string) *Freeze {
+	f := &Freeze{Reason: reason, Author: author, Since: s.clock.Now().UTC().Truncate(time.Second)}
+	if now, err := s.brake.state(); err == nil && now != nil {
+		f.Since = now.Since
+	}
+	return f
+}
+
+// Unfreeze ends the freeze, and returns the freeze that has ended; nil if there was none. It
+// is no longer in effect in this process when Unfreeze returns. Errors are those of Freeze.
+func (s *Store) Unfreeze(ctx context.Context) (*Freeze, error) {
+	if s.readOnly {
+		return nil, ErrReadOnly
+	}
+	ended, err := s.Frozen()
+	if err != nil {
+		return nil, err
+	}
+	source := s.brake.source
+	err = source.Client.CoreV1().ConfigMaps(source.Namespace).Delete(ctx, source.Name, metav1.DeleteOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		err = document.Failed(source, "delete", err)
+	default:
+		err = s.seen(ctx, func(now *Freeze) bool { return now == nil })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; to end the freeze without the server, run \"kubectl -n %s delete configmap %s\"", err, source.Namespace, source.Name)
+	}
+	return ended, nil
+}
+
+// Frozen returns the freeze in effect, nil if there is none, or why it is unknown.
+func (s *Store) Frozen() (*Freeze, error) { return s.brake.state() }
+
+// seen waits until this process has seen the freeze in the state that it wrote.
+func (s *Store) seen(ctx context.Context, written func(*Freeze) bool) error {
+	err := wait.PollUntilContextTimeout(ctx, seenEvery, seenWithin, true, func(context.Context) (bool, error) {
+		table := s.table.Load()
+		now, err := s.brake.state()
+		return err == nil && written(now) && (table == nil || table.Freeze() == now), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s is written, but this replica has not seen that yet: %w", s.brake.source, err)
+	}
+	return nil
+}

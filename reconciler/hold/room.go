@@ -1,0 +1,115 @@
+package hold
+
+import "fmt"
+
+// capacity is how many bytes all holds together may take. The API server accepts 1 MiB of
+// data, and etcd 1.5 MiB with the record of who owns each key.
+const capacity = 1_000_000
+
+// The shares of the capacity. Nobody who may hold only some pods can take the room that
+// others need to hold more: a wider scope may use all room of the narrower ones.
+const (
+	// perNamespace and perAuthor limit the holds of pods and workloads.
+	perNamespace = capacity / 8
+	perAuthor    = capacity / 8
+	// forNarrow is for all holds of pods and workloads together. The rest is reserved for
+	// wider scopes.
+	forNarrow = capacity * 3 / 4
+	// belowCluster is for all holds except those of the cluster. There are at most two of
+	// these, which always fit.
+	belowCluster = capacity - 2*largest
+	// largest exceeds the cost of any hold.
+	largest = 5000
+)
+
+// cost returns how many bytes a hold takes: its key is stored once in the data, and again
+// with about 20 more bytes in the record of its owner. No text costs nothing.
+func cost(key, text string) int {
+	if text == "" {
+		return 0
+	}
+	return 2*len(key) + len(text) + 20
+}
+
+// checkRoom returns a *FullError if a hold takes more than its share. all are the holds
+// before the change, data is the data after it, and before is the cost of the hold that it
+// replaces: a hold that does not grow always fits.
+func checkRoom(all []keyed, data map[string]string, put keyed, before int) error {
+	grows := cost(put.key, data[put.key]) > before
+	level := put.Scope.level()
+	if !grows || level == ofCluster {
+		return nil
+	}
+	var inNamespace, byAuthor, narrow, below share
+	count := func(h *keyed) {
+		c := cost(h.key, data[h.key])
+		if c == 0 || h.Scope.level() == ofCluster {
+			return
+		}
+		below.add(c)
+		if h.Scope.level() == ofNamespace {
+			return
+		}
+		narrow.add(c)
+		if h.Scope.Namespace == put.Scope.Namespace {
+			inNamespace.add(c)
+		}
+		if h.Author == put.Author {
+			byAuthor.add(c)
+		}
+	}
+	for i := range all {
+		if all[i].key != put.key {
+			count(&all[i])
+		}
+	}
+	count(&put)
+	const pods = "pods and workloads"
+	instead := "pause or restore the namespace as a whole (-n " + put.Scope.Namespace + ")"
+	for _, quota := range [...]struct {
+		narrowOnly  bool
+		taken       share
+		most        int
+		of, instead string
+	}{
+		{true, inNamespace, perNamespace, pods + " in namespace " + put.Scope.Namespace, instead},
+		{true, byAuthor, perAuthor, pods + " by " + orNobody(put.Author), instead},
+		{true, narrow, forNarrow, pods, instead},
+		{false, below, belowCluster, "namespaces, workloads and pods", "pause or restore the cluster as a whole (-A)"},
+	} {
+		if (level > ofNamespace || !quota.narrowOnly) && quota.taken.bytes > quota.most {
+			return &FullError{Of: quota.of, Holds: quota.taken.holds - 1, Most: quota.most, Instead: quota.instead}
+		}
+	}
+	return nil
+}
+
+// share is what some holds take.
+type share struct{ holds, bytes int }
+
+func (s *share) add(bytes int) {
+	s.holds++
+	s.bytes += bytes
+}
+
+func orNobody(author string) string {
+	if author == "" {
+		return "callers without a name"
+	}
+	return author
+}
+
+// FullError means that another hold of this kind does not fit.
+type FullError struct {
+	// Of names the holds that share the room, Holds is their number without the new one,
+	// and Most is how many bytes they may take.
+	Of          string
+	Holds, Most int
+	// Instead is a wider hold that may have room.
+	Instead string
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("there is no room for another hold: the holds of %s are limited to %d kB, which %d holds use; end some with \"resizectl resume\", or %s",
+		e.Of, e.Most/1000, e.Holds, e.Instead)
+}

@@ -1,0 +1,58 @@
+package holds
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// Freeze implements the PauseService.
+func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
+	author := access.Author(ctx, request.GetAuthor())
+	if err := faultsError(hold.TextFaults(request.GetReason(), author)); err != nil {
+		return nil, err
+	}
+	if request.GetValidateOnly() {
+		return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(s.config.Store.CheckFreeze(request.GetReason(), author))}, nil
+	}
+	freeze, err := s.config.Store.Freeze(ctx, request.GetReason(), author)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	klog.FromContext(ctx).Info("Freeze stored", "caller", access.FromContext(ctx).String(), "author", author, "reason", freeze.Reason)
+	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
+}
+
+// Unfreeze implements the PauseService.
+func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.UnfreezeRequest) (*workloadresizerv1.UnfreezeResponse, error) {
+	author := access.Author(ctx, request.GetAuthor())
+	if err := faultsError(hold.TextFaults(request.GetReason(), author)); err != nil {
+		return nil, err
+	}
+	if request.GetValidateOnly() {
+		ended, err := s.config.Store.Frozen()
+		return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, storeError(err)
+	}
+	ended, err := s.config.Store.Unfreeze(ctx)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if ended != nil {
+		klog.FromContext(ctx).Info("Freeze ended by a caller", "caller", access.FromContext(ctx).String(), "author", author, "reason", request.GetReason())
+	}
+	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
+}
+
+// GetFreeze implements the PauseService.
+func (s *Service) GetFreeze(context.Context, *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
+	freeze, err := s.config.Store.Frozen()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return &workloadresizerv1.GetFreezeResponse{Freeze: translate.Freeze(freeze)}, nil
+}

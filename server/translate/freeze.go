@@ -1,0 +1,14 @@
+package translate
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+)
+
+// Freeze returns the message of a freeze; nil if there is none.
+func Freeze(f *hold.Freeze) *workloadresizerv1.Freeze {
+	if f == nil {
+		return nil
+	}
+	return &workloadresizerv1.Freeze{Reason: f.Reason, Author: f.Author, CreateTime: Timestamp(f.Since)}
+}

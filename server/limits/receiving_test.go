@@ -24,7 +24,7 @@ func TestReceiving(t *testing.T) {
 	ended := errors.New("ended")
 	servertest.CheckError(t, Cause(all[0], ended), codes.ResourceExhausted, "TOO_MANY_PENDING", "gave way")
 	for _, ctx := range append(all[1:], other) {
-		if ctx.Err() != nil || Cause(ctx, ended) != ended {
+		if ctx.Err() != nil || !errors.Is(Cause(ctx, ended), ended) {
 			t.Fatalf("another request was canceled: %v", context.Cause(ctx))
 		}
 	}

@@ -59,15 +59,15 @@ func onLoopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// newAccess returns the access rules for what listens on an address: if only this machine
-// can call it, any program may; otherwise, the cluster authenticates and authorizes callers.
-func newAccess(o *options, c *clients, issuer *access.Issuer, address string) *access.Access {
+// newAccess returns the access rules for a listener: the cluster authenticates and authorizes
+// callers, except those without credentials on this machine if local is set.
+func newAccess(o *options, c *clients, issuer *access.Issuer, local bool) *access.Access {
 	return access.New(access.Config{
 		Tokens:    c.tokens.AuthenticationV1().TokenReviews(),
 		Renewals:  c.renewals.AuthenticationV1().TokenReviews(),
 		Rights:    c.rights.AuthorizationV1().SubjectAccessReviews(),
 		Issuer:    issuer,
 		Audiences: o.tokenAudiences,
-		Local:     o.local(address),
+		Local:     local,
 	})
 }

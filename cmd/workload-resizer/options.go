@@ -40,6 +40,7 @@ type options struct {
 	tokenAudiences    []string
 	insecurePlaintext bool
 	httpAddress       string
+	metricsAuthorized bool
 	pprofAddress      string
 	tracing           tracingOptions
 	limits            limits.Limits
@@ -83,6 +84,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without TLS, where something else encrypts the traffic; callers need tokens")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
+	flags.BoolVar(&o.metricsAuthorized, "metrics-authorization", false, "require a token with the right to get /metrics from callers of /metrics")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS, it must be a loopback address; empty serves none")
 	o.tracing.addTo(flags)
 	o.limits = limits.Default

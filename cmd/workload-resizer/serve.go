@@ -130,9 +130,12 @@ func serve(ctx context.Context, o *options) error {
 	serving := server.Config{
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
-		Access: newAccess(o, clients, issuer, o.grpcAddress), TLS: encryption.config, Certificate: encryption.certificate,
-		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.pprofAddress),
+		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.local(o.pprofAddress)),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
+	}
+	if o.metricsAuthorized {
+		serving.MetricsAccess = newAccess(o, clients, issuer, false)
 	}
 	if known.benchmarks != nil {
 		serving.Benchmarks = known.benchmarks

@@ -34,10 +34,10 @@ func (c *cluster) documentation(t *testing.T) {
 			program, _, _ := strings.Cut(command, " ")
 			ran[program] = true
 			t.Run(filepath.Base(file)+": "+command, func(t *testing.T) {
-				here := strings.NewReplacer("127.0.0.1:7443", s.GRPCAddress, "127.0.0.1:8080", s.HTTPAddress).Replace(command)
+				here := strings.ReplaceAll(command, "127.0.0.1:8080", s.HTTPAddress)
 				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
 				cmd.Dir = root
-				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER="+s.GRPCAddress, "KUBECONFIG="+c.Kubeconfig)
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "XDG_RUNTIME_DIR="+runtime, "RESIZECTL_SERVER=", "KUBECONFIG="+c.Kubeconfig)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}

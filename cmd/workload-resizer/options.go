@@ -76,7 +76,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do with a container's cpu or memory that another actor set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 is no limit")
-	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach; without TLS, a host must be a loopback address, where every user of this machine may do everything (default: 127.0.0.1:7443 with TLS; without TLS, the Unix socket where resizectl looks, workload-resizer.sock in $XDG_RUNTIME_DIR or else in the user's cache directory)")
+	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS, the host must be a loopback address, where every user of this machine may do everything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
 	o.selfSigned.addTo(flags)

@@ -109,7 +109,7 @@ func (c *Connection) announce(address string) error {
 	path, _ := client.SocketPath(address)
 	switch err := client.CheckSocket(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no workload-resizer server of yours runs on this machine: there is no socket %s\n%s", path, c.startOrSelect())
+		return fmt.Errorf("you run no workload-resizer server on this machine: there is no socket %s\n%s", path, c.startOrSelect())
 	case err != nil:
 		return fmt.Errorf("use the server on this machine: %w\n%s", err, c.startOrSelect())
 	case !c.quiet:

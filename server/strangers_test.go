@@ -42,7 +42,7 @@ func strangersSeeNothingOfAConfigMapsContent(t *testing.T) {
 		}
 	}
 	overrides := override.New(client, servertest.Namespace, "overrides")
-	store := ratios.NewStore(overrides, configmap.New(client, servertest.Namespace, "config", nil))
+	store := ratios.NewStore(overrides, configmap.New(client, servertest.Namespace, "config", nil, nil))
 	r := start(t, setup{cluster: cluster, server: func(c *Config) { c.Ratios, c.Overrides = store, overrides }})
 	servertest.Run(t, store.Run)
 

@@ -37,8 +37,8 @@ type Client struct {
 	benchmarks workloadresizerv1.BenchmarkServiceClient
 }
 
-// Dial returns a client of the server at address, "host:port". The first call connects,
-// so an unreachable server is an error of that call (IsUnreachable), not of Dial.
+// Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
+// socket of a server on this machine (see LocalAddress). The first call connects, so an unreachable server is an error of that call (IsUnreachable), not of Dial.
 //
 // The connection is encrypted, unless the host is this machine (127.0.0.0/8, ::1
 // or localhost) and no option asks for TLS. Only WithPlaintext reaches a server without
@@ -47,6 +47,9 @@ func Dial(address string, opts ...Option) (*Client, error) {
 	o := optionsOf(opts)
 	if err := o.cluster.unused(); err != nil {
 		return nil, err
+	}
+	if path, ok := SocketPath(address); ok {
+		return o.dialSocket(path)
 	}
 	host, err := hostOf(address)
 	if err != nil {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 
@@ -146,17 +147,29 @@ func (o *options) authorityIn(ctx context.Context, core corev1client.ConfigMapsG
 	if o.tls.caFile != "" || o.tls.authorities != nil {
 		return nil
 	}
-	namespace := o.cluster.service.Namespace
+	var err error
+	o.tls.readAuthorities = func(ctx context.Context) (*x509.CertPool, error) {
+		return publishedAuthorities(ctx, core, o.cluster.service.Namespace)
+	}
+	if o.tls.authorities, err = o.tls.readAuthorities(ctx); err != nil {
+		return fmt.Errorf("find the certificate authority of the server: %w", err)
+	}
+	return nil
+}
+
+// publishedAuthorities reads the authorities that a server in the namespace publishes.
+func publishedAuthorities(ctx context.Context, core corev1client.ConfigMapsGetter, namespace string) (*x509.CertPool, error) {
 	configMap, err := core.ConfigMaps(namespace).Get(ctx, authorityName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("find the certificate authority of the server: there is no ConfigMap %s/%s: "+
+		return nil, fmt.Errorf("there is no ConfigMap %s/%s: "+
 			"check that workload-resizer runs in that namespace, with TLS", namespace, authorityName)
 	case err != nil:
-		return fmt.Errorf("find the certificate authority of the server: get ConfigMap %s/%s: %w", namespace, authorityName, err)
+		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, authorityName, err)
 	}
-	if o.tls.authorities, err = authoritiesOf([]byte(configMap.Data[authorityKey])); err != nil {
-		return fmt.Errorf("find the certificate authority of the server: key %s of ConfigMap %s/%s %w", authorityKey, namespace, authorityName, err)
+	authorities, err := authoritiesOf([]byte(configMap.Data[authorityKey]))
+	if err != nil {
+		return nil, fmt.Errorf("key %s of ConfigMap %s/%s %w", authorityKey, namespace, authorityName, err)
 	}
-	return nil
+	return authorities, nil
 }

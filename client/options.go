@@ -30,8 +30,10 @@ type tlsOptions struct {
 	wanted      bool
 	caFile      string
 	authorities *x509.CertPool
-	serverName  string
-	certificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
+	// readAuthorities, if set, returns the current authorities.
+	readAuthorities func(context.Context) (*x509.CertPool, error)
+	serverName      string
+	certificate     func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
 }
 
 // TokenFunc returns the bearer token for a call. It is called for every call, and an error
@@ -64,8 +66,8 @@ func WithTLS() Option {
 	return func(o *options) { o.tls.wanted = true }
 }
 
-// WithCAFile trusts the authorities in a PEM file instead of the system's. Dial reads the
-// file once. It implies WithTLS.
+// WithCAFile trusts the authorities in a PEM file instead of the system's. The file is read
+// again for each connection. It implies WithTLS.
 func WithCAFile(path string) Option {
 	return func(o *options) { o.tls.wanted, o.tls.caFile = true, path }
 }

@@ -21,7 +21,7 @@ type preview struct {
 // AsRestored plans as if the pods were being restored.
 func AsRestored() PreviewOption { return func(p *preview) { p.request.Restore = true } }
 
-// ServerSide also asks the API server, by a dry run.
+// ServerSide also asks the API server, by a dry run. It cannot be combined with Assuming.
 func ServerSide() PreviewOption { return func(p *preview) { p.request.ServerSide = true } }
 
 // Assuming plans as if whatIf were true.

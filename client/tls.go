@@ -1,10 +1,12 @@
 package client
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"google.golang.org/grpc/credentials"
@@ -26,15 +28,51 @@ func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentia
 		if o.authorities != nil {
 			return nil, errors.New("WithCAFile cannot be combined with WithCAPool")
 		}
-		content, err := os.ReadFile(o.caFile)
-		if err != nil {
+		o.readAuthorities = func(context.Context) (*x509.CertPool, error) { return authoritiesIn(o.caFile) }
+		var err error
+		if config.RootCAs, err = authoritiesIn(o.caFile); err != nil {
 			return nil, fmt.Errorf("read the certificate authority of the server: %w", err)
 		}
-		if config.RootCAs, err = authoritiesOf(content); err != nil {
-			return nil, fmt.Errorf("read the certificate authority of the server: %s %w", o.caFile, err)
-		}
+	}
+	if o.readAuthorities != nil {
+		return &rereading{credentials.NewTLS(config), config, o.readAuthorities}, nil
 	}
 	return credentials.NewTLS(config), nil
+}
+
+// rereading is TLS that reads the authorities again for each connection: an authority is
+// replaced every few weeks, while a program may run for longer. If they cannot be read, those
+// from the start count.
+type rereading struct {
+	credentials.TransportCredentials
+	config *tls.Config
+	read   func(context.Context) (*x509.CertPool, error)
+}
+
+// ClientHandshake implements credentials.TransportCredentials.
+func (r *rereading) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	config := r.config.Clone()
+	if fresh, err := r.read(ctx); err == nil {
+		config.RootCAs = fresh
+	}
+	return credentials.NewTLS(config).ClientHandshake(ctx, authority, conn)
+}
+
+// Clone implements credentials.TransportCredentials.
+func (r *rereading) Clone() credentials.TransportCredentials {
+	return &rereading{r.TransportCredentials.Clone(), r.config.Clone(), r.read}
+}
+
+func authoritiesIn(file string) (*x509.CertPool, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	authorities, err := authoritiesOf(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", file, err)
+	}
+	return authorities, nil
 }
 
 func authoritiesOf(pem []byte) (*x509.CertPool, error) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,6 +100,55 @@ func TestTLS(t *testing.T) {
 
 func TestClientCertificates(t *testing.T) {
 	t.Run("reads client certificates for each connection", readsClientCertificatesForEachConnection)
+}
+
+func TestAuthorities(t *testing.T) {
+	t.Run("are read again for each connection", authoritiesAreReadAgainForEachConnection)
+}
+
+// The server closes connections soon, as it does after half an hour.
+func authoritiesAreReadAgainForEachConnection(t *testing.T) {
+	before, after := newAuthority(t), newAuthority(t)
+	var serving atomic.Pointer[tls.Certificate]
+	serve := func(by *authority) {
+		certificate := by.server("localhost")
+		serving.Store(&certificate)
+	}
+	serve(before)
+	address := serveSecured(t, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving.Load(), nil }}, 50*time.Millisecond)
+	trusted := filepath.Join(t.TempDir(), "ca.crt")
+	trust := func(pem []byte) {
+		t.Helper()
+		write(t, trusted, pem)
+	}
+	contentOf := func(a *authority) []byte {
+		t.Helper()
+		content, err := os.ReadFile(a.file())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	trust(contentOf(before))
+	c, err := Dial(address, WithCAFile(trusted), WithServerName("localhost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	call := func() error { _, err := c.ListRatios(t.Context()); return err }
+	localcluster.Eventually(t, "a call", call)
+	serve(after)
+	localcluster.Eventually(t, "the new authority to be refused", func() error {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	trust(contentOf(after))
+	localcluster.Eventually(t, "a call with the new authority", call)
+	trust([]byte("being written"))
+	serve(before)
+	localcluster.Eventually(t, "a call with the authority from the start", call)
 }
 
 func readsClientCertificatesForEachConnection(t *testing.T) {

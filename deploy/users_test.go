@@ -35,10 +35,14 @@ func roles(t *testing.T) map[string]map[access.Right]bool {
 		}
 		rights := map[access.Right]bool{}
 		for _, rule := range role.Rules {
-			if !slices.Equal(rule.APIGroups, []string{access.Group}) || len(rule.ResourceNames) > 0 || len(rule.NonResourceURLs) > 0 {
+			groups := []string{access.Group}
+			if len(rule.NonResourceURLs) > 0 {
+				groups = nil // Paths belong to no group.
+			}
+			if !slices.Equal(rule.APIGroups, groups) || len(rule.ResourceNames) > 0 {
 				t.Errorf("%s has a rule for something else: %v", role.Name, rule)
 			}
-			for _, resource := range rule.Resources {
+			for _, resource := range slices.Concat(rule.Resources, rule.NonResourceURLs) {
 				for _, verb := range rule.Verbs {
 					rights[access.Right{Verb: verb, Resource: resource}] = true
 				}
@@ -72,11 +76,14 @@ func eachRoleHasExactlyThePermissionsOfThePreviousOneAndItsOwn(t *testing.T) {
 		}
 		delete(all, role)
 	}
-	const agent = "workload-resizer-agent"
-	if want := map[access.Right]bool{{Verb: "create", Resource: "samples"}: true}; !maps.Equal(all[agent], want) {
-		t.Errorf("%s has the permissions\n%v, want\n%v", agent, all[agent], want)
+	for role, right := range map[string]access.Right{
+		"workload-resizer-agent": {Verb: "create", Resource: "samples"}, "workload-resizer-metrics": {Verb: "get", Resource: access.Metrics},
+	} {
+		if want := map[access.Right]bool{right: true}; !maps.Equal(all[role], want) {
+			t.Errorf("%s has the permissions\n%v, want\n%v", role, all[role], want)
+		}
+		delete(all, role)
 	}
-	delete(all, agent)
 	if len(all) > 0 {
 		t.Errorf("unexpected roles: %v", all)
 	}

@@ -86,6 +86,7 @@ func TestActuator(t *testing.T) {
 	t.Run("the loop keeps pods at their desired size", s.loop) // It changes its node, so no other test may use that node.
 	t.Run("the loop follows the CPU models of nodes", s.models)
 	t.Run("the loop uses no implausible ratios", s.implausible)
+	t.Run("the loop uses the compute class that a gated pod gets", s.gates)
 	t.Run("the loop continues while events hang", s.hangingEvents)
 }
 
@@ -141,6 +142,12 @@ func (s *apiServer) podIn(t *testing.T, ns string, app podtest.Amounts, changes 
 		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
 		return err
 	})
+	return s.running(t, created)
+}
+
+// running writes the status of a pod whose containers run as the spec says.
+func (s *apiServer) running(t *testing.T, created *corev1.Pod) *corev1.Pod {
+	t.Helper()
 	created.Status.Phase = corev1.PodRunning
 	for i := range created.Spec.Containers {
 		c := &created.Spec.Containers[i]

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ type guarded struct {
 func guard(t *testing.T) *guarded {
 	t.Helper()
 	g := unserved(t)
-	g.serve(t, g.own(), func(c *Config) { c.Channelz = true })
+	g.serve(t, g.own(), func(c *Config) { c.Channelz, c.MetricsAccess = true, g.access })
 	return g
 }
 
@@ -237,6 +238,7 @@ func TestAccess(t *testing.T) {
 	t.Run("tokens of one account have different credentials", g.testCredentials)
 	t.Run("errors do not reveal what is in a namespace that the caller cannot see", g.testInvisible)
 	t.Run("the log has the caller's name and credential, and never the token", g.testLog)
+	t.Run("metrics can require the right to get their path", g.testMetrics)
 }
 
 func (g *guarded) testTable(t *testing.T) {
@@ -250,7 +252,7 @@ func (g *guarded) testTable(t *testing.T) {
 		}
 	}
 	for name := range access.Methods() {
-		if _, ok := registered[name]; !ok && name != access.Pprof {
+		if _, ok := registered[name]; !ok && name != access.Pprof && name != access.Metrics {
 			t.Errorf("%s is in the table, but is not a method of the server", name)
 		}
 	}
@@ -571,4 +573,62 @@ func (g *guarded) namespace(t *testing.T, name string) {
 	if _, err := g.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (g *guarded) testMetrics(t *testing.T) {
+	g.account(t, "prometheus")
+	revoke := g.grant(t, serviceAccount("prometheus"), "workload-resizer-metrics", "")
+	scrape := func(authorization string) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.http+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if authorization != "" {
+			request.Header.Set("Authorization", authorization)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(body)
+	}
+	allowed := "Bearer " + g.token(t, "prometheus", audience)
+	for _, tc := range []struct {
+		name, authorization string
+		status              int
+		says                string
+	}{
+		{"with the right", allowed, http.StatusOK, "\nworkload_resizer_holds_healthy "},
+		{"without credentials, even on this machine", "", http.StatusUnauthorized, "send a token"},
+		{"with a token for the API server", "Bearer " + g.token(t, "prometheus", "https://kubernetes.default.svc"), http.StatusUnauthorized, ""},
+		{"without the right", "Bearer " + g.token(t, "viewer", audience), http.StatusForbidden, `cannot get /metrics; a ClusterRoleBinding to the ClusterRole workload-resizer-metrics allows it`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, body := scrape(tc.authorization)
+			if status != tc.status || !strings.Contains(body, tc.says) || status != http.StatusOK && strings.Contains(body, "workload_resizer_") {
+				t.Errorf("status %d: %s", status, body)
+			}
+		})
+	}
+	t.Run("probes need no right", func(t *testing.T) {
+		if code, body := g.get(t, "/livez"); code != http.StatusOK {
+			t.Errorf("/livez returns %d %s", code, body)
+		}
+	})
+	t.Run("after the right is revoked", func(t *testing.T) {
+		revoke()
+		localcluster.Eventually(t, "the revocation", func() error {
+			g.clock.SetTime(g.clock.Now().Add(time.Minute))
+			if status, body := scrape(allowed); status != http.StatusForbidden {
+				return fmt.Errorf("status %d: %s", status, body)
+			}
+			return nil
+		})
+	})
 }

@@ -64,6 +64,8 @@ type Config struct {
 	Traces trace.TracerProvider
 	// Metrics is the registry that the server registers its metrics with and exposes.
 	Metrics *prometheus.Registry
+	// MetricsAccess decides who may read the metrics; nil for everyone.
+	MetricsAccess *access.Access
 }
 
 // standalone reports whether the server has no cluster.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
 // httpHandler serves probes and metrics.
@@ -11,6 +13,10 @@ func (s *Server) httpHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", s.health.ServeLive)
 	mux.HandleFunc("GET /readyz", s.health.ServeReady)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.config.Metrics, promhttp.HandlerOpts{}))
+	metrics := promhttp.HandlerFor(s.config.Metrics, promhttp.HandlerOpts{})
+	if s.config.MetricsAccess != nil {
+		metrics = s.config.MetricsAccess.Guard(access.Metrics, metrics)
+	}
+	mux.Handle("GET "+access.Metrics, metrics)
 	return mux
 }

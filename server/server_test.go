@@ -26,7 +26,7 @@ func aMissingConfigurationIsReportedEverywhere(t *testing.T) {
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
 	_, err = workloadresizerv1.NewPlanServiceClient(r.conn).PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a", Pod: "b"})
 	servertest.CheckError(t, err, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap a/b does not exist")
-	if code, body := r.get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "ConfigMap a/b does not exist") {
+	if code, body := r.get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.HasPrefix(body, "not ready: ratios: there are no valid ratios yet\n") {
 		t.Errorf("/readyz returns %d %q", code, body)
 	}
 	if code, body := r.get(t, "/livez"); code != http.StatusOK || body != "ok\n" {

@@ -90,7 +90,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	root.Short = "Show what workload-resizer does with the pods of a cluster, and why"
 	root.Long, root.Example = rootHelp, rootExamples
 
-	server := connect.New(root.PersistentFlags(), versionText(), plugin)
+	server := connect.New(root.PersistentFlags(), streams.ErrOut, versionText(), plugin)
 	command.AddColorFlag(root, color)
 	out := print.Output{IOStreams: streams, Color: color}
 	section(root, "ratios", "Ratios of node types:",

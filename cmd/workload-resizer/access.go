@@ -2,8 +2,10 @@ package main
 
 import (
 	"net"
+	"path/filepath"
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
@@ -27,8 +29,17 @@ func (o *options) validateAccess(reject func(flag, format string, args ...any)) 
 	if len(o.tokenAudiences) == 0 || slices.Contains(o.tokenAudiences, "") {
 		reject("token-audiences", "must name at least one audience, and none may be empty")
 	}
-	if _, _, err := net.SplitHostPort(o.grpcAddress); err != nil {
-		reject("grpc-bind-address", "%q is not host:port", o.grpcAddress)
+	if path, ok := client.SocketPath(o.grpcAddress); ok {
+		if !filepath.IsAbs(path) {
+			reject("grpc-bind-address", "%q is not unix:///PATH with an absolute path", o.grpcAddress)
+		}
+		if o.encrypted() {
+			reject("grpc-bind-address", "a Unix socket cannot be combined with TLS: it is for callers on this machine, who need no credentials")
+		}
+	} else if o.grpcAddress == "" {
+		reject("grpc-bind-address", "must be set: without XDG_RUNTIME_DIR or HOME, there is no directory for a Unix socket")
+	} else if _, _, err := net.SplitHostPort(o.grpcAddress); err != nil {
+		reject("grpc-bind-address", "%q is neither host:port nor unix:///PATH", o.grpcAddress)
 	} else if !o.encrypted() && !o.insecurePlaintext && !onLoopback(o.grpcAddress) {
 		reject("grpc-bind-address", "%q is reachable from other machines without encryption: set --tls-cert-file and --tls-private-key-file, "+
 			"or --tls-self-signed, or listen on 127.0.0.1 and use kubectl port-forward", o.grpcAddress)
@@ -48,9 +59,25 @@ func (o *options) encrypted() bool {
 	return o.selfSigned.enabled || o.tlsCertFile != "" && o.tlsKeyFile != ""
 }
 
+// completeAddress sets the default address of the API. In plaintext, it is a Unix socket, so
+// that other users of this machine cannot call it.
+func (o *options) completeAddress() {
+	switch {
+	case o.grpcAddress != "":
+	case o.encrypted() || o.insecurePlaintext:
+		o.grpcAddress = "127.0.0.1:7443"
+	default:
+		// Without a directory for the socket, the address stays empty, which is invalid.
+		o.grpcAddress, _ = client.LocalAddress()
+	}
+}
+
 // local reports whether only programs on this machine can call the address, without
 // TLS and without credentials.
-func (o *options) local(address string) bool { return !o.encrypted() && onLoopback(address) }
+func (o *options) local(address string) bool {
+	_, socket := client.SocketPath(address)
+	return !o.encrypted() && (socket || onLoopback(address))
+}
 
 // onLoopback reports whether only this machine can reach the address.
 func onLoopback(address string) bool {
@@ -59,9 +86,9 @@ func onLoopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// newAccess returns the access rules for what listens on an address: if only this machine
-// can call it, any program may; otherwise, the cluster authenticates and authorizes callers.
-func newAccess(o *options, c *clients, issuer *access.Issuer, address string) *access.Access {
+// newAccess returns the access rules for a listener: the cluster authenticates and authorizes
+// callers, except those without credentials on this machine if local is set.
+func newAccess(o *options, c *clients, issuer *access.Issuer, local bool) *access.Access {
 	return access.New(access.Config{
 		Tokens:    c.tokens.AuthenticationV1().TokenReviews(),
 		Renewals:  c.renewals.AuthenticationV1().TokenReviews(),
@@ -69,6 +96,6 @@ func newAccess(o *options, c *clients, issuer *access.Issuer, address string) *a
 		Sights:    c.sights.AuthorizationV1().SubjectAccessReviews(),
 		Issuer:    issuer,
 		Audiences: o.tokenAudiences,
-		Local:     o.local(address),
+		Local:     local,
 	})
 }

@@ -42,6 +42,7 @@ type options struct {
 	tokenAudiences    []string
 	insecurePlaintext bool
 	httpAddress       string
+	metricsAuthorized bool
 	pprofAddress      string
 	tracing           tracingOptions
 	limits            limits.Limits
@@ -78,7 +79,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do with a container's cpu or memory that another actor set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 is no limit")
-	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "127.0.0.1:7443", "address of the gRPC API; without TLS, it must be a loopback address")
+	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS, the host must be a loopback address, where every user of this machine may do everything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
 	o.selfSigned.addTo(flags)
@@ -86,6 +87,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without TLS, where something else encrypts the traffic; callers need tokens")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
+	flags.BoolVar(&o.metricsAuthorized, "metrics-authorization", false, "require a token with the right to get /metrics from callers of /metrics")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS, it must be a loopback address; empty serves none")
 	o.tracing.addTo(flags)
 	o.limits = limits.Default
@@ -112,6 +114,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 // complete sets the defaults that depend on other flags.
 func (o *options) complete() {
 	o.selfSigned.complete(o.configNamespace)
+	o.completeAddress()
 	if o.httpAddress != "" {
 		return
 	}

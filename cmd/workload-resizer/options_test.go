@@ -34,6 +34,31 @@ func TestOptions(t *testing.T) {
 	t.Run("allows plaintext beyond loopback only on request", allowsPlaintextBeyondLoopbackOnlyOnRequest)
 	t.Run("issues the certificate for the Service unless names are given", issuesTheCertificateForTheServiceUnlessNamesAreGiven)
 	t.Run("needs no credentials only from callers on this machine", needsNoCredentialsOnlyFromCallersOnThisMachine)
+	t.Run("listens on a Unix socket by default, but on loopback with TLS", listensOnAUnixSocketByDefaultButOnLoopbackWithTLS)
+}
+
+func listensOnAUnixSocketByDefaultButOnLoopbackWithTLS(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "/run/user/1000")
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "unix:///run/user/1000/workload-resizer.sock"},
+		{[]string{"--standalone", "--config", "c"}, "unix:///run/user/1000/workload-resizer.sock"},
+		{[]string{"--tls-self-signed"}, "127.0.0.1:7443"},
+		{[]string{"--insecure-plaintext"}, "127.0.0.1:7443"},
+		{[]string{"--grpc-bind-address", "127.0.0.1:1"}, "127.0.0.1:1"},
+	} {
+		if got := parse(t, tc.args...).grpcAddress; got != tc.want {
+			t.Errorf("%q: %s, want %s", tc.args, got, tc.want)
+		}
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	t.Setenv("HOME", "")
+	if err := parse(t).validate(); err == nil || !strings.Contains(err.Error(), "--grpc-bind-address: must be set") {
+		t.Errorf("without any directory: %v", err)
+	}
 }
 
 func servesProbesToOtherMachinesOnlyInACluster(t *testing.T) {
@@ -66,7 +91,9 @@ func reportsAllInvalidFlagsAtOnce(t *testing.T) {
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must be between 0 and 6, not -1"}},
 		{[]string{"-v", "7"}, []string{"--verbosity: must be between 0 and 6, not 7: above, requests to the API server are logged with the tokens of callers"}},
-		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port"}},
+		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is neither host:port nor unix:///PATH"}},
+		{[]string{"--grpc-bind-address", "unix://resizer.sock"}, []string{"--grpc-bind-address: \"unix://resizer.sock\" is not unix:///PATH with an absolute path"}},
+		{[]string{"--grpc-bind-address", "unix:///run/resizer.sock", "--tls-self-signed"}, []string{"--grpc-bind-address: a Unix socket cannot be combined with TLS"}},
 		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: requires --tls-private-key-file"}},
 		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates require TLS"}},
 		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-cert-file"}},
@@ -131,6 +158,7 @@ func needsNoCredentialsOnlyFromCallersOnThisMachine(t *testing.T) {
 		want bool
 	}{
 		{nil, true},
+		{[]string{"--grpc-bind-address", "unix:///run/resizer.sock"}, true},
 		{[]string{"--grpc-bind-address", "localhost:0"}, true},
 		{[]string{"--insecure-plaintext"}, true},
 		{[]string{"--insecure-plaintext", "--grpc-bind-address", ":7443"}, false},

@@ -131,8 +131,8 @@ func rightTable() string {
 			role = "`" + m.Rights[len(m.Rights)-1].Role() + "`"
 		}
 		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, role)
-		if name == access.Pprof {
-			rows[row] = append(rows[row], "`"+access.Pprof+"` over HTTP")
+		if name == access.Pprof || name == access.Metrics {
+			rows[row] = append(rows[row], "`"+name+"` over HTTP")
 			continue
 		}
 		service, method, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -58,7 +59,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	grpcListener, httpListener, err := listen(o)
+	grpcListener, httpListener, err := listen(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -130,9 +131,12 @@ func serve(ctx context.Context, o *options) error {
 	serving := server.Config{
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
-		Access: newAccess(o, clients, issuer, o.grpcAddress), TLS: encryption.config, Certificate: encryption.certificate,
-		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.pprofAddress),
+		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.local(o.pprofAddress)),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
+	}
+	if o.metricsAuthorized {
+		serving.MetricsAccess = newAccess(o, clients, issuer, false)
 	}
 	if known.benchmarks != nil {
 		serving.Benchmarks = known.benchmarks
@@ -166,9 +170,17 @@ func serve(ctx context.Context, o *options) error {
 }
 
 // listen opens the listeners for the gRPC API and for HTTP.
-func listen(o *options) (grpc, http net.Listener, err error) {
-	if grpc, err = net.Listen("tcp", o.grpcAddress); err != nil {
+func listen(ctx context.Context, o *options) (grpc, http net.Listener, err error) {
+	if path, ok := client.SocketPath(o.grpcAddress); ok {
+		grpc, err = listenSocket(path)
+	} else {
+		grpc, err = net.Listen("tcp", o.grpcAddress)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("--grpc-bind-address: %w", err)
+	}
+	if o.local(o.grpcAddress) && grpc.Addr().Network() == "tcp" {
+		klog.FromContext(ctx).Info("Warning: every user of this machine may do everything through the API; listen on a Unix socket, or use TLS", "grpc", grpc.Addr().String())
 	}
 	if http, err = net.Listen("tcp", o.httpAddress); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("--http-bind-address: %w", err), grpc.Close())

@@ -41,7 +41,7 @@ func (o *options) validateStandalone(flags *pflag.FlagSet) error {
 
 func serveStandalone(ctx context.Context, o *options) error {
 	setUpLog(o)
-	grpcListener, httpListener, err := listen(o)
+	grpcListener, httpListener, err := listen(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,10 @@ import (
 // methods because it requires a right.
 const Pprof = "/debug/pprof"
 
+// Metrics is the path of metrics, which are served over HTTP. The right to get it is that of
+// the metrics of Kubernetes components.
+const Metrics = "/metrics"
+
 // Guard passes a request to the handler only if the caller has the rights that the table
 // lists for the method. Callers identify themselves as on the gRPC API: by a client
 // certificate, or by the header "Authorization: Bearer TOKEN". Other requests get status 401,

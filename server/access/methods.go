@@ -103,7 +103,8 @@ var methods = map[string]Method{
 	channelzv1.Channelz_GetSubchannel_FullMethodName:    debug,
 	channelzv1.Channelz_GetSocket_FullMethodName:        debug,
 
-	Pprof: debug,
+	Pprof:   debug,
+	Metrics: cluster("get", Metrics),
 }
 
 // Exempt reports whether every caller may call the method, even without credentials.

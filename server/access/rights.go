@@ -17,15 +17,21 @@ import (
 const Group = "workload-resizer.io"
 
 // Right is a verb on a virtual resource of Group, e.g. list on "plans". A subresource follows
-// a slash, e.g. "ratios/history".
+// a slash, e.g. "ratios/history". A Resource that starts with a slash is a URL path, which
+// belongs to no group.
 type Right struct{ Verb, Resource string }
 
 // String returns e.g. "list plans".
 func (r Right) String() string { return r.Verb + " " + r.Resource }
 
+// path reports whether the right is for a URL path.
+func (r Right) path() bool { return strings.HasPrefix(r.Resource, "/") }
+
 // Role returns the least privileged ClusterRole of deploy/base that has the right.
 func (r Right) Role() string {
 	switch {
+	case r.path():
+		return "workload-resizer-metrics"
 	case r.Resource == "restores" || r.Resource == "debug" || r.Resource == "freezes" && r.Verb != "get":
 		return "workload-resizer-admin"
 	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
@@ -47,12 +53,15 @@ func (a *Access) require(ctx context.Context, id *identity, right Right, namespa
 	if err != nil || allowed {
 		return err
 	}
-	where, binding := " in all namespaces", "ClusterRoleBinding"
-	if namespace != "" {
+	what, where, binding := right.String()+"."+Group, " in all namespaces", "ClusterRoleBinding"
+	switch {
+	case right.path():
+		what, where = right.String(), ""
+	case namespace != "":
 		where, binding = fmt.Sprintf(" in namespace %q", namespace), "RoleBinding in that namespace"
 	}
-	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q cannot %s %s.%s%s; a %s to the ClusterRole %s allows it",
-		id.Name, right.Verb, right.Resource, Group, where, binding, right.Role()))
+	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q cannot %s%s; a %s to the ClusterRole %s allows it",
+		id.Name, what, where, binding, right.Role()))
 }
 
 // allowed asks the API server, unless it recently allowed the same. Denials are not cached,
@@ -101,12 +110,14 @@ func ask(ctx context.Context, reviews authorizationclient.SubjectAccessReviewInt
 }
 
 func question(c *Caller, what attributes) *authorizationv1.SubjectAccessReview {
-	resource, subresource, _ := strings.Cut(what.resource, "/")
-	spec := authorizationv1.SubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
+	spec := authorizationv1.SubjectAccessReviewSpec{User: c.Name, UID: c.UID, Groups: c.Groups}
+	if (Right{what.verb, what.resource}).path() {
+		spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Path: what.resource, Verb: what.verb}
+	} else {
+		resource, subresource, _ := strings.Cut(what.resource, "/")
+		spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
 			Namespace: what.namespace, Verb: what.verb, Group: what.group, Resource: resource, Subresource: subresource,
-		},
-		User: c.Name, UID: c.UID, Groups: c.Groups,
+		}
 	}
 	if len(c.Extra) > 0 {
 		spec.Extra = map[string]authorizationv1.ExtraValue{}

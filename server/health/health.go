@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
@@ -75,7 +76,9 @@ func (s knownOnly) Watch(request *healthv1.HealthCheckRequest, stream grpc.Serve
 func (h *Health) Run(ctx context.Context) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
+	var known logged
 	for {
+		known = h.log(ctx, known)
 		serving := healthv1.HealthCheckResponse_SERVING
 		if h.Ready() != nil {
 			serving = healthv1.HealthCheckResponse_NOT_SERVING
@@ -90,6 +93,30 @@ func (h *Health) Run(ctx context.Context) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// logged is which of the problems that nothing else logs were logged.
+type logged struct {
+	stuck      bool
+	unstorable string
+}
+
+// log logs these problems when they are new, and returns which there are.
+func (h *Health) log(ctx context.Context, before logged) (now logged) {
+	logger := klog.FromContext(ctx)
+	if err := h.live(); err != nil {
+		now.stuck = true // How long it is stuck changes with each look.
+		if !before.stuck {
+			logger.Error(err, "Server makes no progress")
+		}
+	}
+	if err := h.Unstorable(); err != nil {
+		now.unstorable = err.Error()
+		if now.unstorable != before.unstorable {
+			logger.Error(err, "Changes cannot be stored")
+		}
+	}
+	return now
 }
 
 // End reports to all clients that the server is no longer ready.

@@ -1,15 +1,35 @@
 package health
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+)
+
+// Anyone who reaches the probes can read their answers. So these have only the fixed texts of
+// this file: an error may quote a ConfigMap. The log and the API have the errors.
+const (
+	shuttingDown  = "shutting down"
+	noCertificate = "certificate: there is no serving certificate yet"
+	noRatios      = "ratios: there are no valid ratios yet"
+	notRead       = "cluster: pods, nodes or holds are not read yet"
+
+	oldRatios      = "ratios: the last good ratios are in effect"
+	implausible    = "ratios: implausible ratios are not used"
+	oldCertificate = "certificate: the last good serving certificate is in effect"
+	oldHolds       = "holds: the stored holds are not in effect"
+	unstorable     = "storage: changes cannot be stored because a ConfigMap does not exist"
+	unknownOwners  = "workloads: a kind of workload cannot be read"
+
+	details = `The cause is in the server's log and, for callers with the right, in "resizectl status".`
 )
 
 // ServeLive answers the liveness probe.
 func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
-	if err := h.live(); err != nil {
-		http.Error(w, "not live: "+err.Error(), http.StatusInternalServerError)
+	if h.live() != nil {
+		http.Error(w, "not live: the server makes no progress\n"+details, http.StatusInternalServerError)
 		return
 	}
 	_, _ = fmt.Fprintln(w, "ok")
@@ -18,29 +38,59 @@ func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
 // ServeReady answers the readiness probe. A server that is ready still lists its problems as
 // warnings.
 func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
+	if missing := h.missing(); missing != "" {
+		http.Error(w, "not ready: "+missing+"\n"+details, http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = fmt.Fprintln(w, "ok")
+	warnings := h.warnings()
+	for _, warning := range warnings {
+		_, _ = fmt.Fprintln(w, "warning: "+warning)
+	}
+	if len(warnings) > 0 {
+		_, _ = fmt.Fprintln(w, details)
+	}
+}
+
+// missing returns what is missing while the server is not ready; empty once it is.
+func (h *Health) missing() string {
 	if h.ending.Load() {
-		http.Error(w, "not ready: shutting down", http.StatusServiceUnavailable)
-		return
+		return shuttingDown
 	}
-	if err := h.Ready(); err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
+	err := h.Ready()
+	var notReady *cluster.NotReadyError
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &notReady):
+		return noCertificate
+	case notReady.What == cluster.RatiosNotReady:
+		return noRatios
 	}
-	_, _ = fmt.Fprintf(w, "ok\nratios: revision %s\n", h.config.Ratios.Table().Revision)
-	// The server is ready with the last good ratios, but users must be able to see that they
-	// are old.
-	if err := h.config.Ratios.Problem(); err != nil {
-		_, _ = fmt.Fprintf(w, "warning: the last good ratios are in effect: %v\n", err)
+	return notRead
+}
+
+// warnings returns the problems of a server that is ready. Users must be able to see that
+// what is in effect is old.
+func (h *Health) warnings() (found []string) {
+	var holds error
+	if h.config.Holds != nil {
+		holds = h.config.Holds.Err()
 	}
-	for _, err := range []error{h.config.Ratios.ImplausibleRatios(), h.Unstorable(), h.CertificateProblem(), h.unknownOwners()} {
-		if err != nil {
-			_, _ = fmt.Fprintf(w, "warning: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nwarning: "))
+	for _, check := range []struct {
+		problem error
+		text    string
+	}{
+		{h.config.Ratios.Problem(), oldRatios},
+		{h.config.Ratios.ImplausibleRatios(), implausible},
+		{h.Unstorable(), unstorable},
+		{h.CertificateProblem(), oldCertificate},
+		{h.unknownOwners(), unknownOwners},
+		{holds, oldHolds},
+	} {
+		if check.problem != nil {
+			found = append(found, check.text)
 		}
 	}
-	if h.config.Holds == nil {
-		return
-	}
-	if err := h.config.Holds.Err(); err != nil {
-		_, _ = fmt.Fprintf(w, "warning: the stored holds are not in effect: %v\n", err)
-	}
+	return found
 }

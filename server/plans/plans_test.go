@@ -108,6 +108,7 @@ func TestPreviewPlans(t *testing.T) {
 
 func TestPlans(t *testing.T) {
 	t.Run("names the field that is invalid", namesTheFieldThatIsInvalid)
+	t.Run("a caller cannot choose the sizes of a dry run", aCallerCannotChooseTheSizesOfADryRun)
 	t.Run("a stream sends progress and a summary", aStreamSendsProgressAndASummary)
 	t.Run("a long stream sends progress about every second", aLongStreamSendsProgressAboutEverySecond)
 	t.Run("a caller sees only pods that it may get", aCallerSeesOnlyPodsThatItMayGet)
@@ -155,6 +156,20 @@ func namesTheFieldThatIsInvalid(t *testing.T) {
 			_, err = client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y", WhatIf: tc.what})
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", tc.want.message)
 		})
+	}
+}
+
+func aCallerCannotChooseTheSizesOfADryRun(t *testing.T) {
+	client := shop(t, servertest.All)
+	for _, what := range []*workloadresizerv1.WhatIf{{}, {NodeType: "n2d"}, {BaselineNodeType: "n4"}, {Bounds: boundsOf("900m", "", "")}} {
+		_, stream := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{ServerSide: true, WhatIf: what}))
+		_, pod := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y", ServerSide: true, WhatIf: what})
+		for _, err := range []error{stream, pod} {
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "cannot be combined with what_if")
+			if got := strings.Join(servertest.FieldsOf(err), " "); got != "server_side" {
+				t.Errorf("names %q, want server_side", got)
+			}
+		}
 	}
 }
 

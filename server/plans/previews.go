@@ -110,6 +110,10 @@ type previewRequest interface {
 
 func (s *Service) options(request previewRequest) (query.PreviewOptions, error) {
 	options := query.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
+	if options.ServerSide && request.GetWhatIf() != nil {
+		// The server's account sends the dry run, so callers must not choose its sizes.
+		return options, rpcerror.BadField("server_side", "cannot be combined with what_if: the API server is asked only about sizes that follow from the ratios in effect; leave out one of them")
+	}
 	var err error
 	if options.Table, err = s.whatIf(request.GetWhatIf()); err != nil {
 		return options, err

@@ -77,7 +77,7 @@ func (k *Keeper) write(ctx context.Context, c *content, secret *corev1.Secret, b
 		return true, k.publish(ctx, bundle, authorities)
 	case renewAuthority:
 		what = "Created a certificate authority"
-		changed, err = c.withAuthority(now)
+		changed, err = c.withAuthority(k.config.DNSNames, now)
 	case renewServing:
 		what = "Created a serving certificate"
 		changed, err = c.withServing(k.config.DNSNames, now)
@@ -143,7 +143,7 @@ func (k *Keeper) lookDry(secret *corev1.Secret, secretError error, now time.Time
 		return nil
 	}
 	if k.Ready() != nil || isDue(k.good.serving.Leaf, now) {
-		own, err := content{}.withAuthority(now)
+		own, err := content{}.withAuthority(k.config.DNSNames, now)
 		if err == nil {
 			own, err = own.withServing(k.config.DNSNames, now)
 		}

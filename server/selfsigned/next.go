@@ -25,7 +25,8 @@ const (
 // next returns the next write. There is one at a time, and an authority is published before
 // it is used. published means that the ConfigMap has the authorities of the Secret.
 func (c *content) next(names []string, published bool, now time.Time) step {
-	if c.key == nil || isDue(c.authorities[0], now) {
+	forbidden := func(name string) bool { return !permits(c.authorities[0], name) }
+	if c.key == nil || isDue(c.authorities[0], now) || slices.ContainsFunc(names, forbidden) {
 		return renewAuthority
 	}
 	newest := c.authorities[0]

@@ -113,6 +113,10 @@ func (o *objects) call(k *Keeper, bundle string) (*x509.Certificate, error) {
 		served <- tls.Server(far, &tls.Config{GetCertificate: k.GetCertificate}).Handshake()
 		_ = far.Close()
 	}()
+	// A caller that rejects the certificate and a server that still writes wait for each other.
+	if err := near.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return nil, err
+	}
 	caller := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: host, Time: o.clock.Now})
 	err := caller.Handshake()
 	_ = near.Close()

@@ -254,7 +254,7 @@ func aServerWithAFileFollowsItAndIsReadyOnceItIsValid(t *testing.T) {
 
 	until("the missing file to be reported", func() bool {
 		code, body := get("/readyz")
-		return code == http.StatusServiceUnavailable && strings.Contains(body, "config.yaml does not exist") && healthOf() == healthv1.HealthCheckResponse_NOT_SERVING
+		return code == http.StatusServiceUnavailable && strings.Contains(body, "there are no valid ratios yet") && healthOf() == healthv1.HealthCheckResponse_NOT_SERVING
 	})
 	if code, _ := get("/livez"); code != http.StatusOK {
 		t.Errorf("/livez returns %d", code)
@@ -264,7 +264,7 @@ func aServerWithAFileFollowsItAndIsReadyOnceItIsValid(t *testing.T) {
 	}
 	until("the file to take effect", func() bool {
 		code, body := get("/readyz")
-		return code == http.StatusOK && strings.HasPrefix(body, "ok\nratios: revision ") && healthOf() == healthv1.HealthCheckResponse_SERVING
+		return code == http.StatusOK && body == "ok\n" && healthOf() == healthv1.HealthCheckResponse_SERVING
 	})
 	if code, body := get("/metrics"); code != http.StatusOK || !strings.Contains(body, `workload_resizer_ratio_source_healthy{source="file"} 1`) {
 		t.Errorf("/metrics returns %d %s", code, body)
@@ -274,7 +274,7 @@ func aServerWithAFileFollowsItAndIsReadyOnceItIsValid(t *testing.T) {
 	}
 	until("the last good file to stay in effect", func() bool {
 		code, body := get("/readyz")
-		return code == http.StatusOK && strings.Contains(body, "warning: the last good ratios are in effect")
+		return code == http.StatusOK && strings.Contains(body, "warning: ratios: the last good ratios are in effect\n")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,7 +22,6 @@ const (
 	nodes = "n2d=2,n4=2,c3=2"
 	// The server's default addresses are used if they are free, so that the suggested
 	// commands are short.
-	defaultGRPCAddress = "127.0.0.1:7443"
 	defaultHTTPAddress = "127.0.0.1:8080"
 
 	readyTimeout  = time.Minute
@@ -149,11 +149,27 @@ func (d *demo) serverOptions(ctx context.Context) (options localcluster.ServerOp
 	if err != nil {
 		return options, err
 	}
-	if options.GRPCAddress, err = localcluster.FreeAddress(defaultGRPCAddress); err != nil {
+	if options.GRPCAddress, err = freeSocket(); err != nil {
 		return options, err
 	}
 	options.HTTPAddress, err = localcluster.FreeAddress(defaultHTTPAddress)
 	return options, err
+}
+
+// freeSocket returns the address of the socket where resizectl looks or, if a server listens
+// there, a free address on loopback.
+func freeSocket() (string, error) {
+	address, err := client.LocalAddress()
+	if err != nil {
+		return localcluster.FreeAddress("")
+	}
+	path, _ := client.SocketPath(address)
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return address, nil
+	}
+	_ = conn.Close() // Nothing was sent.
+	return localcluster.FreeAddress("")
 }
 
 // createLog creates a file that only its owner may read, regardless of the mode of the previous

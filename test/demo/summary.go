@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -25,8 +26,8 @@ Try next, in another terminal, in {{.Root}}:
   bin/resizectl --server {{.GRPC}} plan -n {{.Samples}} -o wide
 
   # The same from the API
-  bin/grpcurl -plaintext {{.GRPC}} list
-  bin/grpcurl -plaintext -d '{"namespace": "{{.Samples}}", "pod": "{{.Pod}}"}' {{.GRPC}} workloadresizer.v1.PlanService/PreviewPod
+  bin/grpcurl -plaintext {{.GRPCurl}} list
+  bin/grpcurl -plaintext -d '{"namespace": "{{.Samples}}", "pod": "{{.Pod}}"}' {{.GRPCurl}} workloadresizer.v1.PlanService/PreviewPod
 
   # The pods and their events in the cluster (probes and metrics are at http://{{.HTTP}}/readyz and /metrics)
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} get pods -o wide
@@ -53,6 +54,7 @@ func (d *demo) printSummary(plans []*workloadresizerv1.Plan) error {
 		"LeftAlone":  leftAlone(plans),
 		"Root":       root,
 		"GRPC":       d.server.GRPCAddress,
+		"GRPCurl":    forGRPCurl(d.server.GRPCAddress),
 		"HTTP":       d.server.HTTPAddress,
 		"Kubeconfig": kubeconfig,
 		"Samples":    deploy.SampleNamespace,
@@ -63,6 +65,14 @@ func (d *demo) printSummary(plans []*workloadresizerv1.Plan) error {
 		return err
 	}
 	return d.pods.print(text.String())
+}
+
+// forGRPCurl returns the arguments with which grpcurl connects to an address.
+func forGRPCurl(address string) string {
+	if path, ok := client.SocketPath(address); ok {
+		return "-unix " + path
+	}
+	return address
 }
 
 // counts summarizes the plans.

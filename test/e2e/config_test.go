@@ -22,7 +22,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	const missing = "ConfigMap workload-resizer-system/workload-resizer-config does not exist"
 
 	// Missing at start: the server is not ready, and the reason is visible everywhere.
-	awaitReadyz(t, s, http.StatusServiceUnavailable, missing)
+	awaitReadyz(t, s, http.StatusServiceUnavailable, "there are no valid ratios yet")
 	_, err := s.api.ListRatios(t.Context())
 	if client.Reason(err) != "RATIOS_NOT_READY" || !strings.Contains(err.Error(), missing) {
 		t.Errorf("the API returns %v", err)
@@ -46,7 +46,8 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	const fault = "bounds.cpu: min 50m > max 40m"
 	broken := strings.Replace(string(deploy.SampleConfig()), `max: "16"`, `max: "40m"`, 1)
 	c.apply(t, []byte(broken))
-	awaitReadyz(t, s, http.StatusOK, fault)
+	const lastGood = "warning: ratios: the last good ratios are in effect"
+	awaitReadyz(t, s, http.StatusOK, lastGood)
 	c.checkLastGood(t, s, before.GetRevision(), fault)
 	cm, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), deploy.ConfigMap, metav1.GetOptions{})
 	if err != nil {
@@ -83,7 +84,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(t.Context(), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	awaitReadyz(t, s, http.StatusOK, missing)
+	awaitReadyz(t, s, http.StatusOK, lastGood)
 	c.checkLastGood(t, s, before.GetRevision(), missing)
 	if now := mentions(s, missing); now <= said {
 		t.Errorf("the log has the message %d times, as before", now)

@@ -106,7 +106,13 @@ type server struct {
 // serve starts a server with a kubeconfig, as a user would.
 func (c *cluster) serve(t *testing.T, kubeconfig string, args ...string) *server {
 	t.Helper()
-	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
+	return c.serveWith(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
+}
+
+// serveWith is like serve with all options.
+func (c *cluster) serveWith(t *testing.T, options localcluster.ServerOptions) *server {
+	t.Helper()
+	s := localcluster.ServerForTest(t, options)
 	api, err := client.Dial(s.GRPCAddress)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (c *cluster) awayAtStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)))
-	awaitReadyz(t, s, http.StatusServiceUnavailable, "connection refused")
+	awaitReadyz(t, s, http.StatusServiceUnavailable, "there are no valid ratios yet")
 	awaitLog(t, s, "connection refused")
 	if err := proxy.SetDown(false); err != nil {
 		t.Fatal(err)
@@ -44,8 +44,9 @@ func (c *cluster) withoutRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.serve(t, kubeconfig)
-	awaitReadyz(t, s, http.StatusServiceUnavailable, `cannot list resource "configmaps"`)
-	awaitReadyz(t, s, http.StatusServiceUnavailable, `at the cluster scope`)
+	awaitReadyz(t, s, http.StatusServiceUnavailable, "there are no valid ratios yet")
+	awaitLog(t, s, `cannot list resource "configmaps"`)
+	awaitLog(t, s, `at the cluster scope`)
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

@@ -58,7 +58,7 @@ func nodeTypesBut(cmd *cobra.Command, server *Connection, named []string) []cobr
 
 // Completions returns completions from a server; none if it does not answer in time.
 func Completions(cmd *cobra.Command, server *Connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
-	server.timeout = completionTimeout
+	server.timeout, server.quiet = completionTimeout, true
 	_ = server.Call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
 		found, err = ask(ctx, c)
 		return err

@@ -2,7 +2,10 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -26,6 +29,9 @@ type Connection struct {
 	audience              string
 
 	timeout time.Duration
+	// errOut receives notes, unless quiet is set.
+	errOut io.Writer
+	quiet  bool
 	// plugin means that kubectl runs this program, of this version.
 	plugin  bool
 	version string
@@ -81,11 +87,36 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	if inCluster {
 		return c.dialCluster(ctx, opts)
 	}
-	server, err := client.Dial(c.server, opts...)
+	address, local, err := c.address()
+	if err != nil {
+		return nil, fmt.Errorf("%w\nset the address of a server with %s, or use the server of a cluster with --context or --service", err, c.addressFrom())
+	}
+	if local {
+		if err := c.announce(address); err != nil {
+			return nil, err
+		}
+	}
+	server, err := client.Dial(address, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nthe address comes from %s; to use the server of a cluster instead, set --context or --service", err, c.addressFrom())
 	}
 	return server, nil
+}
+
+// announce says that nobody selected this server: it may be one that the user has forgotten,
+// while the user means the one of a cluster.
+func (c *Connection) announce(address string) error {
+	path, _ := client.SocketPath(address)
+	switch err := client.CheckSocket(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("you run no workload-resizer server on this machine: there is no socket %s\n%s", path, c.startOrSelect())
+	case err != nil:
+		return fmt.Errorf("use the server on this machine: %w\n%s", err, c.startOrSelect())
+	case !c.quiet:
+		_, err = fmt.Fprintf(c.errOut, "note: using your server on this machine, %s; --context or --service selects the server of a cluster\n", address)
+		return err
+	}
+	return nil
 }
 
 func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*client.Client, error) {

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"io"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -18,9 +19,15 @@ func TestConnection(t *testing.T) {
 func usesTheServerOnThisMachineByDefault(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	t.Setenv("KUBECONFIG", "leads-to-a-cluster")
-	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), "", false)
-	if got := c.where(); got != "127.0.0.1:7443" {
+	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), io.Discard, "", false)
+	t.Setenv("XDG_RUNTIME_DIR", "/run/user/1000")
+	if got := c.where(); got != "unix:///run/user/1000/workload-resizer.sock" {
 		t.Errorf("uses %s", got)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("XDG_CACHE_HOME", "/home/ann/.cache")
+	if got := c.where(); got != "unix:///home/ann/.cache/workload-resizer/workload-resizer.sock" {
+		t.Errorf("without XDG_RUNTIME_DIR: uses %s", got)
 	}
 }
 
@@ -42,7 +49,7 @@ func selectsTheServiceAccount(t *testing.T) {
 			t.Setenv("RESIZECTL_TOKEN", tc.token)
 			t.Setenv("RESIZECTL_SERVICE_ACCOUNT", tc.account)
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := New(flags, "", false)
+			c := New(flags, io.Discard, "", false)
 			if err := flags.Parse(tc.args); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +71,7 @@ func limitsStreamsOnlyByAGivenTimeout(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := New(flags, "", false)
+			c := New(flags, io.Discard, "", false)
 			if err := flags.Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,8 @@ func (c *Connection) where() string {
 	if inCluster, _ := c.inCluster(); inCluster {
 		return "Service " + c.service
 	}
-	return c.server
+	address, _, _ := c.address() // It was dialed, so it is known.
+	return address
 }
 
 // remedy returns what the user can do about a failed connection.
@@ -59,6 +60,11 @@ func (c *Connection) remedy(cause string) string {
 	case inCluster:
 		return "check whether its pods are ready, and read their logs; list them with\n  kubectl -n " + namespace + " get pods"
 	}
+	return c.startOrSelect()
+}
+
+// startOrSelect returns how to get a server other than the one that does not answer.
+func (c *Connection) startOrSelect() string {
 	return "start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service,\n" +
 		"or set another address with " + c.addressFrom()
 }

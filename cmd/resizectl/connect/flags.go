@@ -3,6 +3,7 @@ package connect
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,7 +16,6 @@ const (
 	serverVariable  = "RESIZECTL_SERVER"
 	tokenVariable   = "RESIZECTL_TOKEN"
 	accountVariable = "RESIZECTL_SERVICE_ACCOUNT"
-	defaultServer   = "127.0.0.1:7443"
 	defaultService  = client.DefaultNamespace + "/" + client.DefaultService
 )
 
@@ -23,24 +23,23 @@ const (
 var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
 
 // New adds flags that select the server, for a program of a version, which kubectl may run
-// as its plugin.
-func New(flags *pflag.FlagSet, version string, plugin bool) *Connection {
-	c := &Connection{flags: flags, version: version, plugin: plugin}
+// as its plugin. A note that nothing selected the server goes to errOut.
+func New(flags *pflag.FlagSet, errOut io.Writer, version string, plugin bool) *Connection {
+	c := &Connection{flags: flags, errOut: errOut, version: version, plugin: plugin}
 	c.addFlags(flags)
 	return c
 }
 
 func (c *Connection) addFlags(flags *pflag.FlagSet) {
 	server, usage := os.Getenv(serverVariable), serverVariable+" sets the default"
-	switch {
-	case c.plugin:
+	if c.plugin {
 		// With kubectl, users mean the cluster, even if they have set an address for
 		// resizectl.
 		server, usage = "", "without it, the server of the cluster is used"
-	case server == "":
-		server = defaultServer
+	} else {
+		usage += "; without either, your own server on this machine is used"
 	}
-	flags.StringVar(&c.server, "server", server, "address of the workload-resizer server, host:port; "+usage)
+	flags.StringVar(&c.server, "server", server, "address of the workload-resizer server, host:port or unix:///PATH; "+usage)
 	flags.StringVar(&c.service, "service", defaultService, "Service of the server in a cluster, NAMESPACE/NAME")
 	c.kube.addFlags(flags)
 
@@ -66,7 +65,17 @@ func (c *Connection) inCluster() (bool, error) {
 		}
 		return true, nil
 	}
-	return c.server == "", nil
+	return c.server == "" && c.plugin, nil
+}
+
+// address returns the address of the server, and whether it is only the default: the socket
+// of the user's own server on this machine.
+func (c *Connection) address() (address string, local bool, err error) {
+	if c.server != "" {
+		return c.server, false, nil
+	}
+	address, err = client.LocalAddress()
+	return address, true, err
 }
 
 // options returns the options that all servers have in common.

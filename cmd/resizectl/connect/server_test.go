@@ -9,7 +9,11 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
 	"math/big"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +46,105 @@ func TestServerAddress(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLocalServer(t *testing.T) {
+	t.Run("is used if nothing selects a server, with a note", isUsedIfNothingSelectsAServerWithANote)
+	t.Run("is not used if something else is selected", isNotUsedIfSomethingElseIsSelected)
+	t.Run("must be behind a socket of the user", mustBeBehindASocketOfTheUser)
+}
+
+// inRuntimeDir returns the path of the user's socket, in a new directory.
+func inRuntimeDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	t.Setenv("RESIZECTL_SERVER", "")
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
+	return filepath.Join(dir, "workload-resizer.sock")
+}
+
+// serveLocal serves the server at an address at the user's socket, too.
+func serveLocal(t *testing.T, address string) (path string) {
+	t.Helper()
+	path = inRuntimeDir(t)
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return // The end of the test.
+			}
+			far, err := net.Dial("tcp", address)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			go func() {
+				_, _ = io.Copy(far, near)
+				_ = far.Close()
+			}()
+			go func() {
+				_, _ = io.Copy(near, far)
+				_ = near.Close()
+			}()
+		}
+	}()
+	return path
+}
+
+func isUsedIfNothingSelectsAServerWithANote(t *testing.T) {
+	path := serveLocal(t, cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list")
+	if want := "note: using your server on this machine, unix://" + path + "; --context or --service selects the server of a cluster\n"; code != command.ExitOK || stderr != want || !strings.Contains(stdout, "n4") {
+		t.Errorf("exit %d, stderr %q, want %q; stdout %s", code, stderr, want, stdout)
+	}
+	code, _, stderr = program.Shell(t.Context(), "ratios", "list", "--server", "unix://"+path)
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("with its address: exit %d, stderr %q", code, stderr)
+	}
+}
+
+func isNotUsedIfSomethingElseIsSelected(t *testing.T) {
+	local := &cmdtest.Server{Ratios: cmdtest.Ratios()}
+	serveLocal(t, cmdtest.Serve(t, local))
+	nobody := cmdtest.Nobody(t)
+	for _, args := range [][]string{{"--server", nobody}, {"--context", "c"}, {"--service", "a/b"}, {"--kubeconfig", "no/such"}} {
+		if code, _, stderr := program.Shell(t.Context(), append([]string{"ratios", "list"}, args...)...); code != command.ExitError || strings.Contains(stderr, "note: ") {
+			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
+		}
+	}
+	t.Setenv("RESIZECTL_SERVER", nobody)
+	if code, _, stderr := program.Shell(t.Context(), "ratios", "list"); code != command.ExitError || !strings.Contains(stderr, nobody) {
+		t.Errorf("RESIZECTL_SERVER: exit %d, stderr %q", code, stderr)
+	}
+}
+
+func mustBeBehindASocketOfTheUser(t *testing.T) {
+	path := inRuntimeDir(t)
+	refused := func(want string) {
+		t.Helper()
+		if code, _, stderr := program.Shell(t.Context(), "ratios", "list"); code != command.ExitError || !strings.Contains(stderr, want) || !strings.Contains(stderr, "--context or --service") {
+			t.Errorf("exit %d, stderr %q, want %q", code, stderr, want)
+		}
+	}
+	refused("there is no socket " + path)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(path + " is not a socket")
+	if os.Geteuid() != 0 {
+		return // Only root can give files away.
+	}
+	path = serveLocal(t, cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	if err := os.Chown(path, 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	refused(path + " belongs to another user")
 }
 
 // serveSecured is like Serve with TLS, by a certificate for a name that is not the server's

@@ -79,7 +79,7 @@ Nothing is changed. The exit code is as for "kubectl diff":
 		RunE: command.Steps(o.run, o.complete, o.validate),
 	}
 	o.addSelectionFlags(cmd)
-	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also ask the API server, by a dry run of what would be written")
+	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also ask the API server, by a dry run of what would be written; cannot be combined with --what-if flags")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
@@ -103,6 +103,9 @@ func (o *planOptions) validate(cmd *cobra.Command, args []string) error {
 	}
 	if cmd.Flags().Changed("config") {
 		return command.UsageErrorf(cmd, "--config requires a manifest: set it with -f FILE")
+	}
+	if o.serverSide && o.assumed != nil {
+		return command.UsageErrorf(cmd, "--server-side-preview asks about the ratios in effect: it cannot be combined with --what-if flags")
 	}
 	return o.selection.validate(cmd)
 }

@@ -83,6 +83,7 @@ func rejectsInvalidSelections(t *testing.T) {
 		{"an empty node type", "--node-type is empty; omit it for all pods", []string{"--node-type", ""}},
 		{"a pod and a selector", "--selector, --node and --node-type cannot be combined with the name of a pod", []string{"web-0", "-l", "app=web"}},
 		{"two node types", "--node-type accepts several types only for a manifest (-f); name one", []string{"--node-type", "n4,c3"}},
+		{"a dry run of assumed sizes", "--server-side-preview asks about the ratios in effect: it cannot be combined with --what-if flags", []string{"--server-side-preview", "--what-if-ratio", "n4=1.1"}},
 		{"a ratio without a value", `--what-if-ratio "n4": must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "n4"}},
 		{"a ratio without a node type", `--what-if-ratio "=1": must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0`, []string{"--what-if-ratio", "=1"}},
 		{"a ratio that is not a number", `--what-if-ratio "n4=fast": a performance must be a finite number above 0, not "fast"`, []string{"--what-if-ratio", "n4=fast"}},

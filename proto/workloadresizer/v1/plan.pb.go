@@ -165,9 +165,10 @@ type PreviewPodRequest struct {
 	// Whether to plan a restore of the pod, to its originals and without the annotations
 	// of workload-resizer.
 	Restore bool `protobuf:"varint,3,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to also send the writes to the API server as a dry run.
+	// Whether to also send the writes to the API server as a dry run. Cannot be combined
+	// with what_if: the server sends only writes that it could make itself.
 	ServerSide bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
-	// Assumptions for the plan.
+	// Assumptions for the plan. Cannot be combined with server_side.
 	WhatIf        *WhatIf `protobuf:"bytes,5,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -293,7 +294,8 @@ type PreviewPlansRequest struct {
 	// Whether to plan a restore of the pods, to their originals and without the
 	// annotations of workload-resizer.
 	Restore bool `protobuf:"varint,2,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to also send the writes to the API server as a dry run.
+	// Whether to also send the writes to the API server as a dry run. Cannot be combined
+	// with what_if: the server sends only writes that it could make itself.
 	ServerSide bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
 	// The name of the pod; empty for all pods.
 	Pod string `protobuf:"bytes,4,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -306,7 +308,7 @@ type PreviewPlansRequest struct {
 	Node string `protobuf:"bytes,7,opt,name=node,proto3" json:"node,omitempty"`
 	// The type of the node that the pods run on; empty for all types.
 	NodeType string `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// Assumptions for the plans.
+	// Assumptions for the plans. Cannot be combined with server_side.
 	WhatIf        *WhatIf `protobuf:"bytes,9,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

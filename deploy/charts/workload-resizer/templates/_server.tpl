@@ -45,6 +45,9 @@ app.kubernetes.io/component: server
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if .Values.metrics.authorization }}
+- --metrics-authorization
+{{- end }}
 {{- with .Values.pprof.bindAddress }}
 - --pprof-bind-address={{ . }}
 {{- end }}

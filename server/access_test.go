@@ -20,6 +20,9 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/emptypb"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -120,16 +123,21 @@ func bearing(ctx context.Context, token string) context.Context {
 // call makes an empty request, and returns the error of the first response. The error is nil
 // if the response is a message or the end of a stream.
 func call(ctx context.Context, conn *grpc.ClientConn, method string, stream bool) error {
+	return callWith(ctx, conn, method, stream, &emptypb.Empty{})
+}
+
+// callWith is call with a request.
+func callWith(ctx context.Context, conn *grpc.ClientConn, method string, stream bool, request proto.Message) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !stream {
-		return conn.Invoke(ctx, method, &emptypb.Empty{}, &emptypb.Empty{})
+		return conn.Invoke(ctx, method, request, &emptypb.Empty{})
 	}
 	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
 	if err != nil {
 		return err
 	}
-	if err := s.SendMsg(&emptypb.Empty{}); err != nil && !errors.Is(err, io.EOF) {
+	if err := s.SendMsg(request); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if err := s.CloseSend(); err != nil {
@@ -166,7 +174,11 @@ const (
 	viewer
 	editor
 	admin
+	agent
 )
+
+// forAgents are the methods that the role of node agents may call, besides those for anybody.
+var forAgents = map[string]bool{workloadresizerv1.BenchmarkService_IngestSamples_FullMethodName: true}
 
 // leastRole is the least privileged role that may make an empty request. It is maintained
 // separately from the table of the server.
@@ -227,6 +239,7 @@ func TestAccess(t *testing.T) {
 	}
 	t.Run("the table lists every method and nothing else", g.testTable)
 	t.Run("every method allows the right callers", g.testEveryMethod)
+	t.Run("every method allows callers with a role in a namespace only there", g.testEveryMethodInNamespaces)
 	t.Run("a client certificate names the user and the groups", g.testCertificates)
 	t.Run("a role in a namespace applies to that namespace", g.testNamespaces)
 	t.Run("resume needs the right to end each kind of hold", g.testResume)
@@ -259,6 +272,8 @@ func (g *guarded) testTable(t *testing.T) {
 }
 
 func (g *guarded) testEveryMethod(t *testing.T) {
+	g.account(t, "agent")
+	g.grant(t, serviceAccount("agent"), "workload-resizer-agent", "")
 	type caller struct {
 		name, token string
 		role        int
@@ -275,15 +290,20 @@ func (g *guarded) testEveryMethod(t *testing.T) {
 		{"viewer", g.token(t, "viewer", audience), viewer, "PermissionDenied NOT_AUTHORIZED"},
 		{"editor", g.token(t, "editor", audience), editor, "PermissionDenied NOT_AUTHORIZED"},
 		{"admin", g.token(t, "admin", audience), admin, "PermissionDenied NOT_AUTHORIZED"},
+		{"agent", g.token(t, "agent", audience), agent, "PermissionDenied NOT_AUTHORIZED"},
 	}
 	conn := g.dial(t)
 	// The API server takes a moment to learn about new roles.
 	localcluster.Eventually(t, "the roles", func() error {
 		for _, c := range callers {
-			if c.role == anybody {
+			method := workloadresizerv1.RatioService_ListRatios_FullMethodName
+			switch c.role {
+			case anybody:
 				continue
+			case agent:
+				method = workloadresizerv1.BenchmarkService_IngestSamples_FullMethodName
 			}
-			if err := call(bearing(t.Context(), c.token), conn, workloadresizerv1.RatioService_ListRatios_FullMethodName, false); refusal(err) != "" {
+			if err := call(bearing(t.Context(), c.token), conn, method, false); refusal(err) != "" {
 				return err
 			}
 		}
@@ -297,7 +317,7 @@ func (g *guarded) testEveryMethod(t *testing.T) {
 			}
 			for method, info := range serverMethods(g.server) {
 				want := c.refused
-				if c.role >= leastRole[method] {
+				if c.role >= leastRole[method] && c.role != agent || c.role == agent && (forAgents[method] || leastRole[method] == anybody) {
 					want = ""
 				}
 				if err := call(ctx, conn, method, info.IsServerStream); refusal(err) != want {
@@ -306,6 +326,84 @@ func (g *guarded) testEveryMethod(t *testing.T) {
 			}
 		})
 	}
+}
+
+// testEveryMethodInNamespaces calls each method with the rights of one namespace, for that
+// namespace, for another one, and for all.
+func (g *guarded) testEveryMethodInNamespaces(t *testing.T) {
+	g.namespace(t, "team")
+	conn := g.dial(t)
+	roles := map[string]int{"viewer": viewer, "editor": editor, "admin": admin}
+	contexts := map[string]context.Context{}
+	for name := range roles {
+		g.account(t, "team-"+name)
+		g.grant(t, serviceAccount("team-"+name), "workload-resizer-"+name, "team")
+		g.grant(t, serviceAccount("team-"+name), "view", "team") // They see the pods, too.
+		contexts[name] = bearing(t.Context(), g.token(t, "team-"+name, audience))
+	}
+	localcluster.Eventually(t, "the roles", func() error {
+		g.clock.SetTime(g.clock.Now().Add(6 * time.Second)) // Denied namespaces are cached.
+		for _, ctx := range contexts {
+			const method = workloadresizerv1.PlanService_PreviewPod_FullMethodName
+			if err := callWith(ctx, conn, method, false, naming(t, method, "team")); refusal(err) != "" {
+				return err
+			}
+		}
+		return nil
+	})
+	named := 0
+	for name, role := range roles {
+		for method, info := range serverMethods(g.server) {
+			for _, namespace := range []string{"team", "default", ""} {
+				request := naming(t, method, namespace)
+				if request == nil {
+					if namespace != "" {
+						continue // It names no namespace.
+					}
+					request = &emptypb.Empty{}
+				}
+				want := "PermissionDenied NOT_AUTHORIZED"
+				if leastRole[method] == anybody || namespace == "team" && access.Methods()[method].Namespaced && role >= leastRole[method] {
+					want = ""
+					named++
+				}
+				if err := callWith(contexts[name], conn, method, info.IsServerStream, request); refusal(err) != want {
+					t.Errorf("the %s of a namespace calls %s for %q: %v, want %q", name, method, namespace, err, want)
+				}
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d calls are allowed", named)
+	}
+}
+
+// naming returns a request of a method of the API that names a namespace; nil if it has no
+// field for that.
+func naming(t *testing.T, method, namespace string) proto.Message {
+	t.Helper()
+	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service + "." + name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ, err := protoregistry.GlobalTypes.FindMessageByName(found.(protoreflect.MethodDescriptor).Input().FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := typ.New()
+	of := request
+	if scope := of.Descriptor().Fields().ByName("scope"); scope != nil {
+		of = of.Mutable(scope).Message()
+	}
+	field := of.Descriptor().Fields().ByName("namespace")
+	if field == nil {
+		return nil
+	}
+	if namespace != "" {
+		of.Set(field, protoreflect.ValueOfString(namespace))
+	}
+	return request.Interface()
 }
 
 func (g *guarded) testCertificates(t *testing.T) {

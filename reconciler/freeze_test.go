@@ -75,7 +75,7 @@ func TestFreeze(t *testing.T) {
 			return nil
 		})
 		turns.awaitWaiting(t)
-		if _, err := a.holds.Freeze(t.Context(), "test", "ann"); err != nil {
+		if _, err := a.holds.Freeze(t.Context(), hold.Freeze{Reason: "test", Author: "ann"}); err != nil {
 			t.Fatal(err)
 		}
 		close(turns.opened)

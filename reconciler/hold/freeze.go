@@ -17,16 +17,19 @@ const FreezeName = "workload-resizer-freeze"
 type Freeze struct {
 	// Reason and Author are what the caller gave; they are not verified.
 	Reason, Author string
+	// CredentialID identifies the credential of the author; empty if it is not known.
+	CredentialID string
 	// Since is the start of the freeze, in whole seconds.
 	Since time.Time
 }
 
 // Keys of the ConfigMap. Only keyFrozen counts; the others are information.
 const (
-	keyFrozen = "frozen"
-	keyReason = "reason"
-	keyAuthor = "author"
-	keySince  = "since"
+	keyFrozen     = "frozen"
+	keyReason     = "reason"
+	keyAuthor     = "author"
+	keyCredential = "credentialID"
+	keySince      = "since"
 )
 
 // frozen and notFrozen are values of keyFrozen. The empty text and a missing key are like
@@ -45,7 +48,7 @@ func freezeIn(cm *corev1.ConfigMap) *Freeze {
 	if value := cm.Data[keyFrozen]; !unreadable && (value == "" || value == notFrozen) {
 		return nil
 	}
-	f := &Freeze{Reason: shown(cm.Data[keyReason], maxReason), Author: shown(cm.Data[keyAuthor], maxAuthor)}
+	f := &Freeze{Reason: shown(cm.Data[keyReason], maxReason), Author: shown(cm.Data[keyAuthor], maxAuthor), CredentialID: shown(cm.Data[keyCredential], maxCredentialID)}
 	since, err := document.ParseTime(cm.Data[keySince])
 	if err != nil || since.IsZero() {
 		since = cm.CreationTimestamp.UTC() // kubectl alone sets no time.
@@ -63,5 +66,7 @@ func shown(text string, most int) string {
 
 // data returns what the ConfigMap must contain.
 func (f Freeze) data() map[string]string {
-	return map[string]string{keyFrozen: frozen, keyReason: f.Reason, keyAuthor: f.Author, keySince: document.TimeText(f.Since)}
+	return map[string]string{
+		keyFrozen: frozen, keyReason: f.Reason, keyAuthor: f.Author, keyCredential: f.CredentialID, keySince: document.TimeText(f.Since),
+	}
 }

@@ -109,7 +109,7 @@ func freezes(t *testing.T, s *stored) {
 	a, b := s.run(t), s.run(t)
 	awaitFrozen(t, a, false)
 	awaitFrozen(t, b, false)
-	first, err := a.Freeze(t.Context(), "why", "ann")
+	first, err := a.Freeze(t.Context(), Freeze{Reason: "why", Author: "ann"})
 	if err != nil || first.Reason != "why" || first.Author != "ann" || first.Since.IsZero() {
 		t.Fatalf("%+v, %v", first, err)
 	}
@@ -124,7 +124,7 @@ func freezes(t *testing.T, s *stored) {
 			t.Fatal("another replica is not frozen after a second")
 		}
 	}
-	again, err := b.Freeze(t.Context(), "another reason", "bob")
+	again, err := b.Freeze(t.Context(), Freeze{Reason: "another reason", Author: "bob"})
 	if err != nil || again.Since != first.Since || again.Author != "bob" {
 		t.Errorf("again: %+v, %v", again, err)
 	}
@@ -141,10 +141,10 @@ func freezes(t *testing.T, s *stored) {
 	if ended, err := a.Unfreeze(t.Context()); err != nil || ended != nil {
 		t.Errorf("a second time: %+v, %v", ended, err)
 	}
-	if _, err := s.run(t, ReadOnly()).Freeze(t.Context(), "", ""); !errors.Is(err, ErrReadOnly) {
+	if _, err := s.run(t, ReadOnly()).Freeze(t.Context(), Freeze{}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("read-only: %v", err)
 	}
-	if _, err := a.Freeze(t.Context(), "a\nb", ""); err == nil {
+	if _, err := a.Freeze(t.Context(), Freeze{Reason: "a\nb", Author: ""}); err == nil {
 		t.Error("a reason of two lines is accepted")
 	}
 }
@@ -182,7 +182,7 @@ func freezesWithoutHolds(t *testing.T, s *stored) {
 	}
 	cycle := func(what string) {
 		t.Helper()
-		if _, err := store.Freeze(t.Context(), what, ""); err != nil {
+		if _, err := store.Freeze(t.Context(), Freeze{Reason: what, Author: ""}); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		if _, err := store.Unfreeze(t.Context()); err != nil {
@@ -207,7 +207,7 @@ func freezesDeployed(t *testing.T, s *stored) {
 	client := kubernetes.NewForConfigOrDie(asServer)
 	store := running(t, New(client, s.namespace.Name, deploy.Holds))
 	awaitFrozen(t, store, false)
-	if _, err := store.Freeze(t.Context(), "", ""); err != nil {
+	if _, err := store.Freeze(t.Context(), Freeze{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.namespace.Apply(t.Context(), deploy.Base()...); err != nil {
@@ -231,7 +231,7 @@ func saysHowToFreeze(t *testing.T, s *stored) {
 	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	var refusal *RefusedError
 	want := strings.ReplaceAll(byHand[0], "workload-resizer-system", s.namespace.Name)
-	if _, err := store.Freeze(context.Background(), "", ""); !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
+	if _, err := store.Freeze(context.Background(), Freeze{}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }

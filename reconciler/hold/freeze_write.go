@@ -22,17 +22,17 @@ const (
 )
 
 // Freeze stops all writes to pods until Unfreeze, and returns the stored freeze. It starts
-// now, or keeps the start of the freeze that it replaces. It is in effect in this process
+// now, whatever f.Since is, or keeps the start of the freeze that it replaces. It is in effect in this process
 // when Freeze returns. The error may be a *FieldError, *RefusedError or ErrReadOnly. If the
 // freeze could not be stored, the error says how to freeze the cluster without the server.
-func (s *Store) Freeze(ctx context.Context, reason, author string) (Freeze, error) {
-	if wrong := TextFaults(reason, author); len(wrong) > 0 {
+func (s *Store) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
+	if wrong := f.Faults(); len(wrong) > 0 {
 		return Freeze{}, fmt.Errorf("freeze: %w", wrong[0])
 	}
 	if s.readOnly {
 		return Freeze{}, ErrReadOnly
 	}
-	f := s.CheckFreeze(reason, author)
+	f = s.CheckFreeze(f)
 	source := s.brake.source
 	// Applied on the server: unlike a create, the right to it can be limited to the name.
 	cm := applycorev1.ConfigMap(source.Name, source.Namespace).WithLabels(map[string]string{contract.AppLabel: contract.AppName}).WithData(f.data())
@@ -46,12 +46,12 @@ func (s *Store) Freeze(ctx context.Context, reason, author string) (Freeze, erro
 	if err != nil {
 		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run \"kubectl -n %s create configmap %s --from-literal=%s=%s\"", err, source.Namespace, source.Name, keyFrozen, frozen)
 	}
-	return *f, nil
+	return f, nil
 }
 
 // CheckFreeze returns the freeze that Freeze would store.
-func (s *Store) CheckFreeze(reason, author string) *Freeze {
-	f := &Freeze{Reason: reason, Author: author, Since: s.clock.Now().UTC().Truncate(time.Second)}
+func (s *Store) CheckFreeze(f Freeze) Freeze {
+	f.Since = s.clock.Now().UTC().Truncate(time.Second)
 	if now, err := s.brake.state(); err == nil && now != nil {
 		f.Since = now.Since
 	}

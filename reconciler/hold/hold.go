@@ -95,6 +95,8 @@ type Hold struct {
 	Scope Scope
 	// Reason and Author are what the caller gave; they are not verified.
 	Reason, Author string
+	// CredentialID identifies the credential of the author; empty if it is not known.
+	CredentialID string
 	// Since is the start of the hold, in whole seconds.
 	Since time.Time
 	// Expires is the end of the hold, in whole seconds; zero means never.

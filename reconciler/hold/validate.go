@@ -16,6 +16,8 @@ const (
 	// maxAuthor exceeds the longest name of a ServiceAccount.
 	maxAuthor = 512
 	maxKind   = 63
+	// maxCredentialID is also the longest one that a caller can have.
+	maxCredentialID = 256
 )
 
 // Faults returns everything that is wrong with the names in the scope. It does not require
@@ -80,14 +82,20 @@ func (h Hold) Faults() []*FieldError {
 	}
 	errs = line(errs, "uid", string(h.Scope.UID), maxAuthor)
 	errs = append(errs, TextFaults(h.Reason, h.Author)...)
+	errs = line(errs, "credentialID", h.CredentialID, maxCredentialID)
 	if !h.Expires.IsZero() && h.Expires.Before(h.Since) {
 		add("expires", "is before the start of the hold")
 	}
 	return errs
 }
 
-// TextFaults returns everything that is wrong with the reason and author of a hold. Each
-// must be one line of up to 512 bytes.
+// Faults returns everything that is wrong with the texts of the freeze.
+func (f Freeze) Faults() []*FieldError {
+	return line(TextFaults(f.Reason, f.Author), "credentialID", f.CredentialID, maxCredentialID)
+}
+
+// TextFaults returns everything that is wrong with a reason and an author. Each must be one
+// line of up to 512 bytes.
 func TextFaults(reason, author string) []*FieldError {
 	return line(line(nil, "reason", reason, maxReason), "author", author, maxAuthor)
 }

@@ -48,11 +48,11 @@ func reportsTheFaultsOfAHold(t *testing.T) {
 
 // Every hold without faults can be read again.
 func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
-	f.Add("shop", "web", "1", "why", "ann")
-	f.Add("shop", "web", "~", "yes", "2026-11-21")
-	f.Add("1e3", "null", "0x1", "- a: b", "\ufeff")
-	f.Fuzz(func(t *testing.T, namespace, pod, uid, reason, author string) {
-		h := Hold{Kind: Pause, Scope: Scope{Namespace: namespace, Pod: pod, UID: types.UID(uid)}, Reason: reason, Author: author}
+	f.Add("shop", "web", "1", "why", "ann", "JTI=1")
+	f.Add("shop", "web", "~", "yes", "2026-11-21", "")
+	f.Add("1e3", "null", "0x1", "- a: b", "\ufeff", "~")
+	f.Fuzz(func(t *testing.T, namespace, pod, uid, reason, author, credential string) {
+		h := Hold{Kind: Pause, Scope: Scope{Namespace: namespace, Pod: pod, UID: types.UID(uid)}, Reason: reason, Author: author, CredentialID: credential}
 		if len(h.Faults()) > 0 {
 			return
 		}

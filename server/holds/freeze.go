@@ -13,18 +13,19 @@ import (
 
 // Freeze implements the PauseService.
 func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
-	author := access.Author(ctx, request.GetAuthor())
-	if err := faultsError(hold.TextFaults(request.GetReason(), author)); err != nil {
+	freeze := hold.Freeze{Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx)}
+	if err := faultsError(freeze.Faults()); err != nil {
 		return nil, err
 	}
 	if request.GetValidateOnly() {
-		return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(s.config.Store.CheckFreeze(request.GetReason(), author))}, nil
+		freeze = s.config.Store.CheckFreeze(freeze)
+		return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 	}
-	freeze, err := s.config.Store.Freeze(ctx, request.GetReason(), author)
+	freeze, err := s.config.Store.Freeze(ctx, freeze)
 	if err != nil {
 		return nil, storeError(err)
 	}
-	klog.FromContext(ctx).Info("Freeze stored", "caller", access.FromContext(ctx).String(), "author", author, "reason", freeze.Reason)
+	klog.FromContext(ctx).Info("Freeze stored", "caller", access.FromContext(ctx).String(), "author", freeze.Author, "reason", freeze.Reason)
 	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 }
 

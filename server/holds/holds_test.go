@@ -227,12 +227,20 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("resumed %v, %v", resumed, err)
 		}
 	})
-	t.Run("the author is the caller, if it is known", func(t *testing.T) {
+	t.Run("the author is the caller with its credential, if it is known", func(t *testing.T) {
 		s := service(t, "authors")
-		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob"})
+		const credential = "JTI=1"
+		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob", Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {credential}}})
 		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Author: "ann"})
-		if err != nil || paused.GetHold().GetAuthor() != "bob" {
+		if err != nil || paused.GetHold().GetAuthor() != "bob" || paused.GetHold().GetCredentialId() != credential {
 			t.Errorf("paused %v, %v", paused, err)
+		}
+		frozen, err := s.Freeze(ctx, &workloadresizerv1.FreezeRequest{Author: "ann"})
+		if err != nil || frozen.GetFreeze().GetAuthor() != "bob" || frozen.GetFreeze().GetCredentialId() != credential {
+			t.Errorf("froze %v, %v", frozen, err)
+		}
+		if _, err := s.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{}); err != nil {
+			t.Fatal(err)
 		}
 	})
 	t.Run("lists holds only of namespaces that the caller can see", func(t *testing.T) {

@@ -22,7 +22,7 @@ func message(h hold.Hold) *workloadresizerv1.Hold {
 	return &workloadresizerv1.Hold{
 		Kind:  kind,
 		Scope: scopeMessage(h.Scope),
-		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author,
+		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author, CredentialId: h.CredentialID,
 		CreateTime: translate.Timestamp(h.Since), ExpireTime: translate.Timestamp(h.Expires),
 	}
 }

@@ -56,7 +56,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	if err := access.MustSee(s.config.Viewer.View(ctx), scope.Namespace); err != nil {
 		return hold.Hold{}, err
 	}
-	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), Since: time.Now().UTC().Truncate(time.Second)}
+	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx), Since: time.Now().UTC().Truncate(time.Second)}
 	if ttl := request.GetTtl(); ttl != nil {
 		h.Expires = h.Since.Add(ttl.AsDuration())
 	}

@@ -10,5 +10,5 @@ func Freeze(f *hold.Freeze) *workloadresizerv1.Freeze {
 	if f == nil {
 		return nil
 	}
-	return &workloadresizerv1.Freeze{Reason: f.Reason, Author: f.Author, CreateTime: Timestamp(f.Since)}
+	return &workloadresizerv1.Freeze{Reason: f.Reason, Author: f.Author, CredentialId: f.CredentialID, CreateTime: Timestamp(f.Since)}
 }

@@ -98,7 +98,7 @@ func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
 
 var holdColumns = []metav1.TableColumnDefinition{
 	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Since"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
-	print.WideColumn("UID"),
+	print.WideColumn("UID"), print.WideColumn("Credential"),
 }
 
 func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, wide bool) error {
@@ -108,6 +108,7 @@ func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, w
 			orEvery(hold.GetScope().GetNamespace()), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod()), holdKindCell(hold),
 			print.Timestamp(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
 			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.OrAbsent(print.OneLine(hold.GetUid())),
+			print.OrAbsent(print.OneLine(hold.GetCredentialId())),
 		}})
 	}
 	return print.Table(w, p, wide, table)

@@ -161,7 +161,9 @@ type Freeze struct {
 	// caller named in the request; empty if it was frozen with kubectl.
 	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	// When the freeze began.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The credential of the author, as in RatioChange.
+	CredentialId  string `protobuf:"bytes,4,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -217,6 +219,13 @@ func (x *Freeze) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Freeze) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
+	}
+	return ""
+}
+
 // A hold. There is at most one hold of each kind for a scope.
 type Hold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -235,7 +244,9 @@ type Hold struct {
 	// When the hold began.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When the hold expires; absent if it does not expire.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The credential of the author, as in RatioChange.
+	CredentialId  string `protobuf:"bytes,8,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -319,6 +330,13 @@ func (x *Hold) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Hold) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
+	}
+	return ""
+}
+
 var File_workloadresizer_v1_hold_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_hold_proto_rawDesc = "" +
@@ -328,12 +346,13 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\x0eall_namespaces\x18\x01 \x01(\bR\rallNamespaces\x12%\n" +
 	"\tnamespace\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x1a\n" +
 	"\x03pod\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
-	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"u\n" +
+	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"\x9a\x01\n" +
 	"\x06Freeze\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12;\n" +
 	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xa9\x02\n" +
+	"createTime\x12#\n" +
+	"\rcredential_id\x18\x04 \x01(\tR\fcredentialId\"\xce\x02\n" +
 	"\x04Hold\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x123\n" +
 	"\x05scope\x18\x02 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x10\n" +
@@ -343,7 +362,8 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime*Q\n" +
+	"expireTime\x12#\n" +
+	"\rcredential_id\x18\b \x01(\tR\fcredentialId*Q\n" +
 	"\bHoldKind\x12\x19\n" +
 	"\x15HOLD_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11HOLD_KIND_RESTORE\x10\x01\x12\x13\n" +

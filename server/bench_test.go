@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -25,6 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // remembered is a token as long as those of ServiceAccounts.
@@ -32,17 +36,35 @@ var remembered = strings.Repeat("x", 1100)
 
 // BenchmarkGetRatio measures a read through all guards, by a caller whose token and rights
 // are cached.
-func BenchmarkGetRatio(b *testing.B) { serveRatios(b).benchmark(b) }
+func BenchmarkGetRatio(b *testing.B) { serveRatios(b, nil).benchmark(b) }
 
 // BenchmarkBareEcho measures a call in gRPC alone: no interceptors, and a handler that
 // returns its request.
-func BenchmarkBareEcho(b *testing.B) { serveEcho(b).benchmark(b) }
+func BenchmarkBareEcho(b *testing.B) { serveEcho(b, nil).benchmark(b) }
 
 // BenchmarkShareOfBareEcho alternates between both, so that other work on the machine affects
 // both equally. The share is the median over all turns.
 func BenchmarkShareOfBareEcho(b *testing.B) {
+	b.Run("plaintext", func(b *testing.B) { shareOfBareEcho(b, nil) })
+	b.Run("TLS", func(b *testing.B) { shareOfBareEcho(b, serverTLS(b)) })
+}
+
+// serverTLS returns the configuration of a server with a certificate.
+func serverTLS(b *testing.B) *tls.Config {
+	certificate, err := localcluster.ServingCertificate(b.TempDir(), "localhost")
+	if err != nil {
+		b.Fatal(err)
+	}
+	pair, err := tls.LoadX509KeyPair(certificate.CertFile, certificate.KeyFile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}}
+}
+
+func shareOfBareEcho(b *testing.B, encryption *tls.Config) {
 	const calls = 5000
-	ours, bare := serveRatios(b), serveEcho(b)
+	ours, bare := serveRatios(b, encryption), serveEcho(b, encryption)
 	ours.make(b, calls)
 	bare.make(b, calls)
 	var took, tookBare time.Duration
@@ -67,11 +89,12 @@ type calls struct {
 	answer func() proto.Message
 }
 
-func serveRatios(b *testing.B) *calls {
+func serveRatios(b *testing.B, encryption *tls.Config) *calls {
 	servertest.Quiet()
 	client := kubernetes.NewForConfigOrDie(reviewer(b, func(string) {}))
 	r := start(b, setup{server: func(c *Config) {
 		c.Limits.CallsPerSecond, c.Limits.CallBurst = 1e9, 1e9
+		c.TLS = encryption
 		c.Overrides = override.New(client, "a", "overrides")
 		c.Access = access.New(access.Config{
 			Tokens: client.AuthenticationV1().TokenReviews(), Rights: client.AuthorizationV1().SubjectAccessReviews(), Audiences: []string{audience},
@@ -80,7 +103,7 @@ func serveRatios(b *testing.B) *calls {
 	return connect(b, &calls{
 		method: workloadresizerv1.RatioService_GetRatio_FullMethodName, token: "Bearer " + remembered,
 		answer: func() proto.Message { return &workloadresizerv1.GetRatioResponse{} },
-	}, r.server.config.GRPC)
+	}, r.server.config.GRPC, encryption)
 }
 
 // reviewer returns the configuration of an API server that accepts every token and allows
@@ -100,8 +123,12 @@ func reviewer(b testing.TB, asked func(path string)) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-func serveEcho(b *testing.B) *calls {
-	server := grpc.NewServer()
+func serveEcho(b *testing.B, encryption *tls.Config) *calls {
+	var options []grpc.ServerOption
+	if encryption != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(encryption)))
+	}
+	server := grpc.NewServer(options...)
 	server.RegisterService(&grpc.ServiceDesc{ServiceName: "test.Echo", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
 		MethodName: "Echo",
 		Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
@@ -109,14 +136,23 @@ func serveEcho(b *testing.B) *calls {
 			return message, decode(message)
 		},
 	}}}, nil)
-	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, servertest.Serve(b, server))
+	return connect(b, &calls{method: "/test.Echo/Echo", answer: func() proto.Message { return &workloadresizerv1.GetRatioRequest{} }}, servertest.Serve(b, server), encryption)
 }
 
 // connect makes one call on each connection.
-func connect(b *testing.B, c *calls, to net.Listener) *calls {
+func connect(b *testing.B, c *calls, to net.Listener, encryption *tls.Config) *calls {
 	b.Helper()
 	for i := range c.conns {
-		c.conns[i] = servertest.Dial(b, to)
+		transport := insecure.NewCredentials()
+		if encryption != nil {
+			transport = credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
+		}
+		conn, err := grpc.NewClient(to.Addr().String(), grpc.WithTransportCredentials(transport))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = conn.Close() })
+		c.conns[i] = conn
 		if err := c.call(b.Context(), c.conns[i]); err != nil {
 			b.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 	"net/http/pprof"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -18,7 +17,7 @@ func newPprof(guard *access.Access) *http.Server {
 	} {
 		mux.HandleFunc(access.Pprof+path, serve)
 	}
-	return &http.Server{Handler: guard.Guard(access.Pprof, mux), ReadHeaderTimeout: 10 * time.Second}
+	return &http.Server{Handler: guard.Guard(access.Pprof, mux), ReadHeaderTimeout: httpTimeout, MaxHeaderBytes: maxHTTPHeaderBytes}
 }
 
 // servePprof serves profiles in the same way as the API: encrypted if the API is.

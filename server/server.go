@@ -95,7 +95,7 @@ func New(config Config) *Server {
 	})
 	s.register()
 	metrics.InitializeMetrics(s.grpc)
-	s.http = &http.Server{Handler: s.httpHandler(), ReadHeaderTimeout: 10 * time.Second}
+	s.http = newHTTP(s.httpHandler())
 	if config.Pprof != nil {
 		s.pprof = newPprof(config.PprofAccess)
 	}

@@ -38,6 +38,10 @@ func listenSocket(path string) (net.Listener, error) {
 	return &socketListener{listener, lock}, nil
 }
 
+// ownDirectory says what to do about a directory that is not private. It does not say to change
+// its mode: it may be one that others need, such as /tmp.
+const ownDirectory = "use a directory of your own with the mode 0700, or one that does not exist yet, by XDG_RUNTIME_DIR or --grpc-bind-address unix:///PATH"
+
 // checkPrivate returns an error if other users may enter a directory, or own it.
 func checkPrivate(dir string) error {
 	info, err := os.Lstat(dir)
@@ -49,9 +53,9 @@ func checkPrivate(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	case !ok || int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("the directory %s belongs to another user: set XDG_RUNTIME_DIR or --grpc-bind-address to a directory of your own", dir)
+		return fmt.Errorf("the directory %s belongs to another user: %s", dir, ownDirectory)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("other users may enter the directory %s: use another one, or run chmod 700 %s", dir, dir)
+		return fmt.Errorf("other users may enter the directory %s: %s", dir, ownDirectory)
 	}
 	return nil
 }

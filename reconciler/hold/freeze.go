@@ -12,8 +12,8 @@ import (
 const FreezeName = "workload-resizer-freeze"
 
 // Freeze stops all writes to pods, in the whole cluster. It outranks every hold. It has a
-// ConfigMap of its own, whose mere existence with the key frozen is enough, so that it
-// always fits, does not depend on any other content, and can be set with kubectl.
+// ConfigMap of its own, whose existence is enough, so that it always fits, does not depend on
+// any other content, and can be set with kubectl.
 type Freeze struct {
 	// Reason and Author are what the caller gave; they are not verified.
 	Reason, Author string
@@ -32,8 +32,8 @@ const (
 	keySince      = "since"
 )
 
-// frozen and notFrozen are values of keyFrozen. The empty text and a missing key are like
-// notFrozen, and every other value is like frozen: a brake must work despite a typo.
+// frozen and notFrozen are values of keyFrozen. Every other value, and a missing key, is like
+// frozen: a brake must work despite a typo.
 const (
 	frozen    = "true"
 	notFrozen = "false"
@@ -44,8 +44,7 @@ const notShown = "(not shown: it must be one line of up to 512 bytes)"
 
 // freezeIn returns the freeze that the ConfigMap contains; nil if there is none.
 func freezeIn(cm *corev1.ConfigMap) *Freeze {
-	_, unreadable := cm.BinaryData[keyFrozen]
-	if value := cm.Data[keyFrozen]; !unreadable && (value == "" || value == notFrozen) {
+	if cm.Data[keyFrozen] == notFrozen {
 		return nil
 	}
 	f := &Freeze{Reason: shown(cm.Data[keyReason], maxReason), Author: shown(cm.Data[keyAuthor], maxAuthor), CredentialID: shown(cm.Data[keyCredential], maxCredentialID)}

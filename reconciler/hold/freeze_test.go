@@ -32,8 +32,8 @@ func TestFreezeText(t *testing.T) {
 		{"so is a space", map[string]string{"frozen": " "}, nil, &Freeze{Since: began}},
 		{"binary content is frozen", nil, map[string][]byte{"frozen": {0xff}}, &Freeze{Since: began}},
 		{"false is not frozen", map[string]string{"frozen": "false", "reason": "why"}, nil, nil},
-		{"an empty value is not frozen", map[string]string{"frozen": ""}, nil, nil},
-		{"no key is not frozen", map[string]string{"reason": "why"}, nil, nil},
+		{"an empty value is frozen", map[string]string{"frozen": ""}, nil, &Freeze{Since: began}},
+		{"no key is frozen", map[string]string{"reason": "why"}, nil, &Freeze{Reason: "why", Since: began}},
 		{"who, when and why are shown", map[string]string{"frozen": "true", "reason": "why", "author": "ann", "since": "2026-11-21T02:02:03Z"}, nil, &Freeze{Reason: "why", Author: "ann", Since: ends}},
 		{"an unreadable time and text do not matter", map[string]string{"frozen": "true", "reason": "a\nb", "author": strings.Repeat("a", 513), "since": "today"}, nil, &Freeze{Reason: notShown, Author: notShown, Since: began}},
 	} {

@@ -51,6 +51,8 @@ func Read(text []byte, ownerKind string) (*Manifest, error) {
 type reader struct {
 	ownerKind string
 	found     Manifest
+	// structures is how many objects and arrays the decoded objects have.
+	structures int
 }
 
 // header has the fields that identify an object.
@@ -100,15 +102,15 @@ func (r *reader) object(text []byte, inList bool) error {
 		return nil
 	}
 	made := newMaker()
-	if err := decode(text, made); err != nil {
+	if err := r.decode(text, made); err != nil {
 		return fmt.Errorf("%s: %w", &h, err)
 	}
 	return r.add(&h, made)
 }
 
 // decode reads an object. Unknown and duplicate fields are errors.
-func decode(text []byte, into any) error {
-	if err := checkQuantities(text); err != nil {
+func (r *reader) decode(text []byte, into any) error {
+	if err := checkCost(text, &r.structures); err != nil {
 		return err
 	}
 	strict, err := kjson.UnmarshalStrict(text, into)

@@ -34,9 +34,13 @@ type level struct {
 // even if its text has ten bytes.
 const mostContainers = 10_000
 
-// checkQuantities refuses text that would take minutes to parse as a quantity. It keeps
-// nothing of the JSON but where it is in it.
-func checkQuantities(text []byte) error {
+// mostStructures is how many objects and arrays the objects of a manifest may have that are
+// decoded: {} can take 1.5 KB then, and has two bytes.
+const mostStructures = 40_000
+
+// checkCost refuses an object that would take too much memory to decode, or minutes to parse as
+// quantities. structures counts the objects and arrays of the manifest.
+func checkCost(text []byte, structures *int) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	stack := []level{{}}
@@ -56,6 +60,9 @@ func checkQuantities(text []byte) error {
 				continue
 			}
 			at.key = at.object
+			if *structures++; *structures > mostStructures {
+				return fmt.Errorf("the manifest has more than %d objects and lists up to here: split it", mostStructures)
+			}
 			if at.inside++; at.inside > mostContainers && (at.field == "containers" || at.field == "initContainers") {
 				return fmt.Errorf("%s: has more than %d elements", at.field, mostContainers)
 			}

@@ -1,8 +1,11 @@
 package access
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/metadata"
 
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -33,6 +36,11 @@ func TestGlance(t *testing.T) {
 		if known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != "" || err != nil {
 			t.Errorf("got %v, %v", known, err)
 		}
+	})
+	t.Run("refuses large metadata where no credentials are needed", func(t *testing.T) {
+		ctx := metadata.NewIncomingContext(withToken(t.Context(), ""), metadata.Pairs("x", strings.Repeat("y", mostExemptMetadata)))
+		_, err := a.Glance(ctx, healthv1.Health_Watch_FullMethodName)
+		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	})
 	t.Run("lets opaque tokens through as strangers", func(t *testing.T) {
 		if known, err := glance("opaque"); known != "" || err != nil {

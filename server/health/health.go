@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -52,6 +53,9 @@ func (h *Health) Register(r grpc.ServiceRegistrar) {
 	healthv1.RegisterHealthServer(r, knownOnly{h.server, h.config.Services})
 }
 
+// maxServiceName is the maximum length of the name of a service that can be watched, in bytes.
+const maxServiceName = 256
+
 // knownOnly does not remember services that callers make up.
 type knownOnly struct {
 	*health.Server
@@ -62,6 +66,9 @@ type knownOnly struct {
 func (s knownOnly) Watch(request *healthv1.HealthCheckRequest, stream grpc.ServerStreamingServer[healthv1.HealthCheckResponse]) error {
 	if _, known := s.services()[request.GetService()]; known || request.GetService() == "" {
 		return s.Server.Watch(request, stream)
+	}
+	if len(request.GetService()) > maxServiceName {
+		return status.Error(codes.InvalidArgument, "the name of the service is too long")
 	}
 	if err := stream.Send(&healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVICE_UNKNOWN}); err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 )
 
 // checkPlausible returns an error if updates make a ratio implausible and none of them allows
-// it: an update of that node type, or of the baseline that it is compared with. Node types that
-// are implausible already need no confirmation: the updates change nothing for their pods.
+// it: an update of that node type, or of the baseline that it is compared with. What was implausible before, for
+// the same reason, needs no confirmation.
 func (s *Service) checkPlausible(after *ratios.Table, requests []*workloadresizerv1.UpdateRatioRequest, prefix func(int) string) error {
 	before := s.config.Store.Table().Implausible()
 	for _, found := range after.Implausible() {
-		if slices.ContainsFunc(before, func(b ratios.Implausible) bool { return b.Rule == found.Rule && b.NodeType == found.NodeType }) {
+		if slices.ContainsFunc(before, func(b ratios.Implausible) bool { return b == found }) {
 			continue
 		}
 		concerns := func(r *workloadresizerv1.UpdateRatioRequest) bool {

@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -23,6 +25,20 @@ func (v *victim) connect(t *testing.T, n int) {
 			continue // It was displaced.
 		}
 		t.Cleanup(func() { _ = conn.Close() })
+	}
+}
+
+// sendHalfRequests begins HTTP requests with many headers.
+func (v *victim) sendHalfRequests(t *testing.T) {
+	request := "GET /livez HTTP/1.1\n" + strings.Repeat("a:\n", 300_000)
+	for range 300 {
+		conn, err := net.Dial("tcp", v.server.HTTPAddress)
+		if err != nil {
+			continue // It was displaced.
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // The server may stop reading.
+		_, _ = conn.Write([]byte(request))
 	}
 }
 

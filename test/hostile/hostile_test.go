@@ -70,9 +70,11 @@ func TestHostile(t *testing.T) {
 					}
 					connection.header(healthv1.Health_Watch_FullMethodName, "", "")
 					connection.data(uint32(len(request)), request)
+					connection.end()
 				}
 			}
 		}},
+		{"headers of HTTP requests that never end", v.sendHalfRequests},
 		{"manifests of a viewer that never end", func(t *testing.T) { v.sendHalfManifests(t, viewer, 200) }},
 		{"connections without calls", func(t *testing.T) { v.connect(t, 3000) }},
 		{"manifests of a viewer", func(t *testing.T) {

@@ -82,3 +82,6 @@ func (r *raw) data(announced uint32, sent []byte) {
 
 // reset ends the call that was begun last.
 func (r *raw) reset() { _ = r.framer.WriteRSTStream(r.stream-2, http2.ErrCodeCancel) }
+
+// end ends the request of the call that was begun last.
+func (r *raw) end() { _ = r.framer.WriteData(r.stream-2, true, nil) }

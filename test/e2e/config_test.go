@@ -67,12 +67,13 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	// Implausible: only the node type is not used.
 	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 125", 1)))
 	const mistyped = "n4 would be 125 times as fast as n2d for cpu"
-	awaitReadyz(t, s, http.StatusOK, mistyped)
+	const unused = "implausible ratios are not used"
+	awaitReadyz(t, s, http.StatusOK, unused)
 	c.awaitEvent(t, deploy.Namespace, cm.UID, "ImplausibleRatio", mistyped)
 	c.apply(t, deploy.SampleConfig())
 	localcluster.Eventually(t, "the corrected ratio to be used", func() error {
 		_, body, err := s.Readyz(t.Context())
-		if err == nil && strings.Contains(body, mistyped) {
+		if err == nil && strings.Contains(body, unused) {
 			err = fmt.Errorf("/readyz is %q", body)
 		}
 		return err

@@ -7,23 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // documentation runs every command in the "console" blocks of the README and the docs:
 // the lines that begin with "$ ". They are written for the server of make run, so the
-// test starts one at the same socket, and replaces the address of probes. Programs that users have in PATH come from bin.
+// test starts one where resizectl looks for it, and replaces the address of probes. Programs
+// that users have in PATH come from bin.
 func (c *cluster) documentation(t *testing.T) {
-	runtime := t.TempDir()
-	if err := os.Chmod(runtime, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	address, err := client.LocalAddress()
+	runtime, err := os.MkdirTemp("", "e2e-") // The name of a test is too long for the path of a socket.
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	address := "unix://" + filepath.Join(runtime, "workload-resizer.sock")
 	s := c.serveWith(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), GRPCAddress: address}).ready(t)
 	c.awaitSettled(t, s, "") // "plan -A" is one of the commands.
 	root, err := localcluster.Root()
@@ -47,7 +44,7 @@ func (c *cluster) documentation(t *testing.T) {
 				here := strings.ReplaceAll(command, "127.0.0.1:8080", s.HTTPAddress)
 				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
 				cmd.Dir = root
-				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=", "KUBECONFIG="+c.Kubeconfig)
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=", "XDG_RUNTIME_DIR="+runtime, "KUBECONFIG="+c.Kubeconfig)
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}

@@ -1,4 +1,5 @@
-// Command prose extracts the string literals of Go files, so that Vale can check the help,
-// errors and log messages that users read. It knows nothing about what makes text good; the
-// rules are in .vale/styles.
+// Command prose extracts the text of source files without its line breaks, so that Vale can
+// check whole sentences: the comments and string literals of Go files, the comments of proto
+// and YAML files, and Markdown. It knows nothing about what makes text good; the rules are in
+// .vale/styles.
 package main

@@ -8,7 +8,7 @@ import (
 // apart matches lines of Markdown that do not continue a paragraph: empty lines, headings,
 // tables and HTML comments. item matches the start of an item of a list.
 var (
-	apart = regexp.MustCompile("^(#|\\||<!--|\\s*$)")
+	apart = regexp.MustCompile(`^(#|\||<!--|\s*$)`)
 	item  = regexp.MustCompile(`^\s*([-*]|\d+\.) `)
 )
 

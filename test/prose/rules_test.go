@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -83,7 +84,7 @@ func TestRules(t *testing.T) {
 	}
 	// Vale exits with 1 if it finds something.
 	out, err := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "vale"), "--config", filepath.Join(root, ".vale.ini"), "--output=line", "text").Output()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Fatalf("vale: %v\n%s", err, out)
 	}
 	found := map[place]map[string]bool{}

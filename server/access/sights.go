@@ -88,7 +88,7 @@ func (s *sights) look(ctx context.Context, id *identity, namespace string, of pu
 			return sees, nil
 		}
 		if s.reviews == nil {
-			return false, notReady("check the rights of the caller", errNoCluster)
+			return false, noCluster()
 		}
 		ended, first := s.begin(what)
 		if first {

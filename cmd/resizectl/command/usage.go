@@ -29,7 +29,7 @@ func Group(cmd *cobra.Command) {
 }
 
 // Args turns an error of check into a usage error that says what is expected: cobra only
-// counts arguments.
+// counts arguments, or calls them commands.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		_, wanted, takes := strings.Cut(cmd.Use, " ")
@@ -37,10 +37,12 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		case err == nil:
 			return nil
 		case !takes:
-			return UsageErrorf(cmd, "%w", err)
+			return UsageErrorf(cmd, "unexpected argument %q", args[0])
+		case strings.HasPrefix(wanted, "-"):
+			return UsageErrorf(cmd, "unexpected argument %q: expected %s", args[0], wanted)
 		case len(args) == 0:
 			return UsageErrorf(cmd, "missing arguments: expected %s", wanted)
 		}
-		return UsageErrorf(cmd, "%d arguments are too many: expected %s", len(args), wanted)
+		return UsageErrorf(cmd, "too many arguments: expected %s, not %s", wanted, strings.Join(args, " "))
 	}
 }

@@ -45,7 +45,7 @@ func RefusedBecause(err error) string {
 	if missing := missingPerformance(err); missing != "" {
 		return missing + "\n" + BothPerformances
 	}
-	message := methodPath.ReplaceAllString(MessageOf(err), "")
+	message := methodPath.ReplaceAllString(inWordsOfCLI(err), "")
 	if hint, ok := Hints[client.Reason(err)]; ok {
 		message += "\n" + hint
 	}

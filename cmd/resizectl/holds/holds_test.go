@@ -138,14 +138,14 @@ func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 		{"a pause of a workload without pods", &cmdtest.Server{Pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
 		{"a pause of an empty cluster", &cmdtest.Server{Pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
 		{"a pause of restored pods", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
-			"the restore of every pod of the cluster takes precedence; the pause applies when it ends\n"},
+			"the restore of every pod in the cluster takes precedence; the pause applies when it ends\n"},
 		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
 		{"the end of a hold on a deleted pod", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
 		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
 		{"several holds inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
 		{"one hold inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
 		{"a hold of a wider scope", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
-			"these pods are still not resized: the restore of every pod of the cluster stays in effect\n"},
+			"these pods are still not resized: the restore of every pod in the cluster stays in effect\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, tc.server))...)

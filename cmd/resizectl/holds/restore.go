@@ -127,5 +127,13 @@ func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 	if failed {
 		return command.ErrNotRestored
 	}
-	return nil
+	if !done {
+		return nil
+	}
+	until := `"resizectl resume"`
+	if o.ttl > 0 {
+		until += " or the end of --for"
+	}
+	_, err := fmt.Fprintf(o.ErrOut, "%s is restored, and is not resized again until %s\n", print.Scope(o.scope()), until)
+	return err
 }

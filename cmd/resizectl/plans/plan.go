@@ -127,7 +127,7 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := PrintOne(o.Out, o.Painter(), o.Format, plan); err != nil {
+	if err := PrintOne(o.Out, o.Painter(), o.Format, plan, verdict); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {

@@ -26,8 +26,8 @@ type Event[T any] struct {
 	// received; the current state follows, then a bookmark.
 	Reset bool
 	// ResumeToken is where to resume after this event (ResumeFrom). It is empty in a
-	// reset and until the current state is complete: a watch cannot resume from half of
-	// that.
+	// reset and until the current state is complete: a watch cannot resume from part of
+	// the state.
 	ResumeToken string
 	// Response is what the server sent, e.g. a *WatchRatiosResponse; nil in a
 	// reset.
@@ -129,7 +129,7 @@ func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
 }
 
 // goesOn reports whether a watch that err ended can resume: the server or the connection
-// went away, the caller was too slow, or there were too many calls at once. It can also
+// went away, the caller was too slow, or there were too many calls at the same time. It can also
 // resume if the credentials that it began with have expired: there may be new ones by now.
 func goesOn(ctx context.Context, received bool, err error) bool {
 	if ctx.Err() != nil {

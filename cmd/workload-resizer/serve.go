@@ -89,7 +89,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	// Runs only when no other replica waits for the Lease any more.
+	// Runs only when no other replica is waiting for the Lease.
 	defer endTraces(traces)
 	elector, err := newElector(o, clients.leases, replica)
 	if err != nil {

@@ -62,7 +62,7 @@ type sights struct {
 
 	// decisions has sights by attributes.
 	decisions *cache.LRUExpireCache
-	// continued has the time since when decisions count for the next list of a caller whose
+	// continued has the time from which decisions count for the next list of a caller whose
 	// last one was cut off, by the hash of the identity.
 	continued *cache.LRUExpireCache
 }

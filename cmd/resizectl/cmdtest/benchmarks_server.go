@@ -20,7 +20,7 @@ type BenchmarkScript struct {
 	Benchmarks  []*workloadresizerv1.Benchmark
 	feeds       []*workloadresizerv1.Feed
 	suggestions []*workloadresizerv1.Suggestion
-	// Ingested answers IngestSamples; nil stores everything.
+	// Ingested is the response of IngestSamples. If it is nil, the server accepts all samples.
 	Ingested *workloadresizerv1.IngestSamplesResponse
 	// sent are the streams of samples that arrived, each as one message.
 	sent []*workloadresizerv1.IngestSamplesRequest

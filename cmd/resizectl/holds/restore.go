@@ -54,7 +54,7 @@ are restored. The exit code is
   # Restore every pod before you remove workload-resizer from a cluster
   resizectl restore -A --timeout 10m`,
 		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod of the cluster?" })),
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be restored")
 	o.addHoldFlags(cmd)

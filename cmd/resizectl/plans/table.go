@@ -90,7 +90,7 @@ func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, w
 func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.ContainerPlan) []any {
 	current, desired := container.GetCurrent(), container.GetDesired()
 	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
-		// The pod keeps what it has, even if another size would be right.
+		// The pod keeps its size, even if a different size would be right.
 		desired = current
 	}
 	var codes, messages []string

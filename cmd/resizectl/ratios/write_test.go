@@ -113,7 +113,7 @@ func TestRatiosDryRun(t *testing.T) {
 			}
 			server.Impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
 			code, stdout, stderr = program.Shell(t.Context(), append(asked, "--dry-run=server")...)
-			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
+			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get a different size\n") {
 				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
 			}
 		}

@@ -37,7 +37,7 @@ hypervisor took more than 1% of the CPU time or other processes more than 10%.`,
 
   # Append the result to a feed in the samples format:
   workload-resizer bench-node --node-type n4 --output samples.json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(o.complete(), o.validate()); err != nil {
 				return err

@@ -33,7 +33,7 @@ func newServeCommand() *cobra.Command {
 
   # Plan manifests without a cluster, by the configuration in a file:
   workload-resizer serve --standalone --config config.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.complete()
 			if err := errors.Join(o.validate(), o.validateStandalone(cmd.Flags())); err != nil {

@@ -102,14 +102,14 @@ func (o *resumeOptions) run(ctx context.Context) error {
 func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
 	var remarks []string
 	if len(response.GetReleased()) == 0 {
-		what := "restored or paused"
+		what := "restore or pause"
 		switch kinds[o.kind] {
 		case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-			what = "restored"
+			what = "restore"
 		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-			what = "paused"
+			what = "pause"
 		}
-		remarks = append(remarks, "nothing to resume: "+print.Scope(o.scope())+" was not "+what)
+		remarks = append(remarks, "nothing to resume: there is no "+what+" of "+print.Scope(o.scope()))
 	}
 	if n := response.GetNested(); n > 0 {
 		remarks = append(remarks, goesOn(n))

@@ -17,7 +17,7 @@ import (
 
 // Event is one event of a watch.
 type Event[T any] struct {
-	// Type is what happened. It is unspecified if Reset is set.
+	// Type is the type of the event. It is unspecified if Reset is set.
 	Type workloadresizerv1.WatchEventType
 	// Object is the object that the event is about, in its current state or, if it
 	// was deleted, its last; nil in a bookmark and a reset.
@@ -29,7 +29,7 @@ type Event[T any] struct {
 	// reset and until the current state is complete: a watch cannot resume from part of
 	// the state.
 	ResumeToken string
-	// Response is what the server sent, e.g. a *WatchRatiosResponse; nil in a
+	// Response is the server's message, e.g. a *WatchRatiosResponse; nil in a
 	// reset.
 	Response proto.Message
 }
@@ -41,7 +41,7 @@ var watchPauses = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitt
 // errWatchEnded is the error of a stream that the server ended without an error.
 var errWatchEnded = errors.New("the server ended the watch")
 
-// watchResponse is what the responses of all watches have in common.
+// watchResponse has the methods that the responses of all watches share.
 type watchResponse interface {
 	proto.Message
 	GetType() workloadresizerv1.WatchEventType

@@ -42,7 +42,11 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown command of a group", "unknown command \"remove\"\nsee \"resizectl ratios --help\"\n", []string{"ratios", "remove"}},
 		{"nothing to validate", "name the file to check with -f FILE, or -f - for standard input\nsee \"resizectl config validate --help\"\n", []string{"config", "validate"}},
 		{"negative timeout", "--timeout -1s is negative; use 0 for no limit\n", []string{"plan", "--timeout", "-1s"}},
-		{"no such duration", "invalid argument \"soon\" for \"--timeout\" flag: time: invalid duration \"soon\"\nsee \"resizectl plan --help\"\n", []string{"plan", "--timeout", "soon"}},
+		{"no such duration", "invalid argument \"soon\" for \"--timeout\" flag: must be a duration, such as 30s, 5m or 48h\nsee \"resizectl plan --help\"\n", []string{"plan", "--timeout", "soon"}},
+		{"an unknown unit", "invalid argument \"2d\" for \"--for\" flag: must be a duration, such as 30s, 5m or 48h\nsee \"resizectl pause --help\"\n", []string{"pause", "web", "--for", "2d"}},
+		{"no number", "invalid argument \"latest\" for \"--to\" flag: must be a whole number\nsee \"resizectl ratios rollback --help\"\n", []string{"ratios", "rollback", "--to", "latest"}},
+		{"an unknown short flag", "unknown flag: -n\nsee \"resizectl status --help\"\n", []string{"status", "-n", "shop"}},
+		{"a short flag without a value", "flag needs an argument: -f\nsee \"resizectl plan --help\"\n", []string{"plan", "-f"}},
 		{"no port", "server address \"localhost\" is not host:port: address localhost: missing port in address\n" +
 			"the address comes from --server or RESIZECTL_SERVER; to use the server of a cluster instead, set --context or --service\n", []string{"plan", "--server", "localhost"}},
 		{"an address and a cluster", "--server sets the address of a server, and --context selects the server of a cluster: set only one of them\n", []string{"plan", "--server", "a:1", "--context", "b"}},

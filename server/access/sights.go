@@ -25,7 +25,7 @@ const (
 	continueWithin = time.Minute
 )
 
-// purpose is what a decision is needed for.
+// purpose is the kind of call that needs a decision.
 type purpose struct {
 	// unseenFor is the maximum age of the decision that a caller cannot see a namespace. It
 	// affects only reads.

@@ -15,7 +15,7 @@ var (
 	RateLimited         = general(codes.ResourceExhausted, "RATE_LIMITED", "the caller makes more calls than `--max-calls-per-second` allows, or too many unknown tokens come from its network address; a `RetryInfo` states when to try again")
 	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it immediately")
 	TooManyPending      = general(codes.ResourceExhausted, "TOO_MANY_PENDING", "too many calls are waiting for their requests to arrive; a `RetryInfo` states when to try again")
-	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check each of them in the time of the call; call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")
+	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check in the time of the call. Call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")
 	Standalone          = general(codes.FailedPrecondition, "STANDALONE", "the server runs with `--standalone`, and the method needs a cluster").about("server")
 	Internal            = general(codes.Internal, "INTERNAL", "a bug; the log of the server has the details")
 )

@@ -14,7 +14,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// BenchmarkScript is what the scripted server answers about benchmarks.
+// BenchmarkScript has the scripted server's responses about benchmarks.
 type BenchmarkScript struct {
 	// Benchmarks are listed in pages of two.
 	Benchmarks  []*workloadresizerv1.Benchmark

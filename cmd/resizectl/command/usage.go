@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,27 @@ import (
 // UsageErrorf returns an error about a command line, with a pointer to its help.
 func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
+}
+
+// flagTexts replace the parts of errors about flags that are about Go, not about the flag.
+var flagTexts = []struct {
+	found *regexp.Regexp
+	text  string
+}{
+	{regexp.MustCompile(`: time: .*duration.*$`), ": must be a duration, such as 30s, 5m or 48h"},
+	{regexp.MustCompile(`: strconv\.Parse(?:Int|Uint): .*$`), ": must be a whole number"},
+	{regexp.MustCompile(`: strconv\.ParseBool: .*$`), ": must be true or false"},
+	{regexp.MustCompile(`^unknown shorthand flag: '.' in (-\S+)$`), "unknown flag: $1"},
+	{regexp.MustCompile(`^flag needs an argument: '.' in (-\S+)$`), "flag needs an argument: $1"},
+}
+
+// flagError returns the error for an invalid flag.
+func flagError(cmd *cobra.Command, err error) error {
+	message := err.Error()
+	for _, t := range flagTexts {
+		message = t.found.ReplaceAllString(message, t.text)
+	}
+	return UsageErrorf(cmd, "%s", message)
 }
 
 // Group makes cmd show its help if it is called alone, and reject unknown commands: cobra

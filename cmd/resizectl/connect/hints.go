@@ -34,7 +34,7 @@ var Hints = map[string]string{
 	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",
 }
 
-// BothPerformances is what to do about a node type that no source names.
+// BothPerformances is the advice about a node type that no source names.
 const BothPerformances = "set both performances, cpu and memory, as in TYPE=1.08/1.0"
 
 // methodPath matches advice that names an API method, which does not help the user.

@@ -13,7 +13,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// brake is what freeze and unfreeze have in common.
+// brake has the parts that freeze and unfreeze share.
 type brake struct {
 	print.Output
 	command.Confirmation

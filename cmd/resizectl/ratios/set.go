@@ -41,9 +41,9 @@ override is deleted or ends (--for, --until). Values that you
 do not set stay unchanged. If you name several node types, either all of them are
 changed or none.
 
-The command first shows on standard error what would change, and for which pods:
-IMPACT ON counts the pods that would be resized, and VETOED the pods that a check, such
-as the room on their node, keeps from some or all of their new size.
+The command first shows on standard error what would change, and for which pods.
+PODS counts the pods that would be resized. VETOED counts the pods that a check, such
+as the room on their node, keeps from getting some or all of their new size.
 Then it asks for confirmation. If another user changes a ratio in between, nothing
 is changed.
 

@@ -260,7 +260,7 @@ subjects: [{kind: ServiceAccount, name: asker, namespace: %[1]s}]
 		})
 	}
 
-	t.Run("replaces a lost connection by one to another pod", func(t *testing.T) {
+	t.Run("replaces a lost connection with one to another pod", func(t *testing.T) {
 		server, err := DialCluster(t.Context(), c.config)
 		if err != nil {
 			t.Fatal(err)

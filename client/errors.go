@@ -34,9 +34,9 @@ var ErrNoSummary = errors.New("the stream ended without its summary")
 // BrokenStreamError means that a stream broke off after some of its plans had arrived, so
 // that the answer is incomplete.
 type BrokenStreamError struct {
-	// Received is how many plans had arrived.
+	// Received is the number of plans that had arrived.
 	Received int
-	// Err is what ended the stream: a gRPC status error or ErrNoSummary.
+	// Err ended the stream: a gRPC status error or ErrNoSummary.
 	Err error
 }
 

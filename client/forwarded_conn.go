@@ -82,7 +82,7 @@ func (c *forwardedConn) Write(p []byte) (int, error) {
 	return n, c.explain(err)
 }
 
-// explain replaces the error of a closed connection by the one that the node reported,
+// explain replaces the error of a closed connection with the error that the node reported,
 // e.g. that nothing listens on the port.
 func (c *forwardedConn) explain(err error) error {
 	if cause := c.cause.Load(); err != nil && cause != nil {

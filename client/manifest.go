@@ -33,7 +33,7 @@ func PreviewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceCli
 	}
 }
 
-// cut splits a text after a part that is sent in one message. It splits no character, since
+// cut splits text after a part that is sent in one message. It splits no character, since
 // each message must be valid UTF-8.
 func cut(text string) (part, rest string) {
 	if len(text) <= manifestPart {

@@ -17,7 +17,7 @@ import (
 
 // Event is one event of a watch.
 type Event[T any] struct {
-	// Type is what happened. It is unspecified if Reset is set.
+	// Type is the type of the event. It is unspecified if Reset is set.
 	Type workloadresizerv1.WatchEventType
 	// Object is the object that the event is about, in its current state or, if it
 	// was deleted, its last; nil in a bookmark and a reset.
@@ -26,10 +26,10 @@ type Event[T any] struct {
 	// received; the current state follows, then a bookmark.
 	Reset bool
 	// ResumeToken is where to resume after this event (ResumeFrom). It is empty in a
-	// reset and until the current state is complete: a watch cannot resume from half of
-	// that.
+	// reset and until the current state is complete: a watch cannot resume from part of
+	// the state.
 	ResumeToken string
-	// Response is what the server sent, e.g. a *WatchRatiosResponse; nil in a
+	// Response is the server's message, e.g. a *WatchRatiosResponse; nil in a
 	// reset.
 	Response proto.Message
 }
@@ -41,7 +41,7 @@ var watchPauses = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitt
 // errWatchEnded is the error of a stream that the server ended without an error.
 var errWatchEnded = errors.New("the server ended the watch")
 
-// watchResponse is what the responses of all watches have in common.
+// watchResponse has the methods that the responses of all watches share.
 type watchResponse interface {
 	proto.Message
 	GetType() workloadresizerv1.WatchEventType
@@ -129,7 +129,7 @@ func watchOnce[R watchResponse, T any](ctx context.Context, o *watchOptions,
 }
 
 // goesOn reports whether a watch that err ended can resume: the server or the connection
-// went away, the caller was too slow, or there were too many calls at once. It can also
+// went away, the caller was too slow, or there were too many calls at the same time. It can also
 // resume if the credentials that it began with have expired: there may be new ones by now.
 func goesOn(ctx context.Context, received bool, err error) bool {
 	if ctx.Err() != nil {

@@ -243,7 +243,7 @@ func TestAccess(t *testing.T) {
 	t.Run("a client certificate names the user and the groups", g.testCertificates)
 	t.Run("a role in a namespace applies to that namespace", g.testNamespaces)
 	t.Run("resume needs the right to end each kind of hold", g.testResume)
-	t.Run("a granted right takes effect at once, a revoked one within ten seconds", g.testRevocation)
+	t.Run("a granted right takes effect immediately, a revoked one within ten seconds", g.testRevocation)
 	t.Run("a revoked token is accepted for up to ten seconds", g.testRevokedToken)
 	t.Run("a watch ends when its right is revoked", g.testWatchEnds)
 	t.Run("rights in a namespace are checked again", g.testStillAllowed)

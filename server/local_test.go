@@ -47,12 +47,12 @@ func TestCredentialsInPlaintext(t *testing.T) {
 		reason, message string
 	}{
 		{"local callers need no credentials", here, nil, codes.OK, "", ""},
-		{"credentials of local callers are checked", here, []string{"Bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused; try again later"},
+		{"credentials of local callers are checked", here, []string{"Bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "the API server did not report your identity; the server's log has the cause; try again later"},
 		{"malformed credentials are refused", here, []string{"Basic eDp5"}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
 		{"an empty token is refused", here, []string{"Bearer "}, codes.Unauthenticated, "CREDENTIALS_INVALID", `"Bearer TOKEN"`},
 		{"two tokens are refused", here, []string{"Bearer x", "Bearer y"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "must be set once"},
 		{"callers of other machines need credentials", anywhere, nil, codes.Unauthenticated, "CREDENTIALS_MISSING", "authorization: Bearer TOKEN"},
-		{"credentials of other callers are checked", anywhere, []string{"bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "connection refused"},
+		{"credentials of other callers are checked", anywhere, []string{"bearer x"}, codes.Unavailable, "IDENTITY_NOT_READY", "did not report your identity"},
 		{"a server without TokenReviews refuses credentials", alone, []string{"Bearer x"}, codes.Unauthenticated, "CREDENTIALS_INVALID", "call it without credentials"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

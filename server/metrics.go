@@ -50,7 +50,7 @@ type ratioCollector struct {
 
 func newRatioCollector(store *ratios.Store) *ratioCollector {
 	return &ratioCollector{store, prometheus.NewDesc("workload_resizer_ratio",
-		"Performance of a node type in effect, by resource (cpu, memory) and source. Values are meaningful only relative to each other. Does not include the ratios of rules for specific pods.",
+		"Effective performance of a node type, by resource (cpu, memory) and source. Only the proportions between the values are meaningful. Does not include the ratios of rules for specific pods.",
 		[]string{"node_type", "resource", "source"}, nil)}
 }
 

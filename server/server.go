@@ -46,7 +46,7 @@ type Server struct {
 
 	ratios  *ratioservice.Service
 	watches *streams.Watches
-	// previews limits how many previews are planned at once.
+	// previews limits how many previews are planned at the same time.
 	previews *limits.Slots
 }
 

@@ -16,6 +16,11 @@ const unreachableCluster = `{apiVersion: v1, kind: Config, current-context: c,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {}}]}
 `
 
+// undecidedCluster has no current context, and none of its contexts selects a cluster.
+const undecidedCluster = `{apiVersion: v1, kind: Config,
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: d, context: {user: u}}, {name: e, context: {cluster: gone, user: u}}], users: [{name: u, user: {}}]}
+`
+
 func TestConnection(t *testing.T) {
 	t.Run("selects the server", selectsTheServer)
 	t.Run("uses the ServiceAccount of the environment only for clusters", usesTheServiceAccountOfTheEnvironmentOnlyForClusters)
@@ -23,6 +28,7 @@ func TestConnection(t *testing.T) {
 
 func selectsTheServer(t *testing.T) {
 	kubeconfig, none := cmdtest.File(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
+	undecided := cmdtest.File(t, "undecided", []byte(undecidedCluster))
 	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
 	const throughCluster = "get ConfigMap workload-resizer-system/workload-resizer-ca"
 	for _, tc := range []struct {
@@ -40,7 +46,13 @@ func selectsTheServer(t *testing.T) {
 		{"the cluster for kubectl, regardless of the environment", "kubectl-workload_resizer", address, kubeconfig, nil, throughCluster},
 		{"an address for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", address}, ""},
 		{"an address without a server for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", cmdtest.Nobody(t)}, "or set another address with --server\n"},
+		{"an empty address for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", ""}, "--server is empty; set it to an address, or omit it for the server of the cluster\n"},
 		{"no cluster", "kubectl-workload_resizer", "", none, nil, "no kubeconfig with a cluster found"},
+		{"no current context", "resizectl", "", undecided, []string{"--service", "a/b"}, "the kubeconfig has no current context: set --context to one of d, e\n"},
+		{"no current context for kubectl", "kubectl-workload_resizer", "", undecided, nil, "the kubeconfig has no current context: set --context to one of d, e\n"},
+		{"a context of a cluster that is missing", "resizectl", "", undecided, []string{"--context", "e"}, "context \"e\" names the cluster \"gone\", which the kubeconfig does not have\n"},
+		{"a context without a cluster", "resizectl", "", undecided, []string{"--context", "d"}, "context \"d\" names no cluster: set --cluster\n"},
+		{"an empty kubeconfig", "resizectl", "", none, []string{"--kubeconfig", cmdtest.File(t, "empty", nil)}, "empty names no cluster"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_SERVER", tc.server)
@@ -48,7 +60,7 @@ func selectsTheServer(t *testing.T) {
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 			code := run(t.Context(), tc.program, streams, append([]string{"ratios", "list"}, tc.args...))
-			if stderr := errOut.String(); tc.want == "" && code != command.ExitOK || !strings.Contains(stderr, tc.want) {
+			if stderr := errOut.String(); tc.want == "" && code != command.ExitOK || !strings.Contains(stderr, tc.want) || strings.Contains(stderr, "KUBERNETES_MASTER") {
 				t.Errorf("exit %d, stderr\n%s\nwant\n%s", code, stderr, tc.want)
 			}
 		})

@@ -1,5 +1,5 @@
 // Command resizectl shows what workload-resizer knows, does and would do: the performance
-// ratios of the node types, the plans of pods with their reasons, and what was done, also as
+// ratios of the node types, the plans of pods with their reasons, and what was done, including as
 // it happens. It imports measurements, changes ratios after showing what that means, restores
 // and pauses pods, and checks the server's configuration before it is applied.
 //

@@ -31,7 +31,7 @@ func hasHintsOnlyForReasonsThatExist(t *testing.T) {
 // missingField returns the server's error for a performance that no source has.
 func missingField(t *testing.T, field, nodeType string) error {
 	t.Helper()
-	says := `must be set: "` + nodeType + `" has no effective ratio`
+	says := `must be set: node type "` + nodeType + `" has no ratio yet`
 	s, err := status.New(codes.InvalidArgument, field+" "+says).WithDetails(
 		&errdetails.ErrorInfo{Reason: "INVALID_ARGUMENT", Domain: "workload-resizer.io"},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: field, Description: says}}})

@@ -15,8 +15,8 @@ import (
 const globalFlags = `Global Flags:
 {{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}`
 
-// newOptionsCommand returns the command that lists the flags of the root command, and replaces
-// them in the help of all others by a reference to it, as kubectl does.
+// newOptionsCommand returns the command that lists the flags of the root command. In the help of
+// all other commands, a reference to that command replaces these flags, as in kubectl.
 func newOptionsCommand(root *cobra.Command, streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), globalFlags,
 		`Use "{{.Root.CommandPath}} options" for the flags that apply to all commands.`, 1))

@@ -12,8 +12,8 @@ import (
 // commands; on Windows, it ends in .exe.
 const pluginProgram = "kubectl-workload_resizer"
 
-// pluginName is what users write then.
-const pluginName = "kubectl workload_resizer"
+// pluginName is what users write then: kubectl reads _ in the name of the file as -.
+const pluginName = "kubectl workload-resizer"
 
 // textWidth is the width of the help texts.
 const textWidth = 82

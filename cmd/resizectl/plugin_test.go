@@ -32,10 +32,10 @@ func TestPlugin(t *testing.T) {
 				t.Errorf("%s: a line of the help is too long: %s", program, line)
 			}
 		}
-		if _, stderr := as(program, "ratios", "rollback"); !strings.Contains(stderr, `"kubectl workload_resizer ratios history" lists the changes`) {
+		if _, stderr := as(program, "ratios", "rollback"); !strings.Contains(stderr, `"kubectl workload-resizer ratios history" lists the changes`) {
 			t.Errorf("%s: wrong error %q", program, stderr)
 		}
-		if _, stderr := as(program, "paln"); !strings.HasSuffix(stderr, "see \"kubectl workload_resizer --help\"\n") {
+		if _, stderr := as(program, "paln"); !strings.HasSuffix(stderr, "see \"kubectl workload-resizer --help\"\n") {
 			t.Errorf("%s: wrong usage error %q", program, stderr)
 		}
 	}
@@ -57,7 +57,7 @@ func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	server := cmdtest.Writable()
 	server.BenchmarkScript = cmdtest.Measured()
 	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", cmdtest.Serve(t, server)})
-	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload_resizer benchmark accept n4\n") {
+	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload-resizer benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -18,28 +19,38 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
 )
 
-const rootHelp = `resizectl shows what workload-resizer does with the pods of a cluster, and why.
+const rootHelp = `resizectl shows what workload-resizer does with the pods in a cluster, and why.
 
 Requests are written for one kind of machine, the baseline. On a node that is
 faster or slower, a pod needs less or more for the same work. workload-resizer
 resizes the requests of running pods, without a restart, by the performance ratio
 of their node's type to the baseline.
 
-These commands make changes: restore, pause, resume, ratios set, ratios delete,
+These commands make changes: restore, pause, resume, freeze, unfreeze, ratios set, ratios delete,
 ratios rollback, benchmark import and benchmark accept. All other commands only
 read.
 
-By default, resizectl calls the server on this machine, or at the address in
---server. If you set --kubeconfig, --context, --cluster, --user, --service,
---service-account-token or --token-audience, it calls the server of that cluster
-instead, through the API server and as that user. As a kubectl plugin (kubectl
-workload_resizer), it always calls the server of the cluster, unless you set
---server.
+%s
 
-A connection that leaves this machine is encrypted. You authenticate as the user
-of the kubeconfig, or with a token (--token-file, RESIZECTL_TOKEN), a client
+A connection that leaves this machine is encrypted, unless you set --plaintext. The
+server of a cluster sees you as the user of the kubeconfig; a server at an address
+gets no credentials by default. You can also authenticate with a token (--token-file, RESIZECTL_TOKEN), a client
 certificate (--client-certificate, --client-key) or a ServiceAccount
 (--service-account-token, RESIZECTL_SERVICE_ACCOUNT).`
+
+// calls is the part of rootHelp about the server that is called, callsAsPlugin its text for the
+// kubectl plugin.
+const (
+	calls = `By default, resizectl calls your own server on this machine, or the server at the
+address in --server. If you set --kubeconfig, --context, --cluster, --user,
+--service, --service-account-token or --token-audience, it calls the server of that
+cluster instead, through the API server and as that user. As a kubectl plugin
+(kubectl workload-resizer), it always calls the server of the cluster, unless you
+set --server.`
+	callsAsPlugin = `resizectl calls the server of the cluster that the kubeconfig selects, through the
+API server and as its user (--kubeconfig, --context, --cluster, --user, --service),
+or the server at the address in --server.`
+)
 
 const rootExamples = `  # Show whether the server is healthy
   resizectl status
@@ -53,7 +64,7 @@ const rootExamples = `  # Show whether the server is healthy
   # Show what would be resized in the whole cluster
   resizectl plan -A
 
-  # Explain why a pod was (not) resized
+  # Explain why a pod was or was not resized
   resizectl explain web-6d4cf56db6-x2x7p -n shop
 
   # Show what would change if n4 were 1.08 times as fast as the baseline
@@ -87,8 +98,11 @@ func run(ctx context.Context, program string, streams genericiooptions.IOStreams
 
 func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, plugin bool) *cobra.Command {
 	root := command.NewRoot(streams)
-	root.Short = "Show what workload-resizer does with the pods of a cluster, and why"
-	root.Long, root.Example = rootHelp, rootExamples
+	root.Short = "Show what workload-resizer does with the pods in a cluster, and why"
+	root.Long, root.Example = fmt.Sprintf(rootHelp, calls), rootExamples
+	if plugin {
+		root.Long = fmt.Sprintf(rootHelp, callsAsPlugin)
+	}
 
 	server := connect.New(root.PersistentFlags(), streams.ErrOut, versionText(), plugin)
 	command.AddColorFlag(root, color)

@@ -61,7 +61,8 @@ func TestWatch(t *testing.T) {
 	t.Run("ends if it cannot resume", endsIfItCannotResume)
 	t.Run("fails if the watch cannot be written", failsIfTheWatchCannotBeWritten)
 	t.Run("ends on an interrupt", endsOnAnInterrupt)
-	t.Run("ends after the timeout", endsAfterTheTimeout)
+	t.Run("ends after the timeout, which is no error", endsAfterTheTimeoutWhichIsNoError)
+	t.Run("fails if the current state takes longer than the timeout", failsIfTheCurrentStateTakesLongerThanTheTimeout)
 }
 
 // The current state is printed again, without deleted objects: readers of the events must
@@ -118,7 +119,18 @@ func endsOnAnInterrupt(t *testing.T) {
 	}
 }
 
-func endsAfterTheTimeout(t *testing.T) {
+func endsAfterTheTimeoutWhichIsNoError(t *testing.T) {
+	for _, args := range [][]string{{"ratios", "watch"}, {"ratios", "list", "-w"}} {
+		server := &cmdtest.Server{}
+		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()}}
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "2s", "--server", cmdtest.Serve(t, server))...)
+		if code != command.ExitOK || !strings.Contains(stdout, "c3 ") || stderr != "" {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+func failsIfTheCurrentStateTakesLongerThanTheTimeout(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true})
 		code, _, stderr := program.Shell(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)

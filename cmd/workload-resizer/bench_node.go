@@ -30,14 +30,14 @@ several kernels that compute as servers do, and the throughput of memory.
 Scores count CPU time, not wall-clock time: work per second of thread run time,
 multiplied by the number of vCPUs. With a CPU quota, a run takes longer and fewer
 kernels fit into it, but only memory scores change. A run is discarded if CPU
-pressure was above 10 % before it. It is also discarded if, during the run, the
-hypervisor took more than 1 % of the CPU time or other processes more than 10 %.`,
+pressure was above 10% before it. It is also discarded if, during the run, the
+hypervisor took more than 1% of the CPU time or other processes more than 10%.`,
 		Example: `  # See how fast this machine is:
   workload-resizer bench-node
 
   # Append the result to a feed in the samples format:
   workload-resizer bench-node --node-type n4 --output samples.json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(o.complete(), o.validate()); err != nil {
 				return err

@@ -39,7 +39,7 @@ func (o *benchNodeOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.every, "every", 0, "keep running, and check the node briefly once per period (at least 1h); 0 measures once and exits")
 	flags.StringVar(&o.stateFile, "state-file", "", "file that records, with --every, what was measured and when, so that a restart does not measure it again")
 	flags.BoolVar(&o.labelNode, "label-node", false, "write the CPU model to the node's label workload-resizer.io/cpu-model")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster, for --label-node (default: the cluster that the process runs in)")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the cluster, for --label-node; its current context is used (default: the cluster that the process runs in)")
 }
 
 // leastPeriod is the minimum of --every, so that a node is not measured all the time.

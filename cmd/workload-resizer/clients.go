@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,6 +75,9 @@ func jsonOnly(config *rest.Config) *rest.Config {
 
 func restConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig != "" {
+		if err := usable(kubeconfig); err != nil {
+			return nil, fmt.Errorf("--kubeconfig %s %w", kubeconfig, err)
+		}
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 		if err != nil {
 			return nil, fmt.Errorf("--kubeconfig: %w", err)
@@ -85,4 +89,25 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("not running in a cluster; name one with --kubeconfig: %w", err)
 	}
 	return config, nil
+}
+
+// usable returns an error if the current context of a kubeconfig selects no cluster. client-go
+// would then advise a variable that only kubectl reads.
+func usable(path string) error {
+	kubeconfig, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		return fmt.Errorf("is not a kubeconfig: %w", err)
+	}
+	context, ok := kubeconfig.Contexts[kubeconfig.CurrentContext]
+	switch {
+	case len(kubeconfig.Clusters) == 0:
+		return errors.New("names no cluster")
+	case kubeconfig.CurrentContext == "":
+		return fmt.Errorf("has no current context: select one with kubectl --kubeconfig %s config use-context NAME", path)
+	case !ok:
+		return fmt.Errorf("has no context %q, which is its current one", kubeconfig.CurrentContext)
+	case kubeconfig.Clusters[context.Cluster] == nil:
+		return fmt.Errorf("has no cluster %q, which its current context %q names", context.Cluster, kubeconfig.CurrentContext)
+	}
+	return nil
 }

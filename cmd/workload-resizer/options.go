@@ -61,11 +61,11 @@ type options struct {
 }
 
 // maxVerbosity is the highest level of the log. From level 8 on, client-go logs the bodies of
-// requests, and those of TokenReviews are tokens.
+// requests, and the bodies of TokenReviews contain tokens.
 const maxVerbosity = 6
 
 func (o *options) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file of the cluster (default: the cluster that the process runs in)")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the cluster, whose current context is used (default: the cluster that the process runs in)")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
 	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, highest precedence first")
@@ -74,32 +74,32 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
 	flags.StringVar(&o.freezeName, "freeze-name", hold.FreezeName, "name of the ConfigMap that freezes the cluster while it exists, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
-	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized")
+	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized, as in manifests, such as ReplicaSet")
 	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod. The server reads their metadata and needs the right to list and watch each of them")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
-	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do with a container's cpu or memory that another actor set: leave it, adopt it (it is right for this node; later changes start from it) or override it")
-	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 is no limit")
-	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS, the host must be a loopback address, where every user of this machine may do everything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
+	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
+	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 means no limit")
+	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS or --insecure-plaintext, the host must be a loopback address, where any program on this machine can do anything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
 	o.selfSigned.addTo(flags)
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the certificate authorities for client certificates, which name users as the API server's do; without it, callers need tokens")
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
-	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API without TLS, where something else encrypts the traffic; callers need tokens")
+	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API and read profiles without TLS, where something else encrypts the traffic. Callers need tokens, except at a loopback address or Unix socket: anyone who reaches these, even through a proxy, can do anything")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
 	flags.BoolVar(&o.metricsAuthorized, "metrics-authorization", false, "require a token with the right to get /metrics from callers of /metrics")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS, it must be a loopback address; empty serves none")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS or --insecure-plaintext, it must be a loopback address; empty serves none")
 	o.tracing.addTo(flags)
 	o.limits = limits.Default
-	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 is no limit")
+	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 means no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "API calls that one caller may make in a burst")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at once, for all callers together; one caller may run half as many, and one credential of a shared account half of these; 0 is no limit")
-	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at once, half of them with one credential of a shared account; 0 is no limit")
-	flags.IntVar(&o.limits.Connections, "max-connections", o.limits.Connections, "connections to the API, and to the probes and metrics, that may be open at once, a quarter of them from unknown callers; 0 is no limit")
-	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at once; 0 is no limit")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at the same time, for all callers together; one caller may run half as many, and one credential of a shared account half of these; 0 means no limit")
+	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at the same time, half of them with one credential of a shared account; 0 means no limit")
+	flags.IntVar(&o.limits.Connections, "max-connections", o.limits.Connections, "connections that may be open at the same time to the API, and as many to the probes and metrics, and to the profiles; at most a quarter from unknown callers; 0 means no limit")
+	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at the same time; 0 means no limit")
 	flags.BoolVar(&o.reflection, "grpc-reflection", true, "let callers discover the API by reflection, as grpcurl does")
 	flags.BoolVar(&o.channelz, "grpc-channelz", false, "let callers inspect the server's connections (channelz)")
-	flags.IntVar(&o.workers, "workers", 16, "how many pods are processed at once")
+	flags.IntVar(&o.workers, "workers", 16, "number of pods to process at the same time")
 	flags.Float32Var(&o.qps, "kube-api-qps", 100, "requests per second to the API server, on average")
 	flags.IntVar(&o.burst, "kube-api-burst", 200, "requests to the API server in a burst")
 	flags.BoolVar(&o.events, "events", true, "create events on pods and on rejected ConfigMaps; with false, only the log, the metrics and the API report these")
@@ -108,7 +108,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.standalone, "standalone", false, "run without a cluster: serve the ratios of --config and plan manifests")
 	flags.StringVar(&o.config, "config", "", "file with the ratios, for --standalone; read again when it changes")
 	flags.StringVar(&o.logFormat, "log-format", "text", "format of the log: text or json")
-	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "log verbosity: 0, 1 (also each call and conflict) or 2 (also each skipped pod and each resize that a node completed)")
+	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "log verbosity: 0, 1 (adds each call and conflict) or 2 (adds each skipped pod and each resize that a node completed)")
 }
 
 // complete sets the defaults that depend on other flags.

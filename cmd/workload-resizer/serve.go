@@ -33,7 +33,7 @@ func newServeCommand() *cobra.Command {
 
   # Plan manifests without a cluster, by the configuration in a file:
   workload-resizer serve --standalone --config config.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.complete()
 			if err := errors.Join(o.validate(), o.validateStandalone(cmd.Flags())); err != nil {
@@ -89,7 +89,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	// Runs only when no other replica waits for the Lease any more.
+	// Runs only when no other replica is waiting for the Lease.
 	defer endTraces(traces)
 	elector, err := newElector(o, clients.leases, replica)
 	if err != nil {

@@ -35,7 +35,7 @@ func (o *selfSignedOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "DNS names that callers use for the server (default: workload-resizer.NAMESPACE.svc, which resizectl and node agents rely on, and workload-resizer.NAMESPACE.svc.cluster.local)")
 }
 
-// complete sets the default DNS names, those of the Service in the namespace.
+// complete sets the default DNS names, the names of the Service in the namespace.
 func (o *selfSignedOptions) complete(namespace string) {
 	if len(o.dnsNames) == 0 {
 		host := "workload-resizer." + namespace + ".svc"

@@ -84,7 +84,7 @@ func calmly(logger klog.Logger, endpoint string) otel.ErrorHandlerFunc {
 	now := rate.Sometimes{First: 1, Interval: time.Minute}
 	return func(err error) {
 		now.Do(func() {
-			logger.Info("Traces not sent, some may be lost; nothing else depends on them", "endpoint", endpoint, "err", err.Error())
+			logger.Info("Traces not sent; some may be lost; nothing else depends on them", "endpoint", endpoint, "err", err.Error())
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -135,7 +136,14 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.cause, p.stack) }
 
 // notReady returns the error for an API server that does not report who the caller is, or
-// what it may do.
-func notReady(attempt string, err error) error {
-	return rpcerror.New(rpcerror.IdentityNotReady, fmt.Sprintf("%s: %v; try again later", attempt, err))
+// what it may do. The cause is only logged: it contains the address of the API server, and
+// the caller may be a stranger.
+func notReady(ctx context.Context, asked string, cause error) error {
+	if !errors.Is(cause, context.Canceled) {
+		klog.FromContext(ctx).Error(cause, "API server did not report the "+asked+" of a caller")
+	}
+	return rpcerror.New(rpcerror.IdentityNotReady, "the API server did not report your "+asked+"; the server's log has the cause; try again later")
 }
+
+// noCluster returns the error for credentials that a standalone server cannot check.
+func noCluster() error { return rpcerror.New(rpcerror.IdentityNotReady, errNoCluster.Error()) }

@@ -39,7 +39,7 @@ type Issuer struct {
 	stale chan struct{}
 }
 
-// published is what an API server says about the tokens that it issues.
+// published has the issuer and the keys of the tokens that an API server issues.
 type published struct {
 	issuer string
 	keys   jose.JSONWebKeySet

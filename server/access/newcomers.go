@@ -18,8 +18,8 @@ import (
 
 const (
 	// newPerSecond is how many tokens that were not recently good are reviewed per second and
-	// place, and newBurst how many at once. A proxy is one place for all callers behind it:
-	// after a restart of the server, hundreds of programs connect at once, and one review per
+	// place, and newBurst how many in a burst. A proxy is one place for all callers behind it:
+	// after a restart of the server, hundreds of programs connect at the same time, and one review per
 	// token is enough for ten minutes.
 	newPerSecond = 20
 	newBurst     = 300

@@ -34,6 +34,8 @@ func (r Right) Role() string {
 		return "workload-resizer-metrics"
 	case r.Resource == "restores" || r.Resource == "debug" || r.Resource == "freezes" && r.Verb != "get":
 		return "workload-resizer-admin"
+	case r.Resource == "samples":
+		return "workload-resizer-agent"
 	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
 		// Plans only use what viewers can read, whatever the verb.
 		return "workload-resizer-viewer"
@@ -65,7 +67,7 @@ func (a *Access) require(ctx context.Context, id *identity, right Right, namespa
 }
 
 // allowed asks the API server, unless it recently allowed the same. Denials are not cached,
-// so that a newly granted right takes effect at once.
+// so that a newly granted right takes effect immediately.
 func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bool, error) {
 	if id.Local {
 		return true, nil
@@ -77,12 +79,12 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		return true, nil
 	}
 	if a.config.Rights == nil {
-		return false, notReady("check the rights of the caller", errNoCluster)
+		return false, noCluster()
 	}
 	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
 		leave, err := a.turns.take(ctx, id.Key())
 		if err != nil {
-			return nil, notReady("check the rights of the caller", err)
+			return nil, notReady(ctx, "rights", err)
 		}
 		defer leave()
 		allowed, err := ask(ctx, a.config.Rights, &id.Caller, what)
@@ -104,7 +106,7 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 func ask(ctx context.Context, reviews authorizationclient.SubjectAccessReviewInterface, c *Caller, what attributes) (bool, error) {
 	review, err := reviews.Create(ctx, question(c, what), metav1.CreateOptions{})
 	if err != nil {
-		return false, notReady("check the rights of the caller with the API server", err)
+		return false, notReady(ctx, "rights", err)
 	}
 	return review.Status.Allowed && !review.Status.Denied, nil
 }

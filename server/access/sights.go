@@ -25,7 +25,7 @@ const (
 	continueWithin = time.Minute
 )
 
-// purpose is what a decision is needed for.
+// purpose is the kind of call that needs a decision.
 type purpose struct {
 	// unseenFor is the maximum age of the decision that a caller cannot see a namespace. It
 	// affects only reads.
@@ -62,7 +62,7 @@ type sights struct {
 
 	// decisions has sights by attributes.
 	decisions *cache.LRUExpireCache
-	// continued has the time since when decisions count for the next list of a caller whose
+	// continued has the time from which decisions count for the next list of a caller whose
 	// last one was cut off, by the hash of the identity.
 	continued *cache.LRUExpireCache
 }
@@ -88,7 +88,7 @@ func (s *sights) look(ctx context.Context, id *identity, namespace string, of pu
 			return sees, nil
 		}
 		if s.reviews == nil {
-			return false, notReady("check the rights of the caller", errNoCluster)
+			return false, noCluster()
 		}
 		ended, first := s.begin(what)
 		if first {

@@ -176,7 +176,7 @@ func aListCachesForAMinuteWhatACallerCannotSee(t *testing.T) {
 		return to.Namespace == "shop", nil
 	}
 	check(0, time.Minute)
-	// Who asks for the namespace sees at once that it is visible now, also in lists.
+	// A caller that names the namespace sees immediately that it is visible now, even in lists.
 	if sees, err := a.View(ctx).Sees("shop"); err != nil || !sees {
 		t.Error(sees, err)
 	}

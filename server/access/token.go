@@ -76,7 +76,7 @@ func (a *Access) reviewToken(ctx context.Context, reviews authenticationclient.T
 	question := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: a.config.Audiences}}
 	review, err := reviews.Create(ctx, question, metav1.CreateOptions{})
 	if err != nil {
-		return verdict{}, notReady("review the token with the API server", err)
+		return verdict{}, notReady(ctx, "identity", err)
 	}
 	status := review.Status
 	// Without audiences in the answer, the token is only for the API server.

@@ -27,9 +27,9 @@ const (
 	ingestTime = 10 * time.Minute
 )
 
-// IngestSamples implements the BenchmarkService.
+// IngestSamples implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) IngestSamples(stream grpc.ClientStreamingServer[workloadresizerv1.IngestSamplesRequest, workloadresizerv1.IngestSamplesResponse]) error {
-	// Not view: with a stream per node, it would create as many views at once.
+	// Not view: with a stream per node, it would create as many views at the same time.
 	if err := s.ready(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // defaultBenchmarks is the page size if the request does not set one.
 const defaultBenchmarks = 500
 
-// ListBenchmarks implements the BenchmarkService.
+// ListBenchmarks implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.ListBenchmarksRequest) (*workloadresizerv1.ListBenchmarksResponse, error) {
 	view, err := s.view()
 	if err != nil {

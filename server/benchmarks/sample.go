@@ -133,7 +133,7 @@ func faultOf(faults []sample.Fault) *sampleFault {
 	return invalidSample("", "%s", strings.Join(messages, "; "))
 }
 
-// clip truncates a text to a number of bytes.
+// clip truncates text to a number of bytes.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

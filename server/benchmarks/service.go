@@ -102,7 +102,7 @@ func (s *Service) ready() error {
 	return nil
 }
 
-// ListFeeds implements the BenchmarkService.
+// ListFeeds implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) ListFeeds(context.Context, *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
 	if err := s.ready(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// ListSuggestions implements the BenchmarkService.
+// ListSuggestions implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) ListSuggestions(context.Context, *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
 	from, err := s.suggester()
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Service) ListSuggestions(context.Context, *workloadresizerv1.ListSugges
 	return response, nil
 }
 
-// GetSuggestion implements the BenchmarkService.
+// GetSuggestion implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
 	from, err := s.suggester()
 	if err != nil {

@@ -42,7 +42,7 @@ type Change[T any] struct {
 // Log has the current state of items of one kind, and their recent changes. All methods are
 // safe for concurrent use.
 type Log[T any] struct {
-	// epoch distinguishes this log from all others, including those of other processes.
+	// epoch distinguishes this log from all others, including the logs of other processes.
 	epoch uint64
 
 	// ring has the entry with number n at n modulo its length. It is read without a lock, so
@@ -75,7 +75,7 @@ func New[T any](capacity int) *Log[T] {
 	return l
 }
 
-// Update applies changes. Readers see all of them at once. Update determines whether an item
+// Update applies changes. Readers see all of them together. Update determines whether an item
 // is new; deleting an item that does not exist causes no event.
 func (l *Log[T]) Update(changes ...Change[T]) {
 	l.mu.Lock()

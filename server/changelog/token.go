@@ -9,7 +9,7 @@ import (
 
 // Errors for tokens.
 var (
-	// ErrMalformed is the error for a text that is not a token, or not a token of this scope.
+	// ErrMalformed is the error for a string that is not a token, or not a token of this scope.
 	ErrMalformed = errors.New("not a token for this watch")
 	// ErrExpired is the error for a token of another log, or whose next event is no longer
 	// kept.

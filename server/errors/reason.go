@@ -13,7 +13,7 @@ type Reason struct {
 	code    codes.Code
 	general bool
 	meaning string
-	// subject is what fails a precondition; empty for other codes.
+	// subject names the thing that fails a precondition; empty for other codes.
 	subject string
 }
 

@@ -13,9 +13,9 @@ var (
 	NotAuthorized       = general(codes.PermissionDenied, "NOT_AUTHORIZED", "the caller does not have the right to do this; the message names the right, the namespace, and a role that has the right")
 	MethodNotAuthorized = general(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "a bug: no caller has the right to call the method")
 	RateLimited         = general(codes.ResourceExhausted, "RATE_LIMITED", "the caller makes more calls than `--max-calls-per-second` allows, or too many unknown tokens come from its network address; a `RetryInfo` states when to try again")
-	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it at once")
+	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it immediately")
 	TooManyPending      = general(codes.ResourceExhausted, "TOO_MANY_PENDING", "too many calls are waiting for their requests to arrive; a `RetryInfo` states when to try again")
-	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check each of them in the time of the call; call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")
+	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check in the time of the call. Call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")
 	Standalone          = general(codes.FailedPrecondition, "STANDALONE", "the server runs with `--standalone`, and the method needs a cluster").about("server")
 	Internal            = general(codes.Internal, "INTERNAL", "a bug; the log of the server has the details")
 )
@@ -43,10 +43,10 @@ var (
 // Reasons why holds cannot be read, created or ended.
 var (
 	HoldsNotReady    = of(codes.Unavailable, "HOLDS_NOT_READY", "holds or the freeze cannot be read or written now; the message states why")
-	HoldsMissing     = of(codes.FailedPrecondition, "HOLDS_MISSING", "the ConfigMap for holds does not exist; `deploy/base` creates it").about("holds")
+	HoldsMissing     = of(codes.FailedPrecondition, "HOLDS_MISSING", "the ConfigMap for holds does not exist; your manifests create it (`deploy/base`, any overlay, the chart)").about("holds")
 	HoldsInvalid     = of(codes.FailedPrecondition, "HOLDS_INVALID", "the content of that ConfigMap is invalid, and the server does not overwrite it").about("holds")
 	HoldsRefused     = of(codes.FailedPrecondition, "HOLDS_REFUSED", "the API server refuses to change that ConfigMap, or the one for the freeze; the message states why").about("holds")
-	TooManyHolds     = of(codes.ResourceExhausted, "TOO_MANY_HOLDS", "there is no room for another hold; hold namespaces instead of pods")
+	TooManyHolds     = of(codes.ResourceExhausted, "TOO_MANY_HOLDS", "there is no room for another hold; pause or restore namespaces instead of single pods")
 	HeldByWiderScope = of(codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pods to resume have no hold of their own, but a wider hold covers them; the message names it").about("scope")
 	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run` and stores no holds, freezes, overrides or samples").about("server")
 )
@@ -55,7 +55,7 @@ var (
 var (
 	OverridesDisabled = of(codes.FailedPrecondition, "OVERRIDES_DISABLED", "the server runs without the source `override` (`--ratio-sources`)").about("server")
 	OverridesNotReady = of(codes.Unavailable, "OVERRIDES_NOT_READY", "overrides cannot be read or written now; the message states why")
-	OverridesMissing  = of(codes.FailedPrecondition, "OVERRIDES_MISSING", "the ConfigMap for overrides does not exist; `deploy/base` creates it").about("overrides")
+	OverridesMissing  = of(codes.FailedPrecondition, "OVERRIDES_MISSING", "the ConfigMap for overrides does not exist; your manifests create it (`deploy/base`, any overlay, the chart)").about("overrides")
 	OverridesInvalid  = of(codes.FailedPrecondition, "OVERRIDES_INVALID", "the content of that ConfigMap is invalid, and the server does not overwrite it").about("overrides")
 	OverridesRefused  = of(codes.FailedPrecondition, "OVERRIDES_REFUSED", "the API server refuses to change that ConfigMap; the message states why").about("overrides")
 	TooManyOverrides  = of(codes.ResourceExhausted, "TOO_MANY_OVERRIDES", "there is no room for another override; move permanent overrides to the configuration")

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Freeze implements the PauseService.
+// Freeze implements workloadresizerv1.PauseServiceServer.
 func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
 	freeze := hold.Freeze{Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx)}
 	if err := faultsError(freeze.Faults()); err != nil {
@@ -29,7 +29,7 @@ func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeR
 	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 }
 
-// Unfreeze implements the PauseService.
+// Unfreeze implements workloadresizerv1.PauseServiceServer.
 func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.UnfreezeRequest) (*workloadresizerv1.UnfreezeResponse, error) {
 	author := access.Author(ctx, request.GetAuthor())
 	if err := faultsError(hold.TextFaults(request.GetReason(), author)); err != nil {
@@ -49,7 +49,7 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }
 
-// GetFreeze implements the PauseService.
+// GetFreeze implements workloadresizerv1.PauseServiceServer.
 func (s *Service) GetFreeze(context.Context, *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
 	freeze, err := s.config.Store.Frozen()
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Service) table() (*hold.Table, error) {
 	return table, nil
 }
 
-// ListHolds implements the PauseService.
+// ListHolds implements workloadresizerv1.PauseServiceServer.
 func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
 	view, namespace := s.config.Viewer.View(ctx), request.GetNamespace()
 	if err := access.MustSee(view, namespace); err != nil {
@@ -46,7 +46,7 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	return response, nil
 }
 
-// seen returns the holds that the caller can see: those of the cluster, and those of
+// seen returns the holds that the caller can see: the holds of the cluster and of
 // namespaces whose pods it can see.
 func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
 	namespaces := sets.New[string]()

@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Restore implements a method of the ResizeService.
+// Restore implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	h, err := s.put(ctx, hold.Restore, request)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.Restor
 	return &workloadresizerv1.RestoreResponse{Hold: message(h), Pods: s.count(h.Scope)}, nil
 }
 
-// Pause implements the PauseService.
+// Pause implements workloadresizerv1.PauseServiceServer.
 func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
 	h, err := s.put(ctx, hold.Pause, request)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Resume implements the PauseService.
+// Resume implements workloadresizerv1.PauseServiceServer.
 func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
 	scope, err := scopeOf(request.GetScope())
 	if err != nil {

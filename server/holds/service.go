@@ -24,7 +24,7 @@ type Config struct {
 	Rights Rights
 }
 
-// Pods gives access to the pods that exist now. Its errors are those of a preview.
+// Pods gives access to the pods that exist now. Its errors are the errors of a preview.
 type Pods interface {
 	UID(types.NamespacedName) (types.UID, error)
 	// Workloads returns the known workloads of a pod, the narrowest first.

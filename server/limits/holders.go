@@ -7,7 +7,7 @@ type holder struct{ name, credential string }
 // holders counts what is held, both by accounts and by their credentials.
 type holders map[holder]int
 
-// add counts what a holder takes, or gives back if by is negative.
+// add counts the slots that a holder takes or, if by is negative, releases.
 func (h holders) add(of holder, by int) {
 	h.count(holder{name: of.name}, by)
 	if of.credential != "" {

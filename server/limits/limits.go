@@ -5,11 +5,11 @@ import "math"
 // Limits are the limits for callers. 0 means no limit.
 type Limits struct {
 	// CallsPerSecond is how many calls one caller may begin per second on average, and
-	// CallBurst how many at once. Local callers have no such limit. Callers that are bound to
+	// CallBurst how many in a burst. Local callers have no such limit. Callers that are bound to
 	// a node are limited per node, because all node agents have the same account.
 	CallsPerSecond float64
 	CallBurst      int
-	// Previews is how many streams of plans and manifests may be processed at once for all
+	// Previews is how many streams of plans and manifests may be processed at the same time for all
 	// callers, and for one caller half as many. The same limit applies separately to ratio
 	// changes that are only validated.
 	Previews int

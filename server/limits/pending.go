@@ -21,7 +21,7 @@ const (
 	// up to MessageBytes.
 	mostPending = 4096
 	// mostPendingStrangers is how many of them may be calls of strangers, and
-	// mostPendingPerCaller how many those of one caller.
+	// mostPendingPerCaller how many of them one caller may have.
 	mostPendingStrangers = mostPending / 16
 	mostPendingPerCaller = mostPending / 4
 	// sweepEvery is how often calls are canceled whose first message is late.
@@ -50,7 +50,7 @@ func NewPending() *Pending {
 
 // errLate and errDisplaced are why calls end whose first message does not arrive.
 var (
-	errLate      = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it at once")
+	errLate      = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it immediately")
 	errDisplaced = tooMany(rpcerror.TooManyPending, "too many calls were waiting for their requests to arrive, and this one gave way", time.Second)
 )
 

@@ -9,7 +9,7 @@ import (
 // version is the start of every token. The last item of the page follows.
 const version = "1 "
 
-// ErrToken is the error for a text that is not a page token.
+// ErrToken is the error for a string that is not a page token.
 var ErrToken = errors.New("not a page token of this server")
 
 // Token returns the token of a page that ends with last.

@@ -34,12 +34,12 @@ const (
 	manifestTime = 30 * time.Second
 )
 
-// PreviewManifest implements the PlanService.
+// PreviewManifest implements workloadresizerv1.PlanServiceServer.
 func (s *Service) PreviewManifest(stream grpc.ClientStreamingServer[workloadresizerv1.PreviewManifestRequest, workloadresizerv1.PreviewManifestResponse]) error {
 	ctx, cancel := context.WithTimeout(stream.Context(), manifestTime)
 	defer cancel()
 	ctx, received := s.config.Receiving.Enter(ctx)
-	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "send the manifest at once"}
+	call := &streams.Call{SendWithin: sendWithin, TooSlow: rpcerror.PreviewTooSlow, Advice: "send the manifest immediately"}
 	return limits.Cause(ctx, call.Run(ctx, func(ctx context.Context) error {
 		// Nothing is released before the work ends, which may outlast the call.
 		defer received()

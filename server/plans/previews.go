@@ -24,7 +24,7 @@ const (
 	previewTime = 10 * time.Minute
 )
 
-// PreviewPod implements the PlanService.
+// PreviewPod implements workloadresizerv1.PlanServiceServer.
 func (s *Service) PreviewPod(ctx context.Context, request *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 	if err := access.MustSee(s.config.Viewer.View(ctx), request.GetNamespace()); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Service) PreviewPod(ctx context.Context, request *workloadresizerv1.Pre
 	return &workloadresizerv1.PreviewPodResponse{Plan: messageOf(p)}, nil
 }
 
-// PreviewPlans implements the PlanService.
+// PreviewPlans implements workloadresizerv1.PlanServiceServer.
 func (s *Service) PreviewPlans(request *workloadresizerv1.PreviewPlansRequest, stream grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansResponse]) error {
 	release, err := s.config.Slots.Take(stream.Context())
 	if err != nil {

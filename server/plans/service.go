@@ -23,7 +23,7 @@ type Config struct {
 	Planner func() (*plan.Planner, error)
 	// Viewer determines what callers can see.
 	Viewer access.Viewer
-	// Slots limits how much is planned at once, and Receiving how many manifests arrive at
+	// Slots limits how much is planned at the same time, and Receiving how many manifests arrive at
 	// once.
 	Slots     *limits.Slots
 	Receiving *limits.Receiving

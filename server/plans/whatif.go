@@ -105,7 +105,7 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 	} {
 		switch *perf.into = perf.given; {
 		case perf.given == 0 && perf.known == 0:
-			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: %q has no effective ratio", r.GetNodeType())})
+			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: node type %q has no ratio yet", r.GetNodeType())})
 		case perf.given == 0:
 			*perf.into = perf.known
 		}

@@ -13,7 +13,7 @@ import (
 // defaultChanges is the page size if the request does not set one.
 const defaultChanges = 100
 
-// ListRatioChanges implements the RatioService.
+// ListRatioChanges implements workloadresizerv1.RatioServiceServer.
 func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1.ListRatioChangesRequest) (*workloadresizerv1.ListRatioChangesResponse, error) {
 	if err := s.enabled(); err != nil {
 		return nil, err

@@ -40,8 +40,8 @@ type partError struct {
 
 func (e *partError) Error() string { return e.prefix + e.fault.Error() }
 
-// overrideError translates an error of the store of overrides. Names of fields are those of a
-// request for one ratio.
+// overrideError translates an error of the store of overrides. Fields are named as in a request
+// for one ratio.
 func overrideError(err error) error {
 	var etag *override.EtagError
 	var newer *override.NewerChangeError
@@ -73,7 +73,7 @@ func overrideError(err error) error {
 	case errors.As(err, &implausible):
 		return rpcerror.WithMetadata(rpcerror.ImplausibleRatio, err.Error(), map[string]string{"nodeType": implausible.NodeType, "field": implausible.field})
 	case errors.As(err, &table):
-		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has it: %v", err))
+		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has a ratio for the node type: %v", err))
 	case errors.Is(err, override.ErrReadOnly):
 		return rpcerror.New(rpcerror.ReadOnly, err.Error())
 	}

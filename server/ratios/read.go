@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// ListRatios implements the RatioService.
+// ListRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Service) ListRatios(context.Context, *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
 	table, err := s.Table()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) missing(source string) error {
 	return s.config.Overrides.Missing()
 }
 
-// GetRatio implements the RatioService.
+// GetRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Service) GetRatio(_ context.Context, request *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
 	table, err := s.Table()
 	if err != nil {

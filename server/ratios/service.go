@@ -25,13 +25,13 @@ type Config struct {
 	// Viewer determines what callers can see.
 	Viewer  access.Viewer
 	Watches *streams.Watches
-	// Slots are for the impact of changes. They are separate from those of previews: callers
+	// Slots are for the impact of changes. They are separate from the slots of previews: callers
 	// that may only read must not keep others from making changes.
 	Slots *limits.Slots
 }
 
 // Impacts returns the impact of another table on the pods that run now; a
-// reconciler.Reconciler implements it. Its errors are those of a preview.
+// reconciler.Reconciler implements it. Its errors are the errors of a preview.
 type Impacts interface {
 	Impact(context.Context, *ratios.Table) (*query.Impact, error)
 }

@@ -13,7 +13,7 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// UpdateRatio implements the RatioService.
+// UpdateRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Service) UpdateRatio(ctx context.Context, request *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
 	updated, w, err := s.update(ctx, request, []*workloadresizerv1.UpdateRatioRequest{request}, func(int) string { return "" })
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Service) UpdateRatio(ctx context.Context, request *workloadresizerv1.Up
 	return &workloadresizerv1.UpdateRatioResponse{Ratio: updated[0], Change: w.change, Impact: w.impact}, nil
 }
 
-// BatchUpdateRatios implements the RatioService.
+// BatchUpdateRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Service) BatchUpdateRatios(ctx context.Context, request *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
 	if wrong := batchFaults(request.GetRequests()); len(wrong) > 0 {
 		return nil, rpcerror.BadFields(wrong)

@@ -77,7 +77,7 @@ func (l *tableLog) refresh() {
 	l.before, l.known = table, now
 }
 
-// WatchRatios implements the RatioService. It sends a bookmark after each table.
+// WatchRatios implements workloadresizerv1.RatioServiceServer. It sends a bookmark after each table.
 func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
 	if _, err := s.Table(); err != nil {
 		return err

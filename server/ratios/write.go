@@ -65,7 +65,7 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 func (s *Service) enabled() error {
 	if s.config.Overrides == nil {
 		return rpcerror.New(rpcerror.OverridesDisabled,
-			"the server does not use overrides: start it with --ratio-sources=override,configmap")
+			"the server does not use overrides: add override to its --ratio-sources")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (s *Service) writable() error {
 	return err
 }
 
-// DeleteRatio implements the RatioService.
+// DeleteRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Service) DeleteRatio(ctx context.Context, request *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *Service) DeleteRatio(ctx context.Context, request *workloadresizerv1.De
 	return &workloadresizerv1.DeleteRatioResponse{Ratio: globalRatio(w.table, request.GetNodeType(), true), Change: w.change, Impact: w.impact}, nil
 }
 
-// RollbackRatios implements the RatioService.
+// RollbackRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Service) RollbackRatios(ctx context.Context, request *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
 	if err := s.writable(); err != nil {
 		return nil, err

@@ -406,7 +406,7 @@ func aServerWithoutOverridesRefusesChanges(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			servertest.CheckError(t, call(), codes.FailedPrecondition, "OVERRIDES_DISABLED", "--ratio-sources=override,configmap")
+			servertest.CheckError(t, call(), codes.FailedPrecondition, "OVERRIDES_DISABLED", "add override to its --ratio-sources")
 		})
 	}
 }

@@ -20,7 +20,7 @@ import (
 // defaultPage is the page size if the request does not set one.
 const defaultPage = 500
 
-// ListResizes implements the ResizeService.
+// ListResizes implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.ListResizesRequest) (*workloadresizerv1.ListResizesResponse, error) {
 	size := int(request.GetPageSize())
 	if size == 0 {
@@ -67,7 +67,7 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 	return response, nil
 }
 
-// GetResize implements the ResizeService.
+// GetResize implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) GetResize(ctx context.Context, request *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
 	name := types.NamespacedName{Namespace: request.GetNamespace(), Name: request.GetPod()}
 	if err := access.MustSee(s.config.Viewer.View(ctx), name.Namespace); err != nil {

@@ -50,12 +50,12 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 	workloadresizerv1.RegisterResizeServiceServer(r, s)
 }
 
-// Restore implements the ResizeService.
+// Restore implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	return s.config.Restorer.Restore(ctx, request)
 }
 
-// GetStatus implements the ResizeService.
+// GetStatus implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) GetStatus(ctx context.Context, request *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	return s.config.Replica.GetStatus(ctx, request)
 }

@@ -37,7 +37,7 @@ func follow(r *reconciler.Reconciler) *history {
 // viewFor is how long a watch uses the same view of the caller.
 const viewFor = time.Minute
 
-// WatchResizes implements the ResizeService.
+// WatchResizes implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchResizesResponse]) error {
 	ctx, namespace := stream.Context(), request.GetNamespace()
 	view, seen := s.config.Viewer.View(ctx), time.Now()

@@ -13,7 +13,7 @@ import (
 const askEvery = time.Minute - bookmarkEvery
 
 // stillAllowed checks the caller again if it is time to. The times are random, so that
-// watches that began together do not all check at once.
+// watches that began together do not all check at the same time.
 func (w *Watch[T, M]) stillAllowed(ctx context.Context) error {
 	now := time.Now()
 	if now.Before(w.askAt) {

@@ -14,9 +14,9 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Call is a call that must be able to end even if the caller does not read. Messages are not
-// passed between goroutines: all the work is in one goroutine, so that the handler can
-// return, which ends a send in progress.
+// Call is a call that must be able to end even if the caller does not read. The work runs
+// in a goroutine of its own. If a send blocks, the handler returns, which ends the send.
+// Messages are not passed between goroutines.
 type Call struct {
 	// SendWithin is the maximum time to send one message.
 	SendWithin time.Duration
@@ -41,8 +41,8 @@ func (c *Call) Send(send func() error) error {
 	return send()
 }
 
-// left returns the minimum time until a send can have taken too long. It is not above 0 if
-// one has.
+// left returns how long to wait before checking again. If it is 0 or less, the send in progress
+// has taken too long.
 func (c *Call) left() time.Duration {
 	began := c.sending.Load()
 	if began == 0 {

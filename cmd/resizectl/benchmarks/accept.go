@@ -51,7 +51,7 @@ nothing is changed. A suggestion that is held back is rejected, unless you set
 
 With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
-  0  no pod would get another size
+  0  no pod would get a different size
   1  at least one pod would
   2  an error`,
 		Example: `  # Show what the suggestion would change

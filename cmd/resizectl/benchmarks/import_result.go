@@ -35,7 +35,7 @@ type imported struct {
 	lines []int
 }
 
-// importFault is what is wrong with a row or sample.
+// importFault describes an invalid row or sample.
 type importFault struct {
 	Line int `json:"line"`
 	// Field is empty if the fault is not about a single field.

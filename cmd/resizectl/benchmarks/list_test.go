@@ -53,7 +53,7 @@ func TestBenchmarkUsage(t *testing.T) {
 		args       []string
 	}{
 		{"an empty node type to list", "the node type is empty; omit it for all of them", []string{"list", ""}},
-		{"two node types to list", "2 arguments are too many: expected [NODE_TYPE]", []string{"list", "n4", "c3"}},
+		{"two node types to list", "too many arguments: expected [NODE_TYPE], not n4 c3", []string{"list", "n4", "c3"}},
 		{"an empty feed", "the name of the feed is empty; omit it for all of them", []string{"feeds", ""}},
 		{"an empty node type to suggest", "the node type is empty; omit it for all of them", []string{"suggest", ""}},
 		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},

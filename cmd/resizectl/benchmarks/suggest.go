@@ -81,7 +81,8 @@ func (o *suggestOptions) list(ctx context.Context) error {
 	})
 }
 
-// show names the program as users write it.
+// show prints the suggestion for the node type, and how to accept it. program is the program as
+// users call it.
 func (o *suggestOptions) show(ctx context.Context, program string) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})

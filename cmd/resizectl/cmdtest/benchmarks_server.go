@@ -14,13 +14,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// BenchmarkScript is what the scripted server answers about benchmarks.
+// BenchmarkScript has the scripted server's responses about benchmarks.
 type BenchmarkScript struct {
 	// Benchmarks are listed in pages of two.
 	Benchmarks  []*workloadresizerv1.Benchmark
 	feeds       []*workloadresizerv1.Feed
 	suggestions []*workloadresizerv1.Suggestion
-	// Ingested answers IngestSamples; nil stores everything.
+	// Ingested is the response of IngestSamples. If it is nil, the server accepts all samples.
 	Ingested *workloadresizerv1.IngestSamplesResponse
 	// sent are the streams of samples that arrived, each as one message.
 	sent []*workloadresizerv1.IngestSamplesRequest

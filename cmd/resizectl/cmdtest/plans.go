@@ -63,7 +63,7 @@ func Bare() *workloadresizerv1.Plan {
 	}
 }
 
-// Unsteady returns the plan of a pod that is skipped although another size would be right.
+// Unsteady returns the plan of a pod that is skipped although a different size would be right.
 // Its message contains characters that a terminal must not receive.
 func Unsteady() *workloadresizerv1.Plan {
 	plan := OnN4("shop", "cart-0", workloadresizerv1.Decision_DECISION_SKIP)

@@ -41,7 +41,7 @@ func ProgramWith(cmd func(print.Output, *connect.Connection) *cobra.Command) Pro
 // Shell runs a command line and returns what a shell would see.
 func (p Program) Shell(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
-	// cobra replaces nil arguments by those of the test binary.
+	// cobra replaces nil arguments with the arguments of the test binary.
 	args = append([]string{}, args...)
 	code = p(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, args)
 	return code, out.String(), errOut.String()

@@ -2,7 +2,7 @@ package cmdtest
 
 import workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 
-// RatioEvent is what a watch of ratios receives.
+// RatioEvent is an event that a watch of ratios receives.
 type RatioEvent = workloadresizerv1.WatchRatiosResponse
 
 // PresentRatios returns the current state: c3 and n4, then a bookmark, which is the first

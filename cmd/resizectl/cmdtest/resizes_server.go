@@ -14,7 +14,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ResizingScript is what the scripted server answers about resizes, manifests and itself.
+// ResizingScript has the scripted server's responses about resizes, manifests and itself.
 type ResizingScript struct {
 	// Refused are the errors of methods, by name, for a caller who may not call all of
 	// them.

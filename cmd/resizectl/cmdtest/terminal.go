@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is a real terminal of the kernel: what is written to it is read by person.
+// terminal is a pseudoterminal of the kernel. person reads what is written to it.
 type terminal struct {
 	*os.File
 	person *os.File

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// Exit codes, the same as those of "kubectl diff".
+// Exit codes, as "kubectl diff" has them.
 const (
 	ExitOK          = 0
 	ExitDifferences = 1

@@ -7,7 +7,7 @@ import (
 )
 
 // ReadInput is like io.ReadAll, but ends with ctx: nothing else ends the wait for typed
-// input. What is read after that is lost.
+// input. Later input is lost.
 func ReadInput(ctx context.Context, in io.Reader) ([]byte, error) {
 	var text bytes.Buffer
 	done := make(chan error, 1)

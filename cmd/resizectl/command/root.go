@@ -16,7 +16,7 @@ func NewRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return UsageErrorf(cmd, "%w", err) })
+	root.SetFlagErrorFunc(flagError)
 	Group(root)
 	return root
 }

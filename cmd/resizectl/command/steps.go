@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Step is what a command does with its flags and arguments before it runs: it parses them,
+// Step prepares a command from its flags and arguments before it runs: it parses them,
 // checks them, or asks for confirmation.
 type Step func(cmd *cobra.Command, args []string) error
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,27 @@ import (
 // UsageErrorf returns an error about a command line, with a pointer to its help.
 func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
+}
+
+// flagTexts replace the parts of errors about flags that are about Go, not about the flag.
+var flagTexts = []struct {
+	found *regexp.Regexp
+	text  string
+}{
+	{regexp.MustCompile(`: time: .*duration.*$`), ": must be a duration, such as 30s, 5m or 48h"},
+	{regexp.MustCompile(`: strconv\.Parse(?:Int|Uint): .*$`), ": must be a whole number"},
+	{regexp.MustCompile(`: strconv\.ParseBool: .*$`), ": must be true or false"},
+	{regexp.MustCompile(`^unknown shorthand flag: '.' in (-\S+)$`), "unknown flag: $1"},
+	{regexp.MustCompile(`^flag needs an argument: '.' in (-\S+)$`), "flag needs an argument: $1"},
+}
+
+// flagError returns the error for an invalid flag.
+func flagError(cmd *cobra.Command, err error) error {
+	message := err.Error()
+	for _, t := range flagTexts {
+		message = t.found.ReplaceAllString(message, t.text)
+	}
+	return UsageErrorf(cmd, "%s", message)
 }
 
 // Group makes cmd show its help if it is called alone, and reject unknown commands: cobra
@@ -29,7 +51,7 @@ func Group(cmd *cobra.Command) {
 }
 
 // Args turns an error of check into a usage error that says what is expected: cobra only
-// counts arguments.
+// counts arguments, or calls them commands.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		_, wanted, takes := strings.Cut(cmd.Use, " ")
@@ -37,10 +59,12 @@ func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 		case err == nil:
 			return nil
 		case !takes:
-			return UsageErrorf(cmd, "%w", err)
+			return UsageErrorf(cmd, "unexpected argument %q", args[0])
+		case strings.HasPrefix(wanted, "-"):
+			return UsageErrorf(cmd, "unexpected argument %q: expected %s", args[0], wanted)
 		case len(args) == 0:
 			return UsageErrorf(cmd, "missing arguments: expected %s", wanted)
 		}
-		return UsageErrorf(cmd, "%d arguments are too many: expected %s", len(args), wanted)
+		return UsageErrorf(cmd, "too many arguments: expected %s, not %s", wanted, strings.Join(args, " "))
 	}
 }

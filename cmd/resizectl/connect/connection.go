@@ -15,7 +15,7 @@ import (
 
 const defaultTimeout = 30 * time.Second
 
-// Connection is which server to call, as which user, and how long the answer may take.
+// Connection selects the server to call, the user, and how long the answer may take.
 type Connection struct {
 	// server is an address; kube and service select the server of a cluster instead.
 	server  string

@@ -22,8 +22,9 @@ const (
 // clusterFlags select the server of a cluster. Setting any of them is enough.
 var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
 
-// New adds flags that select the server, for a program of a version, which kubectl may run
-// as its plugin. A note that nothing selected the server goes to errOut.
+// New adds the flags that select a server, and returns the connection that they configure.
+// version is the version of the program; plugin means that it runs as a kubectl plugin. A note
+// that nothing selected the server goes to errOut.
 func New(flags *pflag.FlagSet, errOut io.Writer, version string, plugin bool) *Connection {
 	c := &Connection{flags: flags, errOut: errOut, version: version, plugin: plugin}
 	c.addFlags(flags)
@@ -65,7 +66,19 @@ func (c *Connection) inCluster() (bool, error) {
 		}
 		return true, nil
 	}
+	if c.server == "" && c.flags.Changed("server") {
+		// A script whose variable is not set must not reach another server.
+		return false, fmt.Errorf("--server is empty; set it to an address, or omit it for %s", c.defaultServer())
+	}
 	return c.server == "" && c.plugin, nil
+}
+
+// defaultServer returns which server is called if no flag selects one.
+func (c *Connection) defaultServer() string {
+	if c.plugin {
+		return "the server of the cluster"
+	}
+	return "the one in " + serverVariable + ", or else your own server on this machine"
 }
 
 // address returns the address of the server, and whether it is only the default: the socket

@@ -14,11 +14,11 @@ import (
 // so itself are not here. For users who are not authenticated, see identityHint, which knows
 // how they called.
 var Hints = map[string]string{
-	"STANDALONE":            "use the server of a cluster: set --context or --service, or its address with --server",
+	"STANDALONE":            "a standalone server only lists ratios and plans manifests (\"resizectl ratios list\", \"resizectl plan -f\"); for the rest, use the server of a cluster: set --context or --service, or its address with --server",
 	"CACHE_NOT_READY":       "the server has just started: run the command again in a moment",
 	"NODE_TYPE_UNKNOWN":     "\"resizectl ratios list\" lists the node types; \"resizectl ratios set --create\" adds a new one",
 	"POD_NOT_FOUND":         "the pod may be in another namespace: set it with --namespace",
-	"NOT_RESIZED":           "\"resizectl explain\" shows why",
+	"NOT_RESIZED":           "\"resizectl explain POD\" shows why",
 	"NAMESPACE_NOT_VISIBLE": "a RoleBinding in that namespace to the ClusterRole view allows it",
 	"TOO_MANY_NAMESPACES":   "run the command again to continue, or set --namespace",
 	"TOO_MANY_PREVIEWS":     "run the command again in a moment",
@@ -34,8 +34,8 @@ var Hints = map[string]string{
 	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",
 }
 
-// BothPerformances is what to do about a node type that no source names.
-const BothPerformances = "set both performances, cpu and memory, such as n4=1.08/1.0"
+// BothPerformances is the advice about a node type that no source names.
+const BothPerformances = "set both performances, cpu and memory, as in TYPE=1.08/1.0"
 
 // methodPath matches advice that names an API method, which does not help the user.
 var methodPath = regexp.MustCompile(`(; [^;]*)? for /[\w.]+/\w+$`)
@@ -45,7 +45,7 @@ func RefusedBecause(err error) string {
 	if missing := missingPerformance(err); missing != "" {
 		return missing + "\n" + BothPerformances
 	}
-	message := methodPath.ReplaceAllString(MessageOf(err), "")
+	message := methodPath.ReplaceAllString(inWordsOfCLI(err), "")
 	if hint, ok := Hints[client.Reason(err)]; ok {
 		message += "\n" + hint
 	}

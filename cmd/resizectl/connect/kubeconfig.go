@@ -1,8 +1,12 @@
 package connect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -32,12 +36,36 @@ func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
+	if len(kubeconfig.Clusters) == 0 && k.file != "" {
+		return nil, fmt.Errorf("--kubeconfig %s names no cluster", k.file)
+	}
 	if len(kubeconfig.Clusters) == 0 {
 		return nil, errors.New("no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG, or the server's address with --server")
+	}
+	if err := k.selects(&kubeconfig); err != nil {
+		return nil, err
 	}
 	config, err := loader.ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return config, nil
+}
+
+// selects returns an error if the flags select no cluster of the kubeconfig. client-go would
+// then advise a variable that only kubectl reads.
+func (k *kubeconfigFlags) selects(kubeconfig *clientcmdapi.Config) error {
+	name := cmp.Or(k.context, kubeconfig.CurrentContext)
+	context, ok := kubeconfig.Contexts[name]
+	switch {
+	case ok && k.cluster == "" && context.Cluster == "":
+		return fmt.Errorf("context %q names no cluster: set --cluster", name)
+	case ok && k.cluster == "" && kubeconfig.Clusters[context.Cluster] == nil:
+		return fmt.Errorf("context %q names the cluster %q, which the kubeconfig does not have", name, context.Cluster)
+	case name == "" && k.cluster == "" && len(kubeconfig.Contexts) > 0:
+		return fmt.Errorf("the kubeconfig has no current context: set --context to one of %s", strings.Join(slices.Sorted(maps.Keys(kubeconfig.Contexts)), ", "))
+	case name == "" && k.cluster == "":
+		return errors.New("the kubeconfig has no contexts: set --cluster")
+	}
+	return nil // client-go reports everything else.
 }

@@ -5,30 +5,38 @@ import (
 	"fmt"
 	"iter"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // watch opens a watch with additional options.
 type watch[T any] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
 
-// Follow prints the events of a watch until it ends, and returns why it ended.
+// Follow prints the events of a watch until it ends, and returns why it ended. If it ends
+// because of --timeout, after the current state was printed, that is no error.
 func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
-	interruptions := 0
+	interruptions, complete := 0, false
 	tell := func(why error) {
 		interruptions++
-		// A server that ends an old connection accepts a new one at once, so the first
+		// A server that ends an old connection accepts a new one immediately, so the first
 		// interruption needs no warning. Nor does one that Ctrl-C caused.
 		if interruptions == 2 && ctx.Err() == nil {
 			_, _ = fmt.Fprintf(streams.ErrOut, "warning: the watch was interrupted, retrying: %s\n", print.OneLine(dialCause(MessageOf(why))))
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
-		if err != nil {
+		switch timedOut := ctx.Err() == context.DeadlineExceeded || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""; {
+		case err != nil && timedOut && complete && interruptions == 0:
+			return nil // The watch has run for as long as the user set.
+		case err != nil:
 			return err
 		}
+		complete = complete || event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK
 		if !event.Reset {
 			interruptions = 0
 		} else {
@@ -50,4 +58,5 @@ the current state. If the watch has to start over, it says so on standard error
 and prints the current state again.
 
 If the connection is lost, the watch resumes where it was. It runs until Ctrl-C
-or, if you set --timeout, for that long.`
+or, if you set --timeout, for that long; both are not errors, but after Ctrl-C the
+exit code is 130.`

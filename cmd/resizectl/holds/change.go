@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// change is what pause, restore and resume have in common.
+// change has the parts that pause, restore and resume share.
 type change struct {
 	print.Output
 	target
@@ -25,7 +25,7 @@ func (c *change) addFlags(cmd *cobra.Command, shows string) {
 	command.AddOutputFlag(cmd, &c.Format)
 }
 
-// confirm asks for confirmation to change every pod of the cluster.
+// confirm asks for confirmation to change every pod in the cluster.
 func (c *change) confirm(question func() string) command.Step {
 	return func(cmd *cobra.Command, _ []string) error {
 		if !c.allNamespaces || c.dryRun.On() {

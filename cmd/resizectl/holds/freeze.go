@@ -13,7 +13,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// brake is what freeze and unfreeze have in common.
+// brake has the parts that freeze and unfreeze share.
 type brake struct {
 	print.Output
 	command.Confirmation
@@ -43,8 +43,8 @@ func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 	o := &brake{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "freeze",
-		Short: "Stop all writes to pods in the whole cluster at once",
-		Long: `Stop all writes to pods in the whole cluster at once, until "resizectl unfreeze".
+		Short: "Stop all writes to pods in the whole cluster immediately",
+		Long: `Immediately stop all writes to pods in the whole cluster, until "resizectl unfreeze".
 
 A freeze outranks every hold: restores stop, too. Pods keep their current size. No
 write begins more than a second later, with one exception: if a pod was just
@@ -60,7 +60,7 @@ while no server runs:
   # Stop everything from a script
   resizectl freeze --yes`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.freeze, o.confirm("Stop all writes to the pods of the cluster, restores included?")),
+		RunE: command.Steps(o.freeze, o.confirm("Stop all writes to the pods in the cluster, restores included?")),
 	}
 	o.addFlags(cmd, "the freeze that would be set", "shown wherever it matters why pods are not resized")
 	return cmd
@@ -83,7 +83,7 @@ If the server does not answer, end the freeze with kubectl:
   # End the freeze
   resizectl unfreeze --reason "the cause was something else"`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.unfreeze, o.confirm("End the freeze, and write to the pods of the cluster again?")),
+		RunE: command.Steps(o.unfreeze, o.confirm("End the freeze, and write to the pods in the cluster again?")),
 	}
 	o.addFlags(cmd, "the freeze that would end", "written to the server's log")
 	return cmd

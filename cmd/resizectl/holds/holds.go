@@ -18,7 +18,7 @@ import (
 type holdsOptions struct {
 	print.Output
 	server *connect.Connection
-	// namespace is empty for all of them.
+	// namespace is empty to list all namespaces.
 	namespace     string
 	allNamespaces bool
 }
@@ -27,10 +27,9 @@ func newHoldsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	o := &holdsOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "holds",
-		Short: "List what is restored or paused, since when, by whom and why",
-		Long: `List what is restored or paused, since when, by whom and why. The list covers
-every namespace; with --namespace, it covers that namespace and the holds of the
-cluster.
+		Short: "List restores and pauses, with their start, author and reason",
+		Long: `List restores and pauses, with their start, author and reason. The list covers every
+namespace; with --namespace, it covers that namespace and the holds of the cluster.
 
 "*" stands for every namespace, workload or pod. If several holds cover a pod, a
 restore takes precedence over a pause, and a narrower hold over a wider one. A

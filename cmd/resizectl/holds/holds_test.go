@@ -119,7 +119,7 @@ func TestResume(t *testing.T) {
 
 func TestResumeOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "nothing was restored or paused: pod default/web\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing to resume: there is no restore or pause of pod default/web\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -138,14 +138,14 @@ func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 		{"a pause of a workload without pods", &cmdtest.Server{Pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
 		{"a pause of an empty cluster", &cmdtest.Server{Pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
 		{"a pause of restored pods", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
-			"the restore of every pod of the cluster takes precedence; the pause applies when it ends\n"},
+			"the restore of every pod in the cluster takes precedence; the pause applies when it ends\n"},
 		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
 		{"the end of a hold on a deleted pod", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
-		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing was paused: namespace shop\n"},
+		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing to resume: there is no pause of namespace shop\n"},
 		{"several holds inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
 		{"one hold inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
 		{"a hold of a wider scope", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
-			"these pods are still not resized: the restore of every pod of the cluster stays in effect\n"},
+			"these pods are still not resized: the restore of every pod in the cluster stays in effect\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, tc.server))...)
@@ -177,8 +177,8 @@ func neverGuessesWhichPodsToChange(t *testing.T) {
 			{"no arguments", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
 			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
 			{"an empty namespace is not every namespace", "the namespace is empty; use --all-namespaces for every namespace", []string{"-n", ""}},
-			{"a pod of all namespaces", "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead", []string{"web", "-A", "--yes"}},
-			{"a namespace and all namespaces", "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead", []string{"-n", "shop", "-A", "--yes"}},
+			{"a pod of all namespaces", "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead", []string{"web", "-A", "--yes"}},
+			{"a namespace and all namespaces", "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead", []string{"-n", "shop", "-A", "--yes"}},
 			{"every pod without confirmation", "--all-namespaces requires --yes if standard input is not a terminal", []string{"-A"}},
 			{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types, []string{"a", "b"}},
 			{"three pods", "too many arguments: name one POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},

@@ -39,7 +39,7 @@ when the restore ends.`,
   # Stop resizing in the whole cluster
   resizectl pause -A`,
 		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Stop resizing every pod of the cluster?" })),
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Stop resizing every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be paused")
 	o.addHoldFlags(cmd)

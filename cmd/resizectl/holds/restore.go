@@ -54,7 +54,7 @@ are restored. The exit code is
   # Restore every pod before you remove workload-resizer from a cluster
   resizectl restore -A --timeout 10m`,
 		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod of the cluster?" })),
+		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be restored")
 	o.addHoldFlags(cmd)
@@ -127,5 +127,13 @@ func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 	if failed {
 		return command.ErrNotRestored
 	}
-	return nil
+	if !done {
+		return nil
+	}
+	until := `"resizectl resume"`
+	if o.ttl > 0 {
+		until += " or the end of --for"
+	}
+	_, err := fmt.Fprintf(o.ErrOut, "%s is restored, and is not resized again until %s\n", print.Scope(o.scope()), until)
+	return err
 }

@@ -131,10 +131,22 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	return strings.Join(texts, "; ")
 }
 
+// verdict is the beginning of the line about a pod: a skipped pod is one that has its originals
+// or cannot get them.
+func verdict(plan *workloadresizerv1.Plan) string {
+	switch {
+	case plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP:
+		return "is not restored yet"
+	case unrestored(plan, false) != "":
+		return "is not restored"
+	}
+	return "is restored"
+}
+
 // print prints the plans as "resizectl plan" does.
 func (o *restoreOptions) print(found *scopePlans) error {
 	if found.summary == nil {
-		return plans.PrintOne(o.Out, o.Painter(), o.Format, found.plans[0])
+		return plans.PrintOne(o.Out, o.Painter(), o.Format, found.plans[0], verdict)
 	}
 	out := bufio.NewWriter(o.Out)
 	printer := plans.NewPrinter(out, o.Painter(), o.Format, o.allNamespaces)

@@ -65,11 +65,11 @@ func TestRestore(t *testing.T) {
 		asked  *workloadresizerv1.RestoreRequest
 	}{
 		{"restores a pod", restoring(2), []string{cmdtest.Web().GetPod()},
-			"restore-pod.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
+			"restore-pod.table", "pod default/web-6d4cf56db6-x2x7p is restored, and is not resized again until \"resizectl resume\"\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"restores a namespace", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
-			"restore-namespace.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
+			"restore-namespace.table", "namespace default is restored, and is not resized again until \"resizectl resume\"\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
 		{"restores every pod for a limited time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
-			"restore-all.json", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(time.Hour)}},
+			"restore-all.json", "every pod in the cluster is restored, and is not resized again until \"resizectl resume\" or the end of --for\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(time.Hour)}},
 		{"lists pods that cannot be restored", restoring(1, asCreated(), cmdtest.Unsteady()), []string{"-A", "--yes"},
 			"restore-veto.table", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything}},
 		{"lists pods that are not restored in time", restoring(ever), []string{cmdtest.Web().GetPod(), "--timeout", "2s"},
@@ -118,7 +118,7 @@ func TestRestoreRules(t *testing.T) {
 func restoresAWorkload(t *testing.T) {
 	server := restoring(1)
 	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", cmdtest.Serve(t, server))
-	if code != command.ExitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "deployment shop/web is restored, and is not resized again until \"resizectl resume\"\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}

@@ -36,9 +36,10 @@ func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 
 This ends the restore and the pause of exactly the scope that you name, or only
 one of them with --kind. Holds of scopes inside it stay in effect unless you set
---nested: those of single pods of a workload or namespace and, with
---all-namespaces, those of namespaces, workloads and pods. You cannot resume a
-scope by itself if only a wider restore or pause covers it.`,
+--nested: the holds of workloads and pods in a namespace and, with --all-namespaces,
+of all namespaces, workloads and pods. Holds of single pods of a workload always stay
+in effect: resume these pods or their namespace. You cannot resume a scope by itself if
+only a wider restore or pause covers it.`,
 		Example: `  # Resume a namespace, except for its pods that are paused by name
   resizectl resume -n shop
 
@@ -75,7 +76,7 @@ func (o *resumeOptions) question() string {
 		what = "the " + o.kind + " of the whole cluster"
 	}
 	if o.nested {
-		what += ", and those of every namespace, workload and pod"
+		what += ", and the holds of every namespace, workload and pod"
 	}
 	return "End " + what + ", and resume resizing pods?"
 }
@@ -101,14 +102,14 @@ func (o *resumeOptions) run(ctx context.Context) error {
 func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
 	var remarks []string
 	if len(response.GetReleased()) == 0 {
-		what := "restored or paused"
+		what := "restore or pause"
 		switch kinds[o.kind] {
 		case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-			what = "restored"
+			what = "restore"
 		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-			what = "paused"
+			what = "pause"
 		}
-		remarks = append(remarks, "nothing was "+what+": "+print.Scope(o.scope()))
+		remarks = append(remarks, "nothing to resume: there is no "+what+" of "+print.Scope(o.scope()))
 	}
 	if n := response.GetNested(); n > 0 {
 		remarks = append(remarks, goesOn(n))

@@ -19,8 +19,8 @@ type target struct {
 }
 
 func (t *target) addTargetFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace of POD or TYPE/NAME; without these, every pod of the namespace")
-	cmd.Flags().BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "every pod of the cluster")
+	cmd.Flags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace of POD or TYPE/NAME; without these, every pod in the namespace")
+	cmd.Flags().BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "every pod in the cluster")
 }
 
 // complete parses the arguments. It rejects in particular arguments that name no pods or two
@@ -31,7 +31,7 @@ func (t *target) complete(cmd *cobra.Command, args []string) error {
 	case t.namespace == "":
 		return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 	case t.allNamespaces && (len(args) > 0 || named):
-		return command.UsageErrorf(cmd, "--all-namespaces selects every pod: use it alone, or name a pod or --namespace instead")
+		return command.UsageErrorf(cmd, "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead")
 	case len(args) == 0 && !named && !t.allNamespaces:
 		return command.UsageErrorf(cmd, "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)")
 	}

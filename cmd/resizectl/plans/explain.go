@@ -21,19 +21,19 @@ func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "explain POD",
-		Short: "Explain step by step why a pod has its size, or will get another",
-		Long: `Explain step by step why a pod has its size, or will get another.
+		Short: "Explain step by step why a pod has its size, or will get a different one",
+		Long: `Explain step by step why a pod has its size, or will get a different one.
 
 The steps are
 
   - the node type of the pod's node, and the label that sets it
   - the rule and the ratio that apply, and where they come from
   - the arithmetic for each resource of each container
-  - the reasons against a resize, and the remedies
+  - the reasons against a resize and, for some, the remedies
   - the holds on the pod
   - what was done to the pod, and what happens next
 
-If you cannot see the facts of a step, the step says so, and the others are
+If you cannot see the facts of a step, the step reports that, and the others are
 complete. -o json and -o yaml print the plan, the ratios, the bounds, the resize
 and the holds as in the API; "unknown" says why any of them is missing. -o wide is
 the same as table.`,

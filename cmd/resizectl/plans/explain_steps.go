@@ -103,5 +103,5 @@ func (f *facts) objectionsStep() string {
 	return "Reasons: " + strings.Join(told, "; ") + "."
 }
 
-// whyUnknown returns the error of one request, for the end of its step.
+// whyUnknown returns the text of an error, to complete a step whose facts could not be read.
 func whyUnknown(err error) string { return print.OneLine(connect.MessageOf(err)) + "." }

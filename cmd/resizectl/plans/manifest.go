@@ -23,7 +23,7 @@ type manifestSource struct {
 }
 
 func (m *manifestSource) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods of the cluster: a file, a directory, or - for standard input; can be repeated")
+	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods in the cluster: a file, a directory, or - for standard input; can be repeated")
 	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of on a server")
 }
 
@@ -42,7 +42,7 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	}
 	for _, flag := range []string{"namespace", "all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
 		if cmd.Flags().Changed(flag) {
-			return command.UsageErrorf(cmd, "--%s is for pods of the cluster, and cannot be combined with -f", flag)
+			return command.UsageErrorf(cmd, "--%s is for pods in the cluster, and cannot be combined with -f", flag)
 		}
 	}
 	if cmd.Flags().Changed("config") && m.config == "" {

@@ -31,7 +31,7 @@ func newPlanCommand(out print.Output, server *connect.Connection) *cobra.Command
 		Short: "Show which pods would be resized now, to what size, and why others would not",
 		Long: `Show which pods would be resized now, to what size, and why others would not.
 
-By default, plan shows every pod of the namespace or, with --all-namespaces, of
+By default, plan shows every pod in the namespace or, with --all-namespaces, in
 the cluster. POD selects one pod; TYPE/NAME, such as deployment/web, selects the
 pods of a workload. --selector, --node and --node-type narrow the selection. There
 is one row per container. CPU and MEMORY are its requests, "current → desired" if
@@ -41,14 +41,20 @@ they would change. DECISION is
   aligned  the pod has its desired size
   skip     the pod is left unchanged; REASON says why
 
-The --what-if flags plan with other ratios, bounds or node types.
+REASON lists the reasons of the pod, and is the same for all of its containers;
+-o wide adds the messages, which name the container. "resizectl explain POD" shows
+them for one pod.
+
+The --what-if flags plan with different ratios, bounds or node types.
 
 With -f, plan shows the pods that manifests would create, for each node type or
 for the types in --node-type. These pods do not have to be in the cluster. In a
-directory, plan reads *.yaml, *.yml and *.json. Below the table, one line per node
-type counts the objects by decision, and sums up the change of their requests, for
-one pod of each. If you also set --config, plan uses that configuration on this
-machine, and no server.
+directory, but not in its subdirectories, plan reads *.yaml, *.yml and *.json. Below
+the table, one line per node type shows the number of objects by decision, and the sum
+of the changes in their requests, counting one pod per object. A pod without a
+controller is planned as if it had one, with a warning; in a cluster, it is skipped
+(NotOwned). If you also set --config, plan uses that configuration on this machine,
+and no server.
 
 Nothing is changed. The exit code is as for "kubectl diff":
 
@@ -79,7 +85,7 @@ Nothing is changed. The exit code is as for "kubectl diff":
 		RunE: command.Steps(o.run, o.complete, o.validate),
 	}
 	o.addSelectionFlags(cmd)
-	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also ask the API server, by a dry run of what would be written; cannot be combined with --what-if flags")
+	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also send each resize, but not the annotations, to the API server as a dry run; cannot be combined with --what-if flags")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
@@ -127,7 +133,7 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := PrintOne(o.Out, o.Painter(), o.Format, plan); err != nil {
+	if err := PrintOne(o.Out, o.Painter(), o.Format, plan, verdict); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {

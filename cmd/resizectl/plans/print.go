@@ -82,13 +82,14 @@ func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace
 	return newPlansTable(w, p, withNamespace, output == print.FormatWide)
 }
 
-// PrintOne prints the plan of one pod that was requested by name.
-func PrintOne(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan) error {
+// PrintOne prints the plan of one pod that was requested by name. Below a table, verdict
+// begins the line of each reason.
+func PrintOne(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan, verdict func(*workloadresizerv1.Plan) string) error {
 	switch output {
 	case print.FormatJSON, print.FormatYAML:
 		return print.Document(w, output, plan)
 	case print.FormatName:
 		return print.Names(w, planName, plan)
 	}
-	return printPlan(w, p, plan, output == print.FormatWide)
+	return printPlan(w, p, plan, output == print.FormatWide, verdict)
 }

@@ -25,7 +25,7 @@ type selection struct {
 func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
-	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods of every namespace, regardless of --namespace")
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods in every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.StringVar(&s.node, "node", "", "only pods on this node")
 	flags.StringSliceVar(&s.nodeTypes, "node-type", nil, "only pods on nodes of this type; for a manifest, the node types to plan for (default: all)")

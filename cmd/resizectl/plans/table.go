@@ -70,7 +70,7 @@ func (p *plansTable) Summary(s *workloadresizerv1.PlanSummary) error {
 
 // printPlan prints the plan of one pod, and below it the full reasons: users request a
 // single pod to find out why.
-func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool) error {
+func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool, verdict func(*workloadresizerv1.Plan) string) error {
 	p := newPlansTable(w, paint, false, wide)
 	if err := p.Plan(plan); err != nil {
 		return err
@@ -79,7 +79,7 @@ func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, w
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
-		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan.GetDecision()), print.Reason(reason)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan), print.Reason(reason)); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, w
 func planCells(plan *workloadresizerv1.Plan, container *workloadresizerv1.ContainerPlan) []any {
 	current, desired := container.GetCurrent(), container.GetDesired()
 	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
-		// The pod keeps what it has, even if another size would be right.
+		// The pod keeps its size, even if a different size would be right.
 		desired = current
 	}
 	var codes, messages []string

@@ -15,8 +15,8 @@ func dimmed(cells []any) {
 	}
 }
 
-func verdict(d workloadresizerv1.Decision) string {
-	switch d {
+func verdict(plan *workloadresizerv1.Plan) string {
+	switch plan.GetDecision() {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
 		return "would be resized"
 	case workloadresizerv1.Decision_DECISION_ALIGNED:
@@ -24,5 +24,5 @@ func verdict(d workloadresizerv1.Decision) string {
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		return "is skipped"
 	}
-	return d.String()
+	return plan.GetDecision().String()
 }

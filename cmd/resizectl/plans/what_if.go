@@ -39,10 +39,10 @@ type boundFlag struct {
 
 func (w *whatIf) bounds() []boundFlag {
 	return []boundFlag{
-		{"what-if-min-cpu", "plan with this minimum cpu request per container; 0 is none", &w.minCPU},
-		{"what-if-max-cpu", "plan with this maximum cpu request per container; 0 is none", &w.maxCPU},
-		{"what-if-min-memory", "plan with this minimum memory request per container; 0 is none", &w.minMemory},
-		{"what-if-max-memory", "plan with this maximum memory request per container; 0 is none", &w.maxMemory},
+		{"what-if-min-cpu", "plan with this minimum cpu request per container; 0 means none", &w.minCPU},
+		{"what-if-max-cpu", "plan with this maximum cpu request per container; 0 means none", &w.maxCPU},
+		{"what-if-min-memory", "plan with this minimum memory request per container; 0 means none", &w.minMemory},
+		{"what-if-max-memory", "plan with this maximum memory request per container; 0 means none", &w.maxMemory},
 	}
 }
 

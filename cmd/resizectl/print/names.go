@@ -26,7 +26,7 @@ func Scope(s *workloadresizerv1.HoldScope) string {
 	case s.GetNamespace() != "":
 		return "namespace " + OneLine(s.GetNamespace())
 	}
-	return "every pod of the cluster"
+	return "every pod in the cluster"
 }
 
 // HoldKind returns the kind of a hold as a word.

@@ -30,7 +30,7 @@ type tableWriter struct {
 	w       io.Writer
 	painter Painter
 	wide    bool
-	// laid is what the printer has laid out, not colored yet.
+	// laid is the text that the printer has laid out, not colored yet.
 	laid    bytes.Buffer
 	columns *tabwriter.Writer
 	printer printers.ResourcePrinter

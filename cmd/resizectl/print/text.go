@@ -13,7 +13,7 @@ import (
 // Absent is the text of a cell with nothing to show.
 const Absent = "-"
 
-// OrAbsent returns a text, or Absent if it is empty.
+// OrAbsent returns text, or Absent if it is empty.
 func OrAbsent(s string) string {
 	if s == "" {
 		return Absent
@@ -21,7 +21,7 @@ func OrAbsent(s string) string {
 	return s
 }
 
-// Printable replaces control characters in text from elsewhere by spaces, so that the text
+// Printable replaces control characters in text from elsewhere with spaces, so that the text
 // cannot control the terminal. Line breaks stay.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -32,7 +32,7 @@ The other sources of the node type then apply again.
 
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. With --dry-run, nothing is changed, and the exit
-code is 1 if a pod would get another size, and 0 if none would.`,
+code is 1 if a pod would get a different size, and 0 if none would.`,
 		Example: `  # Show what would change without the override
   resizectl ratios delete n4 --dry-run=server
 

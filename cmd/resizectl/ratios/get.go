@@ -27,7 +27,7 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Long: `Show the ratio of one node type, and where it comes from.
 
 -o wide also shows who set it, why and until when, and the ratios of the other
-sources, which apply when the first source has no ratio any more.`,
+sources, which apply when the first source no longer has a ratio.`,
 		Example: `  # Show who set the ratio, and the ratios of other sources
   resizectl ratios get n4 -o wide
 

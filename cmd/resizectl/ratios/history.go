@@ -17,7 +17,7 @@ import (
 
 const (
 	defaultHistory = 20
-	// historyPage is the most that the server returns at once.
+	// historyPage is the most that the server returns in one page.
 	historyPage = 1000
 )
 
@@ -32,8 +32,8 @@ func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	o := &historyOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "history [NODE_TYPE]",
-		Short: "List the changes of overrides, newest first",
-		Long: `List the changes of overrides, newest first: who made them, when and why, and the
+		Short: "List the changes to overrides, newest first",
+		Long: `List the changes to overrides, newest first: who made them, when and why, and the
 values before and after.
 
 There is one row per change and node type. CPU and MEMORY are the values of the
@@ -82,7 +82,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 		}
 		switch {
 		case len(all.GetChanges()) == 0:
-			_, err = fmt.Fprintln(o.ErrOut, "no changes found in the history that is kept")
+			_, err = fmt.Fprintln(o.ErrOut, "no changes to overrides are kept")
 		case all.GetNextPageToken() != "":
 			_, err = fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
 		}

@@ -18,12 +18,12 @@ var vetoColumns = []metav1.TableColumnDefinition{
 	print.Column("Namespace"), print.Column("Pod"), print.Column("Node"), print.Column("Vetoed By"), print.WideColumn("Message"),
 }
 
-// PrintImpact prints what other ratios would mean for the pods: how many of each group would
+// PrintImpact prints what different ratios would mean for the pods: how many of each group would
 // change, and which of them would be vetoed.
 func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact, wide bool) error {
 	total := impact.GetTotal()
 	if total.GetPods() == 0 && total.GetVetoed() == 0 {
-		_, err := fmt.Fprintln(w, "no pod would get another size")
+		_, err := fmt.Fprintln(w, "no pod would get a different size")
 		return err
 	}
 	table := &metav1.Table{ColumnDefinitions: impactColumns}

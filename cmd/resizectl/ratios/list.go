@@ -31,16 +31,16 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 CPU and MEMORY are the performance of the node type. The FACTOR columns are what
 requests are multiplied by there: below 1 on a node that is faster than the
 baseline. With --rules, the rules for some pods follow, in the order in which they
-are tried. OTHER SOURCES (-o wide) are the ratios of sources that are not in
-effect, as CPU/MEMORY.
+are tried. OTHER SOURCES (-o wide) shows the ratios of the other sources,
+which are not in effect, as CPU/MEMORY.
 
 If a source is not healthy, a warning appears on standard error, and the table
-holds the last good state of that source. A warning also names each node type that
+shows the last good state of that source. A warning also names each node type that
 is not used because its ratio is implausible.`,
 		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 
-  # Also show who wrote them, when and why, other sources, and the bounds of requests
+  # Also show who wrote them, when and why, the other sources, and the bounds of requests
   resizectl ratios list -o wide
 
   # Also show the rules for some pods
@@ -100,8 +100,8 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
-// warnOfImplausible warns of ratios that are not used. It does not repeat those of the globals
-// for rules that share them.
+// warnOfImplausible warns of ratios that are not used. It does not repeat the globals' ratios for
+// rules that share them.
 func warnOfImplausible(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
 	said := map[string]bool{}
 	warn := func(by string, ratios []*workloadresizerv1.Ratio) error {

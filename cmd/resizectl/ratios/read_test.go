@@ -86,7 +86,7 @@ func readsTheHistoryInPages(t *testing.T) {
 
 func TestHistoryOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "no changes found in the history that is kept\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "no changes to overrides are kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -34,7 +34,7 @@ roll it back.
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. CPU and MEMORY are the values of the overrides; "-"
 means no override. With --dry-run, nothing is changed, and the exit code is 1 if a
-pod would get another size, and 0 if none would.`,
+pod would get a different size, and 0 if none would.`,
 		Example: `  # Show what would change without the changes after number 12
   resizectl ratios rollback --to 12 --dry-run=server
 

@@ -35,12 +35,15 @@ func newSetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Short: "Override the ratios of node types",
 		Long: `Override the ratios of node types.
 
-An override takes precedence over the other sources. These stay unchanged, and
-apply again when the override is deleted or ends (--for, --until). Values that you
+By default, an override takes precedence over the other sources, but not over rules
+that name the node type. The other sources stay unchanged, and apply again when the
+override is deleted or ends (--for, --until). Values that you
 do not set stay unchanged. If you name several node types, either all of them are
 changed or none.
 
 The command first shows on standard error what would change, and for which pods.
+PODS counts the pods that would be resized. VETOED counts the pods that a check, such
+as the room on their node, keeps from getting some or all of their new size.
 Then it asks for confirmation. If another user changes a ratio in between, nothing
 is changed.
 
@@ -51,7 +54,7 @@ needs --allow-implausible.
 
 With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
-  0  no pod would get another size
+  0  no pod would get a different size
   1  at least one pod would
   2  an error`,
 		Example: `  # Set the CPU performance of n4
@@ -78,7 +81,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
 	o.end.AddFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; they need both performances")
-	cmd.Flags().BoolVar(&o.allowImplausible, "allow-implausible", false, "also store ratios beyond maxSpeedRatio, which are not used")
+	cmd.Flags().BoolVar(&o.allowImplausible, "allow-implausible", false, "store even ratios beyond maxSpeedRatio, which are not used")
 	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as shown by -o json")
 	o.AddFlags(cmd, "ratios set")
 	return cmd
@@ -142,7 +145,7 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 	for _, update := range o.updates {
 		nodeType := update.GetRatio().GetNodeType()
 		if o.create && o.present[nodeType] == nil && (update.GetRatio().GetCpuPerf() == 0 || update.GetRatio().GetMemoryPerf() == 0) {
-			return fmt.Errorf("%q has no effective ratio\n%s", nodeType, connect.BothPerformances)
+			return fmt.Errorf("node type %q has no ratio yet\n%s", nodeType, connect.BothPerformances)
 		}
 		update.AllowMissing = o.create
 		if update.Ratio.Etag = o.etag; o.etag == "" {

@@ -113,7 +113,7 @@ func TestRatiosDryRun(t *testing.T) {
 			}
 			server.Impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
 			code, stdout, stderr = program.Shell(t.Context(), append(asked, "--dry-run=server")...)
-			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get another size\n") {
+			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get a different size\n") {
 				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
 			}
 		}
@@ -184,7 +184,7 @@ func TestRatiosWriteUsage(t *testing.T) {
 		{"an end that is not a time", "--until must be a time such as 2026-11-21T18:00:00Z, or never, not \"tomorrow\"", []string{"set", "n4=1", "--until", "tomorrow"}},
 		{"an unknown value of --dry-run", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server", []string{"set", "n4=1", "--dry-run=client"}},
 		{"an empty node type to delete", "the node type is empty", []string{"delete", ""}},
-		{"several node types to delete", "2 arguments are too many: expected NODE_TYPE", []string{"delete", "n4", "c3"}},
+		{"several node types to delete", "too many arguments: expected NODE_TYPE, not n4 c3", []string{"delete", "n4", "c3"}},
 		{"a rollback without a change", "set --to to the last change to keep; \"resizectl ratios history\" lists the changes", []string{"rollback"}},
 		{"a rollback to a negative change", "--to -1 is negative; 0 is the state before the first change", []string{"rollback", "--to", "-1"}},
 		{"an empty node type to get", "the node type is empty", []string{"get", ""}},

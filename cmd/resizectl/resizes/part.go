@@ -48,7 +48,7 @@ func are(pods int64) string {
 	return print.CountOf(pods, "pod") + " are"
 }
 
-// printPart prints why a pod is only partly sized, or that the caller may not see its plan.
+// printPart prints why a pod is only partly sized, or why the reason is unknown.
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {

@@ -29,15 +29,16 @@ what is still to be done.`,
 }
 
 // resizesHelp describes the tables of all these commands.
-const resizesHelp = `There is one row per container that was sized. CPU and MEMORY are its requests,
+const resizesHelp = `There is one row per container that was sized. A pod is sized once workload-resizer
+has given it the size for its node, or has found that it has that size already. CPU and MEMORY are its requests,
 "original → now". STATE is the state of the resize on the node:
 
   actuated     the containers run with these sizes
-  pending      the kubelet has not looked at the resize yet
-  in-progress  the kubelet is applying the resize
+  pending      the kubelet has not processed the resize yet
+  in-progress  the kubelet is actuating the resize
   deferred     the node has no room now; the kubelet tries again
   infeasible   the node can never provide these sizes
-  failed       the kubelet failed to apply the resize
+  failed       the kubelet could not actuate the resize
 
 SIZED is when the pod was sized, or "partly" while some of its sizes are not
 applied yet. TYPE is the node type that the pod is sized for, once all its sizes

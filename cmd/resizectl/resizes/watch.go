@@ -43,7 +43,7 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods of every namespace, regardless of --namespace")
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods in every namespace, regardless of --namespace")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }

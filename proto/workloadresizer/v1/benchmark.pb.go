@@ -143,8 +143,7 @@ type BenchmarkSample struct {
 	// Required. Identifies the sample among the samples of the node type.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The node of this cluster that was measured. Its labels determine the node type.
-	// Exactly one of node, node_type and instance_type must be set, or both node_type and
-	// instance_type.
+	// Set either node alone, or node_type, instance_type or both.
 	Node string `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
 	// The node type as in ratios, for example "n4", without its CPU model.
 	NodeType string `protobuf:"bytes,3,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
@@ -396,7 +395,7 @@ type IngestSamplesResponse struct {
 	Known int64 `protobuf:"varint,2,opt,name=known,proto3" json:"known,omitempty"`
 	// The number of samples that were rejected.
 	Rejected int64 `protobuf:"varint,3,opt,name=rejected,proto3" json:"rejected,omitempty"`
-	// The number of samples that are older than those that are kept.
+	// The number of samples that are too old to be kept.
 	Old int64 `protobuf:"varint,4,opt,name=old,proto3" json:"old,omitempty"`
 	// The errors of the first 1000 rejected samples.
 	Errors        []*SampleError `protobuf:"bytes,5,rep,name=errors,proto3" json:"errors,omitempty"`
@@ -1374,7 +1373,7 @@ type Suggestion struct {
 	OldestTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
 	// When the newest sample that counts was measured.
 	NewestTime *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
-	// Whether the benchmark source follows the suggestion automatically.
+	// How benchmarks are used for the node type.
 	Mode BenchmarkMode `protobuf:"varint,18,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the benchmark source follows the suggestion; absent if it does not.
 	Progress      *SuggestionProgress `protobuf:"bytes,19,opt,name=progress,proto3" json:"progress,omitempty"`

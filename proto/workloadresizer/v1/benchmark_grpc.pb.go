@@ -40,7 +40,8 @@ type BenchmarkServiceClient interface {
 	// Stores samples. When the call returns, they survive restarts, and all replicas use
 	// them. The response lists invalid samples, which do not affect the others. A sample
 	// whose id is already stored is not counted again, so a client can safely send all
-	// samples again. A message has up to 64 KiB; send as many as you need.
+	// samples again. A message can be up to 64 KiB; send as many messages
+	// as you need.
 	//
 	// A caller whose token is bound to a node can send only samples of that node, of
 	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.
@@ -153,7 +154,8 @@ type BenchmarkServiceServer interface {
 	// Stores samples. When the call returns, they survive restarts, and all replicas use
 	// them. The response lists invalid samples, which do not affect the others. A sample
 	// whose id is already stored is not counted again, so a client can safely send all
-	// samples again. A message has up to 64 KiB; send as many as you need.
+	// samples again. A message can be up to 64 KiB; send as many messages
+	// as you need.
 	//
 	// A caller whose token is bound to a node can send only samples of that node, of
 	// benchmarks whose names begin with "bench-node:", and of at most 10000 runs each.

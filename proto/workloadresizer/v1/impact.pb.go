@@ -21,7 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The effect that other ratios would have on the pods that run now.
+// The effect that different ratios would have on the pods that run now.
 type Impact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The impact on all pods, including pods that the caller cannot see.
@@ -36,7 +36,7 @@ type Impact struct {
 	// affected namespaces and vetoed pods may be missing, else 0. This is not a count,
 	// which would reveal in how many hidden namespaces a change affects pods.
 	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
-	// Pods that would get other sizes, or more of them, without a veto. Contains only
+	// Pods that a veto keeps from getting some or all of their new sizes. Contains only
 	// pods that the caller can see, ordered by namespace and name, and at most 100.
 	Vetoed        []*VetoedPod `protobuf:"bytes,5,rep,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -119,8 +119,7 @@ type ImpactGroup struct {
 	// name, for example {"cpu": "-1500m", "memory": "2Gi"}. A negative quantity is freed;
 	// a positive quantity is added. Resources that do not change are absent.
 	RequestDelta map[string]string `protobuf:"bytes,3,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The number of pods that would get other sizes without a veto, including pods that
-	// get only some of their new sizes.
+	// The number of pods that a veto keeps from getting some or all of their new sizes.
 	Vetoed        int64 `protobuf:"varint,4,opt,name=vetoed,proto3" json:"vetoed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -184,7 +183,8 @@ func (x *ImpactGroup) GetVetoed() int64 {
 	return 0
 }
 
-// A pod that would get other sizes without a veto.
+// A pod that a veto (a check that prevents a resize or part of it) keeps from getting
+// some or all of its new sizes.
 type VetoedPod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The namespace of the pod.

@@ -389,8 +389,8 @@ func (x *ListHoldsRequest) GetNamespace() string {
 // Response message for PauseService.ListHolds.
 type ListHoldsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The holds in effect: first those of the cluster, then those of each namespace and
-	// its pods, ordered by name.
+	// The holds in effect: first the holds of the cluster, then the holds of each namespace
+	// and its pods, ordered by name.
 	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
 	// Why the list contains the last holds that could be read instead of the holds that
 	// are stored now; empty if there is no problem.

@@ -33,13 +33,15 @@ const (
 //
 // Keeps pods from being resized until the pause ends, and lists and ends holds. A pause
 // is one kind of hold; a restore (ResizeService.Restore) is the other. Each hold has a
-// scope. Holds survive restarts and are not stored on pods. No replica starts a write
-// to a pod in the scope more than one second after the hold is stored.
+// scope. Holds survive restarts and are not stored on pods. A replica whose watch of the
+// holds works starts no write to a pod in the scope more than one second after the hold
+// is stored. After an outage of the API server, it can take a minute until that watch
+// works again.
 //
 // A freeze stops the whole cluster. It outranks every hold, restores included, and is
-// stored apart from them, so that it works even if no hold can be stored. No replica
-// starts a write to a pod more than one second after the freeze is stored, with one
-// exception: if the resize of a pod was just written, its record follows.
+// stored apart from them, so that it works even if no hold can be stored. It takes
+// effect as fast as a hold, with one exception: if the resize of a pod was just written,
+// its record follows.
 //
 // All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
 // written. Methods that write also return:
@@ -168,13 +170,15 @@ func (c *pauseServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest
 //
 // Keeps pods from being resized until the pause ends, and lists and ends holds. A pause
 // is one kind of hold; a restore (ResizeService.Restore) is the other. Each hold has a
-// scope. Holds survive restarts and are not stored on pods. No replica starts a write
-// to a pod in the scope more than one second after the hold is stored.
+// scope. Holds survive restarts and are not stored on pods. A replica whose watch of the
+// holds works starts no write to a pod in the scope more than one second after the hold
+// is stored. After an outage of the API server, it can take a minute until that watch
+// works again.
 //
 // A freeze stops the whole cluster. It outranks every hold, restores included, and is
-// stored apart from them, so that it works even if no hold can be stored. No replica
-// starts a write to a pod more than one second after the freeze is stored, with one
-// exception: if the resize of a pod was just written, its record follows.
+// stored apart from them, so that it works even if no hold can be stored. It takes
+// effect as fast as a hold, with one exception: if the resize of a pod was just written,
+// its record follows.
 //
 // All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
 // written. Methods that write also return:

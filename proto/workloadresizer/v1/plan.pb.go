@@ -82,7 +82,7 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 // Assumptions for a plan.
 type WhatIf struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ratios that replace those of the table or add to them. Only node_type, cpu_perf and
+	// Ratios that replace ratios of the table or add to them. Only node_type, cpu_perf and
 	// memory_perf are used. A performance of 0 stands for the value in effect.
 	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
 	// The node type to assume for every pod, regardless of its node; empty for the type
@@ -165,8 +165,9 @@ type PreviewPodRequest struct {
 	// Whether to plan a restore of the pod, to its originals and without the annotations
 	// of workload-resizer.
 	Restore bool `protobuf:"varint,3,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to also send the writes to the API server as a dry run. Cannot be combined
-	// with what_if: the server sends only writes that it could make itself.
+	// Whether to also send the resize, but not the annotations, to the API server as a dry
+	// run. Cannot be combined with what_if: the server sends only resizes that it could
+	// make itself.
 	ServerSide bool `protobuf:"varint,4,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
 	// Assumptions for the plan. Cannot be combined with server_side.
 	WhatIf        *WhatIf `protobuf:"bytes,5,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
@@ -294,8 +295,9 @@ type PreviewPlansRequest struct {
 	// Whether to plan a restore of the pods, to their originals and without the
 	// annotations of workload-resizer.
 	Restore bool `protobuf:"varint,2,opt,name=restore,proto3" json:"restore,omitempty"`
-	// Whether to also send the writes to the API server as a dry run. Cannot be combined
-	// with what_if: the server sends only writes that it could make itself.
+	// Whether to also send the resize, but not the annotations, to the API server as a dry
+	// run. Cannot be combined with what_if: the server sends only resizes that it could
+	// make itself.
 	ServerSide bool `protobuf:"varint,3,opt,name=server_side,json=serverSide,proto3" json:"server_side,omitempty"`
 	// The name of the pod; empty for all pods.
 	Pod string `protobuf:"bytes,4,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -676,7 +678,8 @@ type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. One or more objects in YAML or JSON, or a part of their text: pods, and
 	// objects that create pods (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,
-	// CronJob, List). Other objects are ignored. Messages are joined as they come.
+	// CronJob, ReplicationController, List). Other objects are ignored. The server
+	// concatenates the texts of all messages, without separators.
 	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	// The node types; empty for all node types of the table.
 	NodeTypes []string `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`

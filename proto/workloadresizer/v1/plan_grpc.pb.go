@@ -59,7 +59,7 @@ type PlanServiceClient interface {
 	// manifest need not exist in the cluster. Checks that depend on the namespace, the
 	// node or other pods are not made.
 	//
-	// The manifest has up to 1 MiB, and may be sent in several messages, of up to 64 KiB
+	// The manifest can be up to 1 MiB. It may be sent in several messages of up to 64 KiB
 	// each, within 30 seconds.
 	//
 	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.
@@ -151,7 +151,7 @@ type PlanServiceServer interface {
 	// manifest need not exist in the cluster. Checks that depend on the namespace, the
 	// node or other pods are not made.
 	//
-	// The manifest has up to 1 MiB, and may be sent in several messages, of up to 64 KiB
+	// The manifest can be up to 1 MiB. It may be sent in several messages of up to 64 KiB
 	// each, within 30 seconds.
 	//
 	// Errors: RESOURCE_EXHAUSTED as for PreviewPlans.

@@ -5,7 +5,7 @@
 // source: workloadresizer/v1/ratio.proto
 
 // The API of workload-resizer: the performance ratios of the node types, and what they
-// mean for the pods of a cluster.
+// mean for the pods in a cluster.
 //
 // Every error has a google.rpc.ErrorInfo with a reason. Each method documents its own
 // reasons. In addition, any method can return:
@@ -200,7 +200,8 @@ type RatioRule struct {
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
 	// The bounds of every request of these pods.
 	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
-	// One ratio per node type, ordered by name: those of the rule and the global ones.
+	// One ratio per node type, ordered by name, from the rule or else from the global
+	// settings.
 	Ratios []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
 	// How many times faster or slower than the baseline a node type may be for these pods.
 	MaxSpeedRatio float64 `protobuf:"fixed64,5,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
@@ -524,7 +525,7 @@ type RatioCandidate struct {
 	CpuPerf float64 `protobuf:"fixed64,1,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
 	// The memory performance.
 	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// The source, and where it has the ratio from.
+	// The source, and where the source got the ratio.
 	Provenance    *Provenance `protobuf:"bytes,3,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1553,7 +1554,7 @@ func (x *ListRatioChangesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// One change of overrides.
+// One change to the overrides.
 type RatioChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the change, counted from 1.

@@ -5,7 +5,7 @@
 // source: workloadresizer/v1/ratio.proto
 
 // The API of workload-resizer: the performance ratios of the node types, and what they
-// mean for the pods of a cluster.
+// mean for the pods in a cluster.
 //
 // Every error has a google.rpc.ErrorInfo with a reason. Each method documents its own
 // reasons. In addition, any method can return:
@@ -108,8 +108,8 @@ type RatioServiceClient interface {
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
 	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message says which ratio, and
-	//     the metadata contain the field to set.
+	//     implausible, and allow_implausible is not set. The message names the ratio, and
+	//     the metadata contains the field to set.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -141,7 +141,7 @@ type RatioServiceClient interface {
 	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
 	//     replica.
 	WatchRatios(ctx context.Context, in *WatchRatiosRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRatiosResponse], error)
-	// Returns the changes of overrides that are kept, newest first.
+	// Returns the changes to overrides that are kept, newest first.
 	//
 	// Errors:
 	//
@@ -312,8 +312,8 @@ type RatioServiceServer interface {
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
 	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message says which ratio, and
-	//     the metadata contain the field to set.
+	//     implausible, and allow_implausible is not set. The message names the ratio, and
+	//     the metadata contains the field to set.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -345,7 +345,7 @@ type RatioServiceServer interface {
 	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
 	//     replica.
 	WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error
-	// Returns the changes of overrides that are kept, newest first.
+	// Returns the changes to overrides that are kept, newest first.
 	//
 	// Errors:
 	//

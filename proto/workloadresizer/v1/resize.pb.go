@@ -30,17 +30,17 @@ type ResizeState int32
 const (
 	// Never sent.
 	ResizeState_RESIZE_STATE_UNSPECIFIED ResizeState = 0
-	// The containers run with the sizes in the spec.
+	// The containers run with the sizes in the spec, as far as the kubelet reports.
 	ResizeState_RESIZE_STATE_ACTUATED ResizeState = 1
 	// The kubelet has not processed the spec yet.
 	ResizeState_RESIZE_STATE_PENDING ResizeState = 2
-	// The kubelet is applying the resize.
+	// The kubelet is actuating the resize.
 	ResizeState_RESIZE_STATE_IN_PROGRESS ResizeState = 3
 	// The node has no room now; the kubelet retries.
 	ResizeState_RESIZE_STATE_DEFERRED ResizeState = 4
 	// The node can never satisfy the resize.
 	ResizeState_RESIZE_STATE_INFEASIBLE ResizeState = 5
-	// The kubelet could not apply the resize.
+	// The kubelet could not actuate the resize.
 	ResizeState_RESIZE_STATE_FAILED ResizeState = 6
 )
 
@@ -102,7 +102,7 @@ type Resize struct {
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	// The UID of the pod.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
-	// The topmost known workload that made the pod; absent if the pod has none.
+	// The topmost known workload that owns the pod; absent if the pod has none.
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
 	// The node that the pod runs on.
 	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
@@ -925,7 +925,8 @@ type PodCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The decision.
 	Decision Decision `protobuf:"varint,1,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// The first reason, as in a plan; empty for pods that will be resized.
+	// The first reason, as in a plan; empty for pods that will be resized to
+	// their node type.
 	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
 	// The number of pods.
 	Pods          int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// usageError returns an error about a command line, with a pointer to the help.
+func usageError(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w\nsee \"%s --help\"", err, cmd.CommandPath())
+}
+
+// flagError explains an invalid flag. All flags belong to commands, none to the program.
+func flagError(cmd *cobra.Command, err error) error {
+	if !cmd.HasParent() {
+		err = fmt.Errorf("%w before the command: flags follow it, as in %s serve --dry-run", err, cmd.Name())
+	}
+	return usageError(cmd, err)
+}
+
+// noArguments rejects all arguments. cobra's own check would call them unknown commands.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError(cmd, fmt.Errorf("unexpected argument %q: the value of a flag that is true or false follows \"=\", as in --events=false", args[0]))
+}

@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	// leastRuns is how many repetitions a score needs, and how many it is based on at least.
+	// leastRuns is the minimum number of repetitions for a score, and the minimum
+	// number of fast repetitions that the score is based on.
 	leastRuns = 3
 	// quarter is the divisor for the share of the fastest repetitions that a score is based on.
 	quarter = 4

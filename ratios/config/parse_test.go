@@ -120,7 +120,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		{"a node type that is not a label value", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: not a valid node type: a valid label must`}},
 		{"a node type with an empty CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: not a valid node type: must have a node type before and a CPU model after "@"`}},
 		{"more than one document", published + "---\nmore: 1\n", []string{"must be one YAML document, but more content follows ---"}},
-		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
+		{"all together", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Request is what all changes have in common.
+// Request has the parts that all changes share.
 type Request struct {
-	// Author, CredentialID and Reason are for the history. The second is up to 256 bytes.
+	// Author, CredentialID and Reason are for the history. CredentialID can be up
+	// to 256 bytes.
 	Author, CredentialID, Reason string
 	// Check validates the resulting layer before it is written. If the write is
 	// retried, Check is called again with the new layer. Its error is returned.
@@ -20,7 +21,7 @@ type Request struct {
 	ValidateOnly bool
 }
 
-// Patch describes a change of the override of one node type.
+// Patch describes a change to the override of one node type.
 type Patch struct {
 	NodeType string
 	// Etag must match the current state, unless it is empty.

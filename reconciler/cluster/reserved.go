@@ -75,7 +75,7 @@ func (r *reserved) add(p reservation, sign int64) {
 	r.nodes[p.node] = sum
 }
 
-// The sum of the requests of the other pods on a pod's node.
+// neighbours returns the sum of the requests of the other pods on the pod's node.
 func (r *reserved) neighbours(of *pod.Pod) safety.Resources {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

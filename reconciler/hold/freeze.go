@@ -15,7 +15,7 @@ const FreezeName = "workload-resizer-freeze"
 // ConfigMap of its own, whose mere existence with the key frozen is enough, so that it
 // always fits, does not depend on any other content, and can be set with kubectl.
 type Freeze struct {
-	// Reason and Author are what the caller gave; they are not verified.
+	// Reason and Author are as the caller gave them; they are not verified.
 	Reason, Author string
 	// Since is the start of the freeze, in whole seconds.
 	Since time.Time
@@ -29,14 +29,15 @@ const (
 	keySince  = "since"
 )
 
-// frozen and notFrozen are values of keyFrozen. The empty text and a missing key are like
-// notFrozen, and every other value is like frozen: a brake must work despite a typo.
+// frozen and notFrozen are values of keyFrozen. An empty value and a missing key count
+// as notFrozen, and every other value counts as frozen: a brake must work despite a
+// typo.
 const (
 	frozen    = "true"
 	notFrozen = "false"
 )
 
-// notShown replaces a text that would disturb logs and tables, or fill them.
+// notShown replaces text that would disturb logs and tables, or fill them.
 const notShown = "(not shown: it must be one line of up to 512 bytes)"
 
 // freezeIn returns the freeze that the ConfigMap contains; nil if there is none.

@@ -76,7 +76,7 @@ type Config struct {
 type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
-	// line holds the pods of the queue.
+	// line has the pods in the queue.
 	line    *waitingLine
 	pacer   *pacer
 	ledger  *ledger

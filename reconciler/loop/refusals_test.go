@@ -27,7 +27,7 @@ func keepsRefusalsAcrossAChangeOfLeaders(t *testing.T) {
 	// A replica that does not lead sees the refusal twice before the leader reverts the pod.
 	l.refusedBy(p, podtest.Start)
 	l.refusedBy(p, podtest.Start.Add(time.Second))
-	l.beginAnew()
+	l.startOver()
 	refused, left := l.refusal(p.Pod, p.UID, podtest.Start.Add(time.Second))
 	if refused == nil || !refused.Waiting || refused.Retry || left != firstRefusal-time.Second {
 		t.Fatalf("%+v for %v", refused, left)

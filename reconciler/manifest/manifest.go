@@ -78,10 +78,10 @@ func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.nam
 func (r *reader) object(text []byte, inList bool) error {
 	var h header
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
-		return fmt.Errorf("want a Kubernetes object: %w", err)
+		return fmt.Errorf("must be a Kubernetes object: %w", err)
 	}
 	if h.APIVersion == "" || h.Kind == "" {
-		return errors.New("want a Kubernetes object with apiVersion and kind")
+		return errors.New("must be a Kubernetes object with apiVersion and kind")
 	}
 	if h.APIVersion == "v1" && h.Kind == "List" {
 		if inList {

@@ -17,16 +17,16 @@ var quantityFields = map[string]bool{
 	"sizeLimit": true, "divisor": true, "quantity": true, "perPod": true, "perContainer": true,
 }
 
-// level is an object or array of a JSON text.
+// level is an object or array in JSON.
 type level struct {
 	object bool
 	// key reports whether the next token of an object is a key.
 	key bool
-	// field is the last key, of an array that of the object around it.
+	// field is the last key. For an array, it is the key of the array in its object.
 	field string
 	// quantity reports whether everything inside is a quantity.
 	quantity bool
-	// inside is how many objects and arrays it has.
+	// inside is the number of objects and arrays directly in it.
 	inside int
 }
 
@@ -35,7 +35,7 @@ type level struct {
 const mostContainers = 10_000
 
 // checkQuantities refuses text that would take minutes to parse as a quantity. It keeps
-// nothing of the JSON but where it is in it.
+// only its position in the JSON.
 func checkQuantities(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -78,7 +78,7 @@ func checkQuantities(text []byte) error {
 	}
 }
 
-// plausible returns the error that a text at this place is meant as a quantity and is none.
+// plausible returns an error if text at this place should be a quantity but is not.
 func (l *level) plausible(text string) error {
 	if (l.quantity || quantityFields[l.field]) && !sizing.Plausible(text) {
 		return fmt.Errorf("%s: %.64q is not a quantity of at most 64 characters and two digits of exponent", l.field, text)

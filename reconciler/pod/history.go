@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// history is what managedFields, the API server's record of field managers, say about who
+// history is the content of managedFields, the API server's record of field managers: who
 // set the amounts of a pod's containers. It needs no write of ours, so no crash can lose it.
 // For each amount, it shows who set it last: a manager that changes an amount takes the
 // field from all others. An entry has one time for all of its fields, so times prove nothing

@@ -121,7 +121,7 @@ func inTurn[T sum[T]](p *pod.Pod, of func(c *pod.Container, i int) T) T {
 	return all.atLeast(starting)
 }
 
-// instead replaces the sum over the containers by the pod-level resources.
+// instead replaces the sum over the containers with the pod-level resources.
 func instead(sum, whole Resources) Resources {
 	if whole.CPU > 0 {
 		sum.CPU = whole.CPU

@@ -73,13 +73,14 @@ func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 	return min(most, max(request+unit, min(scaled, inProportion)))
 }
 
-// toMillicore returns millicores × f rounded to the nearest millicore, and at most what
-// Millicores reads: a larger amount would not be read as it was written.
+// toMillicore returns millicores × f rounded to the nearest millicore, up to
+// mostMillicores, the largest amount that Millicores can parse.
 func toMillicore(f Factor, millicores int64) int64 {
 	return min(f.nearest(millicores), mostMillicores)
 }
 
-// upToMebibyte returns bytes × f rounded up to a whole Mi, and at most what Bytes reads.
+// upToMebibyte returns bytes × f rounded up to a whole Mi, up to mostBytes, the largest
+// amount that Bytes can parse.
 func upToMebibyte(f Factor, bytes int64) int64 {
 	scaled := min(f.up(bytes), mostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte

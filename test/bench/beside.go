@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// How fast pods are resized while quiet pods exist, which need no resize: pods per second
-// if all others need a resize at once, and the seconds from running to resized, by the
-// server and by the bare client.
+// beside has the speed of resizes while quiet pods exist, which need no resize: pods
+// per second if all others need a resize at the same time, and the seconds from running
+// to resized, by the server and by the bare client.
 type beside struct {
 	rate      float64
 	ours, raw []float64
 }
 
-// Measures one turn of each with that many quiet pods, which the server has planned
-// before.
+// beside measures one turn of each with that many quiet pods, which the server has
+// planned before.
 func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
 	b.say("growth: resizing with %d quiet pods", quietPods)
 	before := quietRatios(unchangedPerf)

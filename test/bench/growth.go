@@ -6,7 +6,7 @@ import (
 )
 
 // growth measures how the cost of quiet pods grows with their number: memory, the start,
-// the idle server, a change of a ratio, and the speed at which other pods are resized.
+// the idle server, a change to a ratio, and the speed at which other pods are resized.
 func growth(ctx context.Context, b *bench) error {
 	b.say("growth: quiet pods on %d nodes of %d types", quietTypes*quietNodes, quietTypes)
 	if err := b.prepareQuiet(ctx); err != nil {

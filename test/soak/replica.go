@@ -84,14 +84,14 @@ func (r *replica) start() error {
 	return nil
 }
 
-// now returns its current process.
+// now returns the replica's current process.
 func (r *replica) now() *life {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lives[len(r.lives)-1]
 }
 
-// dial returns a client for its current process.
+// dial returns a client for the replica's current process.
 func (r *replica) dial() (*client.Client, error) {
 	l := r.now()
 	r.mu.Lock()
@@ -105,7 +105,7 @@ func (r *replica) dial() (*client.Client, error) {
 	return l.api, err
 }
 
-// hangUp closes the connection to its current process.
+// hangUp closes the connection to the replica's current process.
 func (r *replica) hangUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *replica) close() error {
 	return errors.Join(err, r.container.Close())
 }
 
-// keepLog writes the end of the log of its current process to dir.
+// keepLog writes the end of the log of the replica's current process to dir.
 func (r *replica) keepLog(dir string) error {
 	l := r.now()
 	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("replica-%d.log", r.number)), []byte(l.server.Log()), 0o644)

@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		{"does not move ratios if samples cannot be read", unreadable},
 		{"a changed baseline does not make ratios jump", rebased},
 		{"published ratios can be read back for any ratios of other sources", extreme},
-		{"emptying the ConfigMap ends the ratios at once, and they start again", emptied},
+		{"emptying the ConfigMap ends the ratios immediately, and they start again", emptied},
 		{"a view just before the end of a window does not skip the window", looked},
 		{"a clock that was briefly ahead moves nothing", ahead},
 	} {

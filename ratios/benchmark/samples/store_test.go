@@ -142,7 +142,7 @@ func TestStore(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"added samples are known at once, soon on all replicas, and after a restart", survives},
+		{"added samples are known immediately, soon on all replicas, and after a restart", survives},
 		{"writers of two replicas neither lose nor duplicate samples", replicas},
 		{"concurrent calls share writes", shared},
 		{"a caller that gives up gets an error, and does not affect others", impatient},

@@ -24,8 +24,8 @@ type Config[T any] struct {
 	ReadOnly bool
 	// Clock determines when an entry expires.
 	Clock clock.Clock
-	// Parse reads the data of the ConfigMap. For empty data it returns content
-	// without entries, which the zero T must be, too.
+	// Parse reads the data of the ConfigMap. For empty data, it returns content
+	// without entries. The zero T must have no entries either.
 	Parse func(data map[string]string) (T, error)
 	// Accept applies the entries of valid content that have not expired. It is
 	// called when there is new content and when an entry expires, never
@@ -107,5 +107,5 @@ func (d *Document[T]) Missing() error {
 }
 
 // Watch returns a channel that receives after every change to the content in effect or
-// of Err. Changes that happen faster than they are received are merged into one.
+// to Err. Changes that happen faster than they are received are merged into one.
 func (d *Document[T]) Watch() <-chan struct{} { return d.changes.Watch() }

@@ -33,9 +33,9 @@ type Patch struct {
 	// AllowMissing allows a node type that no source knows. Both performances
 	// must then be set.
 	AllowMissing bool
-	// Default returns what the other sources have for a node type: the start
-	// value if there is no override. It is called on every try, with the state
-	// that is stored at that time. Nil means that no other source knows any
+	// Default returns the ratio that the other sources have for a node type: the
+	// start value if there is no override. It is called on every try, with the
+	// state that is stored at that time. Nil means that no other source knows any
 	// node type.
 	Default func(nodeType string) (ratios.Ratio, bool)
 }
@@ -121,7 +121,7 @@ type Deletion struct {
 	AllowMissing bool
 }
 
-// Delete deletes an override. The results are the same as of Update; the error may also be a
+// Delete deletes an override. The results are the same as for Update; the error may also be a
 // *NoOverrideError.
 func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, error) {
 	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]ratios.Ratio, error) {

@@ -9,7 +9,7 @@ type Reason string
 const (
 	// Resized: the pod now has the requests and limits for its node type.
 	Resized Reason = "Resized"
-	// AlreadyAligned: the pod has its desired size without a resize.
+	// AlreadyAligned: the pod has its desired size.
 	AlreadyAligned Reason = "AlreadyAligned"
 	// BoundsClamped: a bound of the configuration, not the ratio, determined a request.
 	BoundsClamped Reason = "BoundsClamped"

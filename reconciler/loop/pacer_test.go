@@ -29,7 +29,7 @@ func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 	p := newPacer(2, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
 		if p.mayGo(podNamed(pod), wrong, false) {
-			t.Errorf("%s has its turn at once", pod)
+			t.Errorf("%s has its turn immediately", pod)
 		}
 	}
 	p.mayGo(podNamed("more"), 0.4, false) // Planned again, it is more wrong than before.

@@ -33,7 +33,7 @@ type Object struct {
 
 // Read reads objects as YAML or JSON, separated by ---, and the items of Lists. A pod
 // without a controller gets a controller of ownerKind, with a warning. Errors name the
-// document and its line. A text without objects is not an error.
+// document and its line. Text without objects is not an error.
 func Read(text []byte, ownerKind string) (*Manifest, error) {
 	all, err := documents(text)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// quantityFields are fields of pods, and of objects that make pods, that hold quantities: of a
-// resource list, or alone.
+// quantityFields are the fields, in pods and in objects that create pods, whose values
+// are quantities or lists of resources.
 var quantityFields = map[string]bool{
 	"requests": true, "limits": true, "overhead": true, "capacity": true, "allocatedResources": true,
 	"sizeLimit": true, "divisor": true, "quantity": true, "perPod": true, "perContainer": true,

@@ -342,8 +342,8 @@ func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
 	return b.String()
 }
 
-// Describe returns the changes of the containers in one line, e.g.
-// "app: cpu 1 → 800m, memory 1Gi".
+// Describe returns the changes to the containers in one line, e.g. "app: cpu 1 → 800m,
+// memory 1Gi".
 func (p *Plan) Describe() string {
 	var b strings.Builder
 	for i := range p.Containers {

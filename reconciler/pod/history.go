@@ -23,7 +23,7 @@ type history struct {
 	cut bool
 	// ours is the time when the reconciler last resized the pod; never if it did not.
 	ours int64
-	// anybody means that any manager resized the pod.
+	// anybody means that at least one manager resized the pod.
 	anybody bool
 	// answers means that we recorded the node's answer.
 	answers bool

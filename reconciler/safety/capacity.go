@@ -27,10 +27,11 @@ func (c *change) nodePressure() string {
 	return ""
 }
 
-// beyondNode checks each resource that grows as the kubelet does: does the pod fit next to
-// the other pods of the node? For a critical pod, it checks all resources on every change,
-// also like the kubelet, which would kill other pods to make room. A resource that is not in
-// the node's allocatable resources cannot be checked, and causes no veto.
+// beyondNode checks, as the kubelet does, whether the pod fits next to the other pods
+// on the node, for each resource that grows. For a critical pod, it checks all
+// resources on every change. So does the kubelet, which would kill other pods to make
+// room. A resource that is not in the node's allocatable resources cannot be checked,
+// and causes no veto.
 func (c *change) beyondNode() string {
 	all := c.pod.Critical()
 	if !all && !c.grows.requests() || c.Node == nil {

@@ -23,8 +23,8 @@ func (r Range) clamp(v int64) (int64, bool) {
 
 // scaleCPU scales millicores: the request by f to the nearest millicore, at least one,
 // clamped to bounds; the limit as limitOf describes. clamped reports whether a bound
-// determined the request. Neither becomes more than Millicores reads. A container without
-// a cpu request stays unchanged.
+// determined the request. Neither exceeds mostMillicores. A container without a cpu
+// request stays unchanged.
 func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -35,8 +35,8 @@ func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped 
 
 // scaleMemory scales bytes: the request by f, rounded up to a whole Mi and clamped to
 // bounds; the limit as limitOf describes. At a factor of exactly 1, nothing is rounded.
-// clamped reports whether a bound determined the request. Neither becomes more than Bytes
-// reads. A container without a memory request stays unchanged.
+// clamped reports whether a bound determined the request. Neither exceeds mostBytes. A
+// container without a memory request stays unchanged.
 func scaleMemory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false

@@ -154,7 +154,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 		rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "lab"), `lab - coremark 1 1 12.5 `)
 	}
 
-	// Each change of the settings makes the server judge the node types that follow
+	// Each change to the settings makes the server judge the node types that follow
 	// benchmarks.
 	localcluster.Eventually(t, "t2d to follow", func() error {
 		if list := b.ask(t, 0, b.viewer, "ratios", "list"); !strings.Contains(list, "benchmark") {

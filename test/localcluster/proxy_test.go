@@ -199,8 +199,8 @@ func theProxyForwardsEventsImmediatelyAndEndsWatchesWhenDown(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "event")
-			// The proxy may have disconnected, also after the test. An event that is not sent
-			// is missed below.
+			// The proxy may have disconnected, even after the test. An
+			// event that is not sent is missed below.
 			_ = http.NewResponseController(w).Flush()
 			if r.URL.Query().Has("watch") {
 				<-r.Context().Done()

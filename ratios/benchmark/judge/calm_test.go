@@ -114,7 +114,7 @@ func calm(t *testing.T, s *stored) {
 		t.Errorf("got %+v", entry.Ratio)
 	}
 
-	// A rise of 3 % changes nothing; a rise of 12 % changes the ratio in steps.
+	// A rise of 3% changes nothing; a rise of 12% changes the ratio in steps.
 	settled := r.ratio("n4")
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)
@@ -123,7 +123,7 @@ func calm(t *testing.T, s *stored) {
 	r.clock.Step(11 * 24 * time.Hour) // The first measurements no longer count.
 	r.hours(t, 4)
 	if got := r.ratio("n4"); got != settled {
-		t.Errorf("a change of 3 %% moved n4 from %v to %v", settled, got)
+		t.Errorf("a change of 3%% moved n4 from %v to %v", settled, got)
 	}
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)

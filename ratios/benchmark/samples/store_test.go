@@ -197,7 +197,7 @@ func survives(t *testing.T, s *stored) {
 	want := []sample.Sample{measured("x", 2, of("c3")), measured("b", 2), measured("a", 1), measured("a", 1, spot, of("t2d"))}
 	added(t, a, Stored, want...)
 	if all, _ := a.All(); !slices.Equal(all, want) {
-		t.Errorf("%v at once", all)
+		t.Errorf("%v immediately", all)
 	}
 	has(t, b, len(want))
 	stop()

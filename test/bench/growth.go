@@ -23,8 +23,8 @@ func growth(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	// Measure this first: after the largest number of pods, the API server has forgotten
-	// nothing yet and needs the memory of many more.
+	// Measure this first: after the largest number of pods, the API server needs
+	// more memory, because it has not forgotten the pods yet.
 	if err := b.lonePods(ctx, none); err != nil {
 		return err
 	}

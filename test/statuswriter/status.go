@@ -16,8 +16,8 @@ var ofRunning = []corev1.PodConditionType{
 	corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
 }
 
-// nextStatus returns the next status of a pod. sizedIn is the generation since which the pod
-// requests its current sizes.
+// nextStatus returns the next status of a pod. sizedIn is the generation in which the
+// pod began to request its current sizes.
 func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
 	var outcome Outcome
 	if decide != nil && isResizing(pod) {

@@ -52,7 +52,7 @@ type Snapshot struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType = nodeType
-	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
+	s.Around.Node, s.Around.Neighbors, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

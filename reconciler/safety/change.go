@@ -15,9 +15,9 @@ import (
 type Surroundings struct {
 	// Node is the pod's node. The checks use its allocatable resources and its conditions.
 	Node *corev1.Node
-	// Neighbours is the sum of Requests over the node's other pods, except pods
+	// Neighbors is the sum of Requests over the node's other pods, except pods
 	// that have succeeded or failed.
-	Neighbours Resources
+	Neighbors Resources
 	// LimitRanges are the LimitRanges of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
 	// Quotas are the ResourceQuotas of the pod's namespace.

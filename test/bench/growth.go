@@ -19,7 +19,7 @@ func growth(ctx context.Context, b *bench) error {
 	if err := b.quietTemplates(ctx); err != nil {
 		return err
 	}
-	alone, err := b.beside(ctx, 0)
+	alone, err := b.alongside(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func growth(ctx context.Context, b *bench) error {
 		}
 		costs[pods] = c
 		if b.compared(pods) {
-			if err := b.tellBeside(ctx, pods, alone); err != nil {
+			if err := b.tellAlongside(ctx, pods, alone); err != nil {
 				return err
 			}
 		}

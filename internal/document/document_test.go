@@ -211,7 +211,7 @@ func TestDocument(t *testing.T) {
 			want string
 		}{
 			{bad, nil, "ConfigMap " + n.namespace + `/bad: strconv.Atoi: parsing "x": invalid syntax: correct the content, or remove the key to delete all numbers`},
-			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which stores the numbers, does not exist; the 1 last known remain in effect on this replica"},
+			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which stores the numbers, does not exist; the 1 last known remain in effect until it exists again"},
 			{nil, errors.New("no connection"), "no connection"},
 		} {
 			changed := c.Watch()

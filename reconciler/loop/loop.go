@@ -159,7 +159,7 @@ func (l *Loop) pruneHolds(ctx context.Context) {
 			continue
 		}
 		if err := l.Holds.Prune(ctx, l.exists); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Holds of deleted pods not removed, retrying later")
+			klog.FromContext(ctx).Error(err, "Holds of deleted pods not removed; retrying later")
 		}
 	}
 }

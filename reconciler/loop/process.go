@@ -166,7 +166,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	logger := l.loggerOf(ctx, p)
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
-		logger.V(1).Info("Write stopped, planning the pod again", "err", err)
+		logger.V(1).Info("Write stopped; planning the pod again", "err", err)
 		l.queue.Add(key)
 		return
 	}
@@ -178,7 +178,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		l.tell(ctx, p, plan.Reason{Code: refused.Reason, Message: err.Error()})
 	case actuate.Outdated(err):
 		// Not worth a report: the next state of the pod leads to the next plan.
-		logger.V(1).Info("Pod changed in the meantime, planning it again", "err", err)
+		logger.V(1).Info("Pod changed in the meantime; planning it again", "err", err)
 	case errors.As(err, &unrecorded):
 		logger.Error(err, "Resized pod, but its annotations are not written yet")
 	case actuate.StatusCode(err) == 0:

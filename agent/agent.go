@@ -63,7 +63,7 @@ const (
 	// periodShare is a share of the period.
 	startSpread = time.Minute
 	periodShare = 0.1
-	// firstRetry is the pause before the first retry. It doubles up to the period.
+	// firstRetry is the delay before the first retry. It doubles up to the period.
 	firstRetry = 10 * time.Minute
 )
 

@@ -23,7 +23,7 @@ const tolerance = 0.10
 // one that was never measured.
 const fullPeriod = 30 * 24 * time.Hour
 
-// memory is what the agent knows about earlier runs.
+// memory describes the earlier runs of the agent.
 type memory struct {
 	// Last is when the last run began.
 	Last time.Time `json:"last"`

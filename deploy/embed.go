@@ -71,8 +71,9 @@ func Base() [][]byte {
 // as another user.
 func AnnotationGuard() []byte { return []byte(annotationGuard) }
 
-// AccountGuard returns the policy that lets the server's ServiceAccount change nothing of a
-// pod except its sizes and its own annotations.
+// AccountGuard returns the policy that allows the server's ServiceAccount to change
+// only the sizes of a pod, the server's annotations, and the record of who set what
+// (managedFields).
 func AccountGuard() []byte { return []byte(accountGuard) }
 
 // StampOriginals returns the policy that writes the originals of pods when they are created.

@@ -43,7 +43,7 @@ func newGuarded(t *testing.T, policy []byte) *guarded {
 	return g
 }
 
-// awaitPolicy waits until a change of a pod is refused. The change differs each time, since
+// awaitPolicy waits until a change to a pod is refused. The change differs each time, since
 // one that changes nothing is never refused.
 func (g *guarded) awaitPolicy(t *testing.T, change func(probe *corev1.Pod, n int) error) {
 	t.Helper()

@@ -1,4 +1,4 @@
-// Package ratios holds how fast each node type is.
+// Package ratios provides the performance of each node type.
 //
 // Each provider supplies a layer: some node types and, optionally, a baseline, bounds, and
 // rules for some pods. The Store merges the layers into an immutable Table, which is read

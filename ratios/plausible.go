@@ -43,7 +43,7 @@ func (p *Profile) implausible(e, baseline *Entry, limit, cpu, memory *big.Rat) s
 type Implausible struct {
 	// Rule is the name of the rule; empty for the globals.
 	Rule string
-	// NodeType is the node type, and Baseline what it is compared with.
+	// NodeType is the node type, and Baseline the node type that it is compared with.
 	NodeType, Baseline string
 	// Why says how the ratio is implausible, and what to do.
 	Why string

@@ -37,9 +37,9 @@ type Entry struct {
 	// Candidates are the ratios from the rule and from all layers that name the
 	// node type. The effective ratio comes first.
 	Candidates []Ratio
-	// CPUFactor is what cpu requests are multiplied by: baseline / node.
+	// CPUFactor is the factor for cpu requests: baseline / node.
 	CPUFactor sizing.Factor
-	// MemoryFactor is what memory requests are multiplied by.
+	// MemoryFactor is the factor for memory requests.
 	MemoryFactor sizing.Factor
 	// Implausible says why the node type is not used: its ratio is beyond
 	// MaxSpeedRatio. It is empty if the node type is used.

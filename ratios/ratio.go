@@ -43,7 +43,7 @@ type Bounds struct {
 	Memory sizing.Range
 }
 
-// Layer is what one provider supplies. It must not change after it is reported.
+// Layer has the ratios that one provider supplies. It must not change after it is reported.
 type Layer struct {
 	// Baseline is the node type that requests are written for; empty if the
 	// provider sets none.

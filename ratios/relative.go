@@ -39,8 +39,8 @@ func absolute(layers []*Layer) []*Layer {
 // nil if no fixed layer names the node type that the layer is relative to.
 //
 // A lookup tries a CPU model before its node type. If a layer above names the node type, that
-// ratio must also apply to machines with the model, so the model's ratio is dropped. The memory
-// performance of a model is that of its node type unless a layer names the model.
+// ratio must also apply to machines with the model, so the model's ratio is dropped. A model
+// has the memory performance of its node type unless a layer names the model.
 func (l *Layer) times(fixed []*Layer, place int, baseline string) *Layer {
 	above, below := fixed[:place], fixed[place:]
 	unit, ok := lookup(fixed, l.RelativeTo)

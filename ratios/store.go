@@ -75,9 +75,9 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 	case u.Err == nil:
 		src.layer, src.lastGood = u.Layer, s.now()
 	case src.layer == nil:
-		logger.Error(u.Err, "Ratio source unavailable, waiting for it")
+		logger.Error(u.Err, "Ratio source unavailable; waiting for it")
 	default:
-		logger.Error(u.Err, "Ratio source unavailable, its last good state stays in effect")
+		logger.Error(u.Err, "Ratio source unavailable; its last good state stays in effect")
 	}
 	s.rebuild(ctx)
 	s.changes.Notify()
@@ -125,15 +125,14 @@ func (s *Store) Ready() (*Table, error) {
 	return nil, s.problems()
 }
 
-// Watch returns a channel that receives a value after every change of the table or of a
+// Watch returns a channel that receives a value after every change to the table or to a
 // source's state. Changes that arrive faster than they are received are combined.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
 
 // SourceStatus is the state of one source.
 type SourceStatus struct {
 	Name string
-	// Err is what is wrong with the source; nil if its current state is in the
-	// table.
+	// Err is the problem with the source; nil if its current state is in the table.
 	Err error
 	// LastGood is when the store accepted the state that is in the table; zero
 	// if there has been none.

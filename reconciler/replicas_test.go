@@ -66,7 +66,7 @@ func TestReplicas(t *testing.T) {
 		}
 	})
 
-	t.Run("a leader that shuts down gives up its Lease at once, in the middle of its work", func(t *testing.T) {
+	t.Run("a leader that shuts down gives up its Lease immediately, in the middle of its work", func(t *testing.T) {
 		a.limit(5)
 		s.source.Set(performance(2))
 		a.awaitWrites(t, 3)

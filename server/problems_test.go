@@ -69,9 +69,9 @@ func aMissingConfigMapIsAProblemBeforeTheFirstWrite(t *testing.T) {
 		_, body := r.get(t, "/readyz")
 		return status.GetProblems(), strings.Contains(body, "\nwarning: storage: changes cannot be stored because a ConfigMap does not exist\n")
 	}
-	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which stores the overrides, does not exist: apply deploy/base, which creates it"
+	const noOverrides = "overrides cannot be stored: ConfigMap default/overrides, which stores the overrides, does not exist: apply your manifests or run \"helm upgrade\" again, which creates it"
 	wanted := []string{
-		noOverrides, "holds cannot be stored: ConfigMap default/holds, which stores the holds, does not exist: apply deploy/base, which creates it",
+		noOverrides, "holds cannot be stored: ConfigMap default/holds, which stores the holds, does not exist: apply your manifests or run \"helm upgrade\" again, which creates it",
 	}
 	localcluster.Eventually(t, "the problems", func() error {
 		for _, want := range wanted {

@@ -8,7 +8,7 @@ import (
 
 const flateMB = textBytes / 1e6
 
-// newFlate compresses and decompresses a text, as HTTP servers and clients do.
+// newFlate compresses and decompresses text, as HTTP servers and clients do.
 func newFlate(int) Work {
 	data := logText()
 	var packed, unpacked bytes.Buffer

@@ -57,8 +57,8 @@ func Version() string {
 	return strconv.Itoa(Set) + "-" + release
 }
 
-// errWrong is what a Work returns if its result is not the expected one: the machine or the
-// kernel is broken, and the score means nothing.
+// errWrong means that a Work had an unexpected result: the machine or the kernel is
+// broken, and the score means nothing.
 var errWrong = errors.New("the result is wrong")
 
 // random returns a source that always generates the same sequence.

@@ -7,7 +7,7 @@ const (
 	sha256MB     = sha256Rounds * textBytes / 1e6
 )
 
-// newSHA256 hashes a text repeatedly, as TLS and image pulls do.
+// newSHA256 hashes text repeatedly, as TLS and image pulls do.
 func newSHA256(int) Work {
 	data := logText()
 	want := sha256.Sum256(data)

@@ -8,7 +8,7 @@ import (
 // textBytes is the size of the text that kernels process.
 const textBytes = 128 << 10
 
-// logText returns a text like the log of a server, with as much repetition.
+// logText returns text like the log of a server, with as much repetition.
 func logText() []byte {
 	r := random()
 	paths := []string{"/", "/healthz", "/api/v1/orders", "/api/v1/orders/%d", "/static/app-%d.js", "/login"}

@@ -44,7 +44,7 @@ func TestMeasure(t *testing.T) {
 	t.Run("waiting does not change the score", waitingDoesNotChangeTheScore)
 	t.Run("full stays within its budget and names skipped kernels", fullStaysWithinItsBudgetAndNamesSkippedKernels)
 	t.Run("full rejects a quota that is too low", fullRejectsAQuotaThatIsTooLow)
-	t.Run("full ends at once when its context ends", fullEndsAtOnceWhenItsContextEnds)
+	t.Run("full ends immediately when its context ends", fullEndsImmediatelyWhenItsContextEnds)
 	t.Run("a wrong result is an error", aWrongResultIsAnError)
 	t.Run("a spot check uses one thread", aSpotCheckUsesOneThread)
 }
@@ -112,7 +112,7 @@ func fullRejectsAQuotaThatIsTooLow(t *testing.T) {
 	}
 }
 
-func fullEndsAtOnceWhenItsContextEnds(t *testing.T) {
+func fullEndsImmediatelyWhenItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	told := errors.New("told to")
 	var units atomic.Int64

@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	// leastRuns is how many repetitions a score needs, and how many it is based on at least.
+	// leastRuns is the minimum number of repetitions for a score, and the minimum
+	// number of fast repetitions that the score is based on.
 	leastRuns = 3
 	// quarter is the divisor for the share of the fastest repetitions that a score is based on.
 	quarter = 4
@@ -28,7 +29,7 @@ type figure struct {
 // the scaled median absolute deviation of that quarter. With fewer than three rates there is
 // no score.
 //
-// Disturbances only ever slow a thread down. On virtual machines, a neighbor on the other
+// Disturbances can only slow a thread down. On virtual machines, a neighbor on the other
 // thread of the core does so for seconds at a time, and no counter shows it. Most rates are
 // then on one of two levels, and their median may be on either. The upper level is the speed
 // of the machine. Using a quarter, it is enough to be undisturbed for a quarter of the time.

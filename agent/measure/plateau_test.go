@@ -120,7 +120,7 @@ func threadsAreOfAKindIfAsManyShareTheirCore(t *testing.T) {
 		{"all threads are of one kind if sharing is unknown", Limits{CPUs: []int{0, 1, 2}}, [][]int{{0, 1, 2}}},
 		{"pairs are of one kind", Limits{CPUs: []int{0, 1, 2, 3}, Sharing: []int{2, 2, 2, 2}}, [][]int{{0, 1, 2, 3}}},
 		{"a thread with its own core is of another kind than threads that share one", Limits{CPUs: []int{0, 1, 5}, Sharing: []int{2, 2, 1}}, [][]int{{2}, {0, 1}}},
-		{"a spot check has one kind", Limits{CPUs: []int{0}, Sharing: []int{2, 2}}, [][]int{{0}}},
+		{"all threads of a spot check are of one kind", Limits{CPUs: []int{0}, Sharing: []int{2, 2}}, [][]int{{0}}},
 	} {
 		if got := tc.kinds(); !slices.EqualFunc(got, tc.want, slices.Equal[[]int]) {
 			t.Errorf("%s: got %v", tc.name, got)

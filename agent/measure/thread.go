@@ -19,7 +19,7 @@ func cpuTime() time.Duration {
 // load, and gives it the lowest priority. Neither needs privileges. If a sandbox forbids it,
 // the score is noisier but still valid.
 //
-// SCHED_IDLE is better than nice 19 alone: a thread that wakes up runs at once, and the
+// SCHED_IDLE is better than nice 19 alone: a thread that wakes up runs immediately, and the
 // scheduler treats the vCPU as idle. Other threads therefore neither wait for this thread nor
 // move to another vCPU. If another thread computes all the time, this thread starves with
 // either setting, and the run is discarded.

@@ -16,8 +16,8 @@ type trial struct {
 	series []series
 }
 
-// newTrial returns a trial that runs a kernel with all threads at once and with one alone.
-// Each thread creates its own data; all of it together has that many bytes.
+// newTrial returns a trial that runs a kernel with all threads at the same time, and
+// with one thread alone. Each thread creates its own data; bytes is the total size.
 func newTrial(c *crew, k kernel.Kernel, kinds [][]int, bytes int) *trial {
 	works := make([]kernel.Work, c.size())
 	c.together(len(works), func(thread int) { works[thread] = k.New(bytes / len(works)) })
@@ -33,8 +33,9 @@ func newTrial(c *crew, k kernel.Kernel, kinds [][]int, bytes int) *trial {
 	return t
 }
 
-// inTurn does a unit of each work in turn. A thread that runs alone must access all of the
-// data: its own part may fit into the shared caches.
+// inTurn returns work whose units take turns among works. A thread that runs alone must
+// use the data of all threads: its own part might fit into the shared caches, which
+// would make it too fast.
 func inTurn(works []kernel.Work) kernel.Work {
 	next := 0
 	return func() error {

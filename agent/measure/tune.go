@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// tune makes Go run all threads at once, regardless of the quota, and collect garbage only
-// between repetitions. The returned function undoes it.
+// tune makes Go run all threads at the same time, regardless of the quota, and collect
+// garbage only between repetitions. The returned function undoes it.
 func tune(threads int, memory, limit int64) func() {
 	procs := runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
 	collect := debug.SetGCPercent(-1)

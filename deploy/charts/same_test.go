@@ -9,7 +9,7 @@ import (
 // Differences on purpose: kustomize creates the namespace, and has no uninstall.
 const asKustomize = "namespace: {create: true}\nstate: {keep: false}\n"
 
-func TestSame(t *testing.T) {
+func TestChartMatchesKustomize(t *testing.T) {
 	t.Run("the chart creates the same objects as kustomize", theChartCreatesTheSameObjectsAsKustomize)
 }
 

@@ -11,8 +11,8 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// Decode reads YAML into a value with JSON tags. An empty text leaves the value
-// unchanged. Decode rejects unknown keys, duplicate keys and second documents.
+// Decode reads YAML into a value with JSON tags. Empty text leaves the value unchanged.
+// Decode rejects unknown keys, duplicate keys and second documents.
 func Decode(text string, into any) error {
 	var content, second any
 	decoder := yamlv3.NewDecoder(bytes.NewReader([]byte(text)))

@@ -24,8 +24,8 @@ type Config[T any] struct {
 	ReadOnly bool
 	// Clock determines when an entry expires.
 	Clock clock.Clock
-	// Parse reads the data of the ConfigMap. For empty data it returns content
-	// without entries, which the zero T must be, too.
+	// Parse reads the data of the ConfigMap. For empty data, it returns content
+	// without entries. The zero T must have no entries either.
 	Parse func(data map[string]string) (T, error)
 	// Accept applies the entries of valid content that have not expired. It is
 	// called when there is new content and when an entry expires, never
@@ -60,7 +60,7 @@ type Document[T any] struct {
 	// content is the last good content, including expired entries.
 	content T
 	inForce InForce
-	// known is the state that content or err come from.
+	// known is the state that content or err comes from.
 	known known
 	err   error
 	// latest is the ConfigMap in that state; nil if there is none.
@@ -95,8 +95,8 @@ func (d *Document[T]) Err() error {
 }
 
 // Missing returns an error if nothing can be stored because the ConfigMap does not
-// exist, and Err does not report that because no entry is in effect. It returns nil
-// if this process does not write the document anyway.
+// exist. If entries are in effect, Err reports this instead, and Missing returns nil.
+// It also returns nil if this process never writes the document.
 func (d *Document[T]) Missing() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,6 +106,6 @@ func (d *Document[T]) Missing() error {
 	return fmt.Errorf("%s cannot be stored: %w", d.Noun, &MissingError{Source: d.Source, Noun: d.Noun})
 }
 
-// Watch returns a channel that receives after every change of the content in effect or
-// of Err. Changes that happen faster than they are received are merged into one.
+// Watch returns a channel that receives after every change to the content in effect or
+// to Err. Changes that happen faster than they are received are merged into one.
 func (d *Document[T]) Watch() <-chan struct{} { return d.changes.Watch() }

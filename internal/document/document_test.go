@@ -128,7 +128,7 @@ func TestDocument(t *testing.T) {
 		}
 		late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes of ConfigMap "+n.namespace+"/waiting") {
+		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes to ConfigMap "+n.namespace+"/waiting") {
 			t.Errorf("late: %v", err)
 		}
 		close(finish)
@@ -147,7 +147,7 @@ func TestDocument(t *testing.T) {
 		}
 	})
 	// After etcd is restored, the ConfigMap has a lower version or another uid.
-	t.Run("applies another ConfigMap of the same name at once", func(t *testing.T) {
+	t.Run("applies another ConfigMap of the same name immediately", func(t *testing.T) {
 		c := n.counter(t, "replaced")
 		for range 2 {
 			if err := c.Update(t.Context(), false, one); err != nil {
@@ -172,7 +172,7 @@ func TestDocument(t *testing.T) {
 			readOnly, inForce bool
 			want              string
 		}{
-			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap " + n.namespace + "/nothing-in-force, which stores the numbers, does not exist: apply deploy/base, which creates it"},
+			"nothing-in-force": {want: "numbers cannot be stored: ConfigMap " + n.namespace + "/nothing-in-force, which stores the numbers, does not exist: apply your manifests or run \"helm upgrade\" again, which creates it"},
 			"in-force":         {inForce: true},
 			"read-only":        {readOnly: true},
 		} {
@@ -211,7 +211,7 @@ func TestDocument(t *testing.T) {
 			want string
 		}{
 			{bad, nil, "ConfigMap " + n.namespace + `/bad: strconv.Atoi: parsing "x": invalid syntax: correct the content, or remove the key to delete all numbers`},
-			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which stores the numbers, does not exist; the 1 last known remain in effect on this replica"},
+			{nil, fmt.Errorf("it %w", follow.ErrMissing), "ConfigMap " + n.namespace + "/bad, which stores the numbers, does not exist; the 1 last known remain in effect until it exists again"},
 			{nil, errors.New("no connection"), "no connection"},
 		} {
 			changed := c.Watch()

@@ -32,10 +32,10 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	if e.InForce > 0 {
-		return fmt.Sprintf("%s, which stores the %s, does not exist; the %d last known remain in effect on this replica until it exists again or the server restarts: apply it with these, or apply deploy/base, which creates it empty",
+		return fmt.Sprintf("%s, which stores the %s, does not exist; the %d last known remain in effect until it exists again or this replica restarts: apply a copy of it (your manifests, or \"helm upgrade\", create it empty)",
 			e.Source, e.Noun, e.InForce)
 	}
-	return fmt.Sprintf("%s, which stores the %s, does not exist: apply deploy/base, which creates it", e.Source, e.Noun)
+	return fmt.Sprintf("%s, which stores the %s, does not exist: apply your manifests or run \"helm upgrade\" again, which creates it", e.Source, e.Noun)
 }
 
 // ContentError means that the ConfigMap's content is invalid.

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// LineProblems returns what is wrong with a text that a person wrote. The text must be
-// one line of at most the given number of bytes, without characters that control a
-// terminal or that YAML cannot represent.
+// LineProblems returns the problems with text that a person wrote. The text must be one
+// line of at most the given number of bytes, without characters that control a terminal
+// or that YAML cannot represent.
 func LineProblems(text string, most int) []string {
 	var problems []string
 	if len(text) > most {
@@ -49,7 +49,7 @@ func ParseTime(text string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("want a time such as %q, got %q", "2026-11-21T01:02:03Z", text)
+		return time.Time{}, fmt.Errorf("must be a time such as %q, not %q", "2026-11-21T01:02:03Z", text)
 	}
 	return t.UTC().Truncate(time.Second), nil
 }

@@ -88,7 +88,7 @@ func lost(t *testing.T, texts ...string) []string {
 	return wrong
 }
 
-// together is how many texts are written at once, to save time.
+// together is how many strings are written together, to save time.
 const together = 100
 
 func TestWhatIsALineCanBeReadAgain(t *testing.T) {

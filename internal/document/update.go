@@ -40,7 +40,7 @@ func (d *Document[T]) Update(ctx context.Context, validateOnly bool, change Chan
 	case d.writing <- struct{}{}:
 		defer func() { <-d.writing }()
 	case <-ctx.Done():
-		return fmt.Errorf("wait for earlier changes of %s: %w", d.Source, ctx.Err())
+		return fmt.Errorf("wait for earlier changes to %s: %w", d.Source, ctx.Err())
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

@@ -62,8 +62,8 @@ func (p Published) format() (map[string]string, error) {
 	return map[string]string{publishedKey: string(text) + "\n"}, nil
 }
 
-// layer returns the published ratios as a layer. It ignores ratios to a different baseline than
-// that of the last judgment.
+// layer returns the published ratios as a layer. It ignores ratios whose baseline is
+// not the baseline of the last judgment.
 func (p Published) layer() *ratios.Layer {
 	l := &ratios.Layer{Ratios: map[string]ratios.Ratio{}, RelativeTo: p.baseline()}
 	for name, e := range p.NodeTypes {

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// told is what was last reported to the store of ratios.
+// told is the last report to the store of ratios.
 type told struct {
 	layer *ratios.Layer
 	// problem is the text of the error; empty if there was none.

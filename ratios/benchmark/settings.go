@@ -20,8 +20,8 @@ func (p *Provider) Settings() (*settings.Settings, error) {
 	return p.settings, p.settingsErr
 }
 
-// WatchSettings returns a channel that receives a value after every change of the settings in
-// effect. Changes that arrive faster than they are received are combined.
+// WatchSettings returns a channel that receives a value after every change to the
+// settings in effect. Changes that arrive faster than they are received are combined.
 func (p *Provider) WatchSettings() <-chan struct{} { return p.configured.Watch() }
 
 // followSettings follows the ConfigMap of the settings. Without a ConfigMap, the defaults

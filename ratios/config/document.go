@@ -29,6 +29,9 @@ func readDocument(v reader.Value) *document {
 	keys["computeClasses"] = func(v reader.Value) {
 		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Criteria { return ratios.Criteria{ComputeClass: class} }))
 	}
+	keys["apiVersion"] = func(v reader.Value) {
+		v.Fault("unknown key: if this is the manifest of a ConfigMap, use only the content of its key %s", FileName)
+	}
 	v.Fields(keys)
 	return d
 }

@@ -64,7 +64,7 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: min 17 > global max 16", "computeClasses.a.bounds.memory: min 33Gi > global max 32Gi"}},
 		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: global min 50m > max 49m", "computeClasses.a.bounds.memory: global min 64Mi > max 63Mi"}},
 		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: must be a quantity such as "50m" or "64Mi", not "1 core"`}},
-		{"all at once", "overrides: [{name: a, match: {}}]\npodLabels: {a: {b: {baselineNodeType: e2}}}\nclasses: {}",
+		{"all together", "overrides: [{name: a, match: {}}]\npodLabels: {a: {b: {baselineNodeType: e2}}}\nclasses: {}",
 			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must set computeClass, podLabel or podAnnotation", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds or maxSpeedRatio",
 				`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes of the rule or the globals`}},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// FuzzParse looks for a text that Parse accepts although it breaks an
-// assumption of the planner.
+// FuzzParse looks for text that Parse accepts although it breaks an assumption of the
+// planner.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(published))
 	f.Add([]byte(ruled))

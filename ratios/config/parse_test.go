@@ -97,6 +97,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: "n2d" is not one of the nodeTypes`}},
 		{"a baseline that is not a string", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: must be a non-empty string, not a list", "baselineNodeType: must be set"}},
 		{"unknown keys", published + "bound: {}\n", []string{"bound: line 10: unknown key"}},
+		{"a manifest", "apiVersion: v1\n" + published, []string{"apiVersion: line 1: unknown key: if this is the manifest of a ConfigMap, use only the content of its key config.yaml"}},
 		{"nested unknown keys", strings.Replace(published, "min: \"50m\"", "minimum: \"50m\"", 1), []string{"bounds.cpu.minimum: line 8: unknown key"}},
 		{"a key that is set twice", published + "baselineNodeType: n4\n", []string{"baselineNodeType: line 10: set twice"}},
 		{"a node type without a name", strings.Replace(published, "n4:", `"":`, 1), []string{`nodeTypes[""]: line 5: the name of a node type must not be empty`}},
@@ -120,7 +121,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		{"a node type that is not a label value", strings.Replace(published, "n4:", "n 4:", 1), []string{`nodeTypes["n 4"]: line 5: not a valid node type: a valid label must`}},
 		{"a node type with an empty CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: not a valid node type: must have a node type before and a CPU model after "@"`}},
 		{"more than one document", published + "---\nmore: 1\n", []string{"must be one YAML document, but more content follows ---"}},
-		{"all at once", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
+		{"all together", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
 			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func speedRatio(into *float64) func(reader.Value) {
 	}
 }
 
-// syntax returns what is wrong with a text; nothing if the text is valid.
+// syntax returns the problems with text; none if the text is valid.
 type syntax func(string) []string
 
 // The syntax of labels and annotations, as the API server defines it.
@@ -56,8 +56,8 @@ var (
 	annotationValue syntax = func(string) []string { return nil }
 )
 
-// key adds a fault if the text is empty, which would not be a criterion, or does not match the
-// syntax.
+// key adds a fault if the text does not match the syntax, or is empty: an empty key
+// cannot be a criterion.
 func (wrong syntax) key(v reader.Value, text string) {
 	if text == "" {
 		v.Fault("must not be empty")

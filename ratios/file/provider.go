@@ -21,7 +21,7 @@ const Source = "file"
 // its target.
 const period = 250 * time.Millisecond
 
-// mostBytes is the maximum size of the file: the same as of a ConfigMap.
+// mostBytes is the maximum size of the file: the same as for a ConfigMap.
 const mostBytes = 1 << 20
 
 // Provider reads the ratios from one file.

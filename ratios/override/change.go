@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Change is one change of the overrides. It is immutable.
+// Change is one change to the overrides. It is immutable.
 type Change struct {
 	// Number counts the changes, from 1; 0 if the change was only validated.
 	Number int64
@@ -33,7 +33,7 @@ func (c *Change) Names(nodeType string) bool {
 	return slices.ContainsFunc(c.Deltas, func(d Delta) bool { return d.NodeType == nodeType })
 }
 
-// Delta is what a change did to the override of one node type.
+// Delta describes how a change affected the override of one node type.
 type Delta struct {
 	NodeType string
 	// From is nil if there was no override before; To is nil if there is none after.

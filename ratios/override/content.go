@@ -57,8 +57,9 @@ func live(overrides map[string]ratios.Ratio, now time.Time) map[string]ratios.Ra
 
 func hasExpired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
-// before returns the values right after a change of all overrides that have changed since. A
-// value is nil if there was no override. The error is a *NotKeptError.
+// before returns, for all overrides that have changed since the given change, their
+// values right after it. A value is nil if there was no override. The error is a
+// *NotKeptError.
 func (c content) before(to int64) (map[string]*Value, error) {
 	oldest := c.newest() - int64(len(c.changes))
 	if to < oldest || to > c.newest() {

@@ -73,7 +73,7 @@ func (e *NoOverrideError) Error() string {
 	return fmt.Sprintf("node type %q has no override", e.NodeType)
 }
 
-// FieldError is what is wrong with the override of a node type.
+// FieldError describes an invalid field of the override of a node type.
 type FieldError struct {
 	NodeType string
 	// Field has the name that it has in the ConfigMap.

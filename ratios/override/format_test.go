@@ -106,7 +106,7 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		{"no performance", map[string]string{Key: "overrides: {n4: {cpuPerf: 1}}"}, "overrides.n4.memPerf: must be set to a finite number above 0"},
 		{"not a node type", map[string]string{Key: "overrides: {-n4: {cpuPerf: 1, memPerf: 1}}"}, "overrides.-n4.nodeType: must be a valid node type"},
 		{"an empty CPU model", map[string]string{Key: "overrides: {n4@: {cpuPerf: 1, memPerf: 1}}"}, `overrides.n4@.nodeType: must be a valid node type: must have a node type before and a CPU model after`},
-		{"not a time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: want a time such as "2026-11-21T01:02:03Z", got "soon"`},
+		{"not a time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: must be a time such as "2026-11-21T01:02:03Z", not "soon"`},
 		{"two lines", map[string]string{Key: `overrides: {n4: {cpuPerf: 1, memPerf: 1, reason: "a\nb"}}`}, "overrides.n4.reason: must be one line"},
 		{"two faults", map[string]string{Key: "overrides: {n4: {memPerf: 1}, c3: {cpuPerf: 1}}"}, "overrides.c3.memPerf: must be set to a finite number above 0; overrides.n4.cpuPerf: "},
 		{"a gap in the history", map[string]string{HistoryKey: "changes: [{number: 1, deltas: [{nodeType: n4}]}, {number: 3, deltas: [{nodeType: n4}]}]"}, "changes[1].number: must be 2, not 3"},

@@ -4,7 +4,7 @@ import "slices"
 
 // Page selects the changes to return.
 type Page struct {
-	// NodeType limits the result to the changes of one node type; empty means all.
+	// NodeType limits the result to changes to one node type; empty means all.
 	NodeType string
 	// Before limits the result to changes with a lower number; 0 starts with the
 	// newest change.

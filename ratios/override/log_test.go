@@ -11,7 +11,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// logged checks that the log has every change of the history and nothing else.
+// logged checks that the log has every change in the history and nothing else.
 func logged(t *testing.T, s *stored) {
 	s.write(t, nil)
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))

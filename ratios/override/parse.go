@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// Limits of texts, in bytes. The name of an authenticated caller may be longer than an author
+// Limits of text, in bytes. The name of an authenticated caller may be longer than an author
 // that a caller states.
 const (
 	maxReason       = 512

@@ -15,7 +15,7 @@ type Rollback struct {
 }
 
 // Rollback undoes all changes after one: it restores the overrides that they changed, except
-// for those that have expired since. The results are the same as of Update; the error may also
+// for those that have expired since. The results are the same as for Update; the error may also
 // be a *NotKeptError or a *NewerChangeError.
 func (s *Store) Rollback(ctx context.Context, b Rollback, r Request) (*Change, error) {
 	return s.edit(ctx, r, &b.To, func(stored, c content, from ratios.Provenance) (map[string]ratios.Ratio, error) {

@@ -28,7 +28,7 @@ type Store struct {
 	mu sync.Mutex
 	// report is nil unless the store runs.
 	report func(ratios.Update)
-	// changes are the changes of the last good content; nil until there is one.
+	// changes are the changes in the last good content; nil until there is one.
 	changes []Change
 }
 

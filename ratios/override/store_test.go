@@ -391,7 +391,7 @@ func missing(t *testing.T, s *stored) {
 	r := s.run(t)
 	r.await(t, map[string]float64{})
 	_, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{})
-	if _, ok := errors.AsType[*document.MissingError](err); !ok || !strings.Contains(err.Error(), "apply deploy/base") {
+	if _, ok := errors.AsType[*document.MissingError](err); !ok || !strings.Contains(err.Error(), "apply your manifests") {
 		t.Errorf("update: %v", err)
 	}
 	if changes, more, err := r.Changes(Page{Size: 1}); len(changes) > 0 || more || err != nil {

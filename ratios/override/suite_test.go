@@ -55,7 +55,7 @@ func TestStore(t *testing.T) {
 		test func(*testing.T, *stored)
 	}{
 		{"the rights of deploy/base suffice, and applying it again deletes nothing", deployed},
-		{"an override takes effect at once on its replica, and soon on the others", inForce},
+		{"an override takes effect immediately on its replica, and soon on the others", inForce},
 		{"writers of two replicas do not undo each other's changes", atTheSameTime},
 		{"of two writers with the same etag one wins", sameEtag},
 		{"a batch is set as a whole or not at all", allOrNone},

@@ -8,9 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Request is what all changes have in common.
+// Request has the parts that all changes share.
 type Request struct {
-	// Author, CredentialID and Reason are for the history. The second is up to 256 bytes.
+	// Author, CredentialID and Reason are for the history. CredentialID can be up
+	// to 256 bytes.
 	Author, CredentialID, Reason string
 	// Check validates the resulting layer before it is written. If the write is
 	// retried, Check is called again with the new layer. Its error is returned.
@@ -20,7 +21,7 @@ type Request struct {
 	ValidateOnly bool
 }
 
-// Patch describes a change of the override of one node type.
+// Patch describes a change to the override of one node type.
 type Patch struct {
 	NodeType string
 	// Etag must match the current state, unless it is empty.
@@ -32,9 +33,9 @@ type Patch struct {
 	// AllowMissing allows a node type that no source knows. Both performances
 	// must then be set.
 	AllowMissing bool
-	// Default returns what the other sources have for a node type: the start
-	// value if there is no override. It is called on every try, with the state
-	// that is stored at that time. Nil means that no other source knows any
+	// Default returns the ratio that the other sources have for a node type: the
+	// start value if there is no override. It is called on every try, with the
+	// state that is stored at that time. Nil means that no other source knows any
 	// node type.
 	Default func(nodeType string) (ratios.Ratio, bool)
 }
@@ -120,7 +121,7 @@ type Deletion struct {
 	AllowMissing bool
 }
 
-// Delete deletes an override. The results are the same as of Update; the error may also be a
+// Delete deletes an override. The results are the same as for Update; the error may also be a
 // *NoOverrideError.
 func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, error) {
 	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]ratios.Ratio, error) {

@@ -20,7 +20,7 @@ type Reader struct {
 }
 
 // Read reads the only YAML document of the text. It ignores empty documents, such as after a
-// trailing ---; a text without any other document is null. If the text is not YAML or has
+// trailing ---; text without any other document is null. If the text is not YAML or has
 // another document, that is the only fault, and ok is false.
 func (r *Reader) Read(text []byte) (content Value, ok bool) {
 	content = Value{reader: r, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1}}

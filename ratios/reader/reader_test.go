@@ -104,7 +104,7 @@ func levels() (all []string) {
 	return all
 }
 
-// FuzzRead looks for a text that the YAML library reads differently.
+// FuzzRead looks for text that the YAML library reads differently.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "a: [1, {b: c}]", "a: &a {b: 1}\nc: {<<: *a, b: 2}", "a: &a {b: 1}\nc: {<<: [*a, {d: 1}]}", "a: &a [*a]", "~", "1: 2", "{<<: }", "? [a]\n: b"} {
 		f.Add(text)

@@ -44,7 +44,7 @@ func (v Value) Text() (string, bool) {
 	return v.node.Value, v.node.Kind == yaml.ScalarNode && !isNull(v.node)
 }
 
-// Number returns a number, which may be infinite but not NaN; false if the value is none.
+// Number returns a number, which may be infinite but not NaN; false if the value is not a number.
 func (v Value) Number() (f float64, ok bool) {
 	if v.node.Kind != yaml.ScalarNode || v.node.Tag != "!!int" && v.node.Tag != "!!float" || v.node.Decode(&f) != nil {
 		return 0, false

@@ -43,7 +43,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	}
 	writing := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "workload_resizer_api_write_seconds",
-		Help:    "Duration of the API server's writes to pods, by step, without the wait for --kube-api-qps.",
+		Help:    "Time that the API server needs for a write to a pod, by step, without the wait for --kube-api-qps.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"step"})
 	m.writing = make(map[plan.Step]prometheus.Observer, len(plan.Steps))

@@ -22,7 +22,7 @@ func (c *Cluster) learnServer(ctx context.Context) error {
 		if err != nil {
 			c.unread.Store(&err)
 			if err.Error() != last {
-				logger.Error(err, "API server unavailable, retrying")
+				logger.Error(err, "API server unavailable; retrying")
 				last = err.Error()
 			}
 			return false, nil

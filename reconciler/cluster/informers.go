@@ -35,8 +35,8 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	return factory, nil
 }
 
-// trim drops what no plan needs, to save memory in large clusters. It replaces a pod by
-// its pod.Pod.
+// trim drops what no plan needs, to save memory in large clusters. It replaces a pod
+// with its pod.Pod.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

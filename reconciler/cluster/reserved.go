@@ -75,8 +75,8 @@ func (r *reserved) add(p reservation, sign int64) {
 	r.nodes[p.node] = sum
 }
 
-// The sum of the requests of the other pods on a pod's node.
-func (r *reserved) neighbours(of *pod.Pod) safety.Resources {
+// neighbors returns the sum of the requests of the other pods on the pod's node.
+func (r *reserved) neighbors(of *pod.Pod) safety.Resources {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	sum := r.nodes[of.Node()]

@@ -22,9 +22,9 @@ func (c *Cluster) Rules() (Rules, bool) {
 	return Rules{table, holds}, err == nil && table != nil
 }
 
-// MayAffect returns the pods to which the new rules may apply differently than the rules
-// before, as few as possible without looking at the pods. For all other pods both rules are
-// equivalent.
+// MayAffect returns the pods whose plans may differ under the new rules. It does not
+// look at the pods, so it may return pods whose plans stay the same. It omits no pod
+// whose plan differs.
 func (c *Cluster) MayAffect(before, now Rules) []*pod.Pod {
 	if before.Table != nil && before.Holds == now.Holds && before.Table.MatchesAs(now.Table) {
 		return c.onNodesOtherwise(before.Table, now.Table)
@@ -32,7 +32,7 @@ func (c *Cluster) MayAffect(before, now Rules) []*pod.Pod {
 	return c.pods.Pods("").List()
 }
 
-// onNodesOtherwise returns the pods of all nodes for which two tables differ, for any pod.
+// onNodesOtherwise returns the pods on all nodes where two tables may give a pod different sizes.
 // A pod whose node is unknown is planned when its node appears.
 func (c *Cluster) onNodesOtherwise(before, now *ratios.Table) (pods []*pod.Pod) {
 	for _, node := range all(c.nodes.List) {

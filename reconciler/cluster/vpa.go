@@ -30,7 +30,8 @@ type vpas struct {
 var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
 // newVPAs returns vpas whose informer does not run yet. changed is called with the
-// namespace of each autoscaler that applies to other pods than before.
+// namespace of each autoscaler that is added or deleted, or whose target or update mode
+// changes.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
 	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
 		cache.Indexers{byTarget: indexTarget}, nil).Informer()}
@@ -120,7 +121,7 @@ func indexTarget(obj any) ([]string, error) {
 	return []string{o.GetNamespace() + "/" + t.kind + "/" + t.name}, nil
 }
 
-// trimVPA drops everything except the target and the update mode.
+// trimVPA drops the status and the managed fields, which no plan needs.
 func trimVPA(obj any) (any, error) {
 	o, ok := obj.(*unstructured.Unstructured)
 	if !ok {

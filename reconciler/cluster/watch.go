@@ -60,7 +60,7 @@ func handler(changed func(old, obj any)) cache.ResourceEventHandler {
 	}
 }
 
-// WatchPods calls changed for every existing pod, and after every change of a pod: before
+// WatchPods calls changed for every existing pod, and after every change to a pod: before
 // is nil if the pod was added, now is nil if it was deleted. It calls above for pods whose
 // known owners may have changed. The returned function returns a NotReadyError until all
 // existing pods were reported. Call WatchPods before Read.

@@ -18,7 +18,7 @@ func Published() *ratios.Layer {
 	}
 }
 
-// WithN4 returns the table of the published example with another ratio for n4.
+// WithN4 returns the table of the published example with a different ratio for n4.
 func WithN4(t testing.TB, cpu float64) *ratios.Table {
 	t.Helper()
 	layer := Published()

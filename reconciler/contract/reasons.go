@@ -9,7 +9,7 @@ type Reason string
 const (
 	// Resized: the pod now has the requests and limits for its node type.
 	Resized Reason = "Resized"
-	// AlreadyAligned: the pod has its desired size without a resize.
+	// AlreadyAligned: the pod has its desired size.
 	AlreadyAligned Reason = "AlreadyAligned"
 	// BoundsClamped: a bound of the configuration, not the ratio, determined a request.
 	BoundsClamped Reason = "BoundsClamped"
@@ -98,7 +98,7 @@ const (
 	Paused Reason = "Paused"
 )
 
-// What users should know about a pod that is resized nevertheless.
+// These reasons do not prevent a resize, but users should know them.
 const (
 	// HPAUtilization: a HorizontalPodAutoscaler measures utilization as a percentage of
 	// the requests that are resized.
@@ -145,11 +145,11 @@ type Info struct {
 
 var reasons = []Info{
 	{Resized, Normal, "The pod got the requests and limits for its node type, or the sizes in the message."},
-	{AlreadyAligned, Normal, "The pod has its desired size without a resize."},
+	{AlreadyAligned, Normal, "The pod has its desired size. As an event: it needed no resize."},
 	{BoundsClamped, Normal, "A bound of the configuration, not the ratio, determined a request."},
 	{ResizeFailed, Warning, "The API server rejected a write, or the write failed; it is retried with backoff."},
 	{ResizeUnsupported, Warning, "The API server or the node cannot resize this pod in place."},
-	{Restored, Normal, "The pod has its originals again, or never had other sizes, and keeps them until the restore ends (`resizectl resume`)."},
+	{Restored, Normal, "The pod has its originals again, or never had any other sizes, and keeps them until the restore ends (`resizectl resume`)."},
 	{ResizeActuated, Silent, "The containers run with the requests and limits in the pod's spec."},
 	{ResizeInProgress, Silent, "The node has accepted the resize but not completed it."},
 	{ResizeDeferred, Normal, "The node has no room for the resize now and retries it by itself."},

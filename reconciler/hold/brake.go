@@ -20,7 +20,7 @@ import (
 type brake struct {
 	source follow.ConfigMap
 	clock  clock.PassiveClock
-	// changed is called after every change of the state.
+	// changed is called after every change to the state.
 	changed func()
 
 	mu sync.Mutex
@@ -55,16 +55,17 @@ func (b *brake) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
 	case errors.Is(err, follow.ErrMissing):
 		b.known, b.freeze, b.err = true, nil, nil
 	default:
-		klog.FromContext(ctx).Error(err, "Freeze cannot be read, no pod is resized until it can")
+		klog.FromContext(ctx).Error(err, "Freeze cannot be read; no pod is resized until it can be read")
 		b.err = err
 		if b.known && b.freeze == nil {
-			// A brake that cannot be seen must hold: somebody may be pulling it.
+			// While the ConfigMap cannot be read, an actor may be freezing
+			// the cluster.
 			b.freeze = &Freeze{Reason: "no freeze was set, but the server can no longer read whether there is one", Since: b.clock.Now().UTC().Truncate(time.Second)}
 		}
 	}
 	switch after := b.freeze; {
 	case after != nil && (before == nil || *before != *after):
-		klog.FromContext(ctx).Info("Cluster frozen, no pod is resized", "since", after.Since, "author", after.Author, "reason", after.Reason)
+		klog.FromContext(ctx).Info("Cluster frozen; no pod is resized", "since", after.Since, "author", after.Author, "reason", after.Reason)
 	case after == nil && before != nil:
 		klog.FromContext(ctx).Info("Freeze ended")
 	}

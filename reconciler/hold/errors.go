@@ -17,11 +17,11 @@ type CoveredError struct {
 }
 
 func (e *CoveredError) Error() string {
-	wider, which := "every pod of the cluster", "-A"
+	wider, which := "every pod in the cluster", "-A"
 	if s := e.By.Scope; s.Namespace != "" {
-		wider, which = "every pod of "+s.String(), "-n "+s.Namespace
+		wider, which = "every pod in "+s.String(), "-n "+s.Namespace
 		if s.Workload != (safety.Workload{}) {
-			which = s.Workload.Kind + "/" + s.Workload.Name + " " + which
+			wider, which = "every pod of "+s.String(), s.Workload.Kind+"/"+s.Workload.Name+" "+which
 		}
 	}
 	by := ""

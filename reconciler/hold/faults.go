@@ -10,5 +10,5 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// faults lists everything that is wrong with a hold or with a text.
+// faults lists everything that is wrong with a hold, or with its reason or author.
 type faults = document.Faults

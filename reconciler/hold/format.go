@@ -55,8 +55,8 @@ func dataKey(h Hold) string {
 	return kind + ".pod." + s.Namespace + "." + digest(s.Pod, string(s.UID))
 }
 
-// digest returns a short text for names, with 80 bits: enough that nobody finds other names
-// with the same text.
+// digest returns a short string for names, with 80 bits: enough that nobody finds other
+// names with the same digest.
 func digest(names ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
 	return hex.EncodeToString(sum[:10])

@@ -122,7 +122,7 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		{"a workload and a pod", "{kind: Pause, namespace: shop, pod: web, uid: '1', workload: {kind: Deployment, name: web}}", []string{"pause.namespace.shop: workload: must not be set with a pod"}},
 		{"a workload and the cluster", "{kind: Pause, allNamespaces: true, workload: {kind: Deployment, name: web}}", []string{"pause.namespace.shop: namespace: must set either a namespace or allNamespaces"}},
 		{"a uid without a pod", "{kind: Pause, namespace: shop, uid: '1'}", []string{"pause.namespace.shop: pod: must be set with a uid"}},
-		{"an invalid time", "{kind: Pause, namespace: shop, since: yesterday}", []string{`pause.namespace.shop: since: want a time such as "2026-11-21T01:02:03Z", got "yesterday"`}},
+		{"an invalid time", "{kind: Pause, namespace: shop, since: yesterday}", []string{`pause.namespace.shop: since: must be a time such as "2026-11-21T01:02:03Z", not "yesterday"`}},
 		{"an end before the start", "{kind: Pause, namespace: shop, since: 2026-11-21T01:02:03Z, expires: 2026-11-21T01:02:02Z}", []string{"pause.namespace.shop: expires: is before the start of the hold"}},
 		{"a long reason", "{kind: Pause, namespace: shop, reason: " + strings.Repeat("a", maxReason+1) + "}", []string{"pause.namespace.shop: reason: is 513 bytes long, the maximum is 512"}},
 		{"an invalid namespace", "{kind: Pause, namespace: Shop}", []string{`pause.namespace.shop: namespace: "Shop" is not a valid name of a namespace`}},

@@ -15,7 +15,7 @@ const FreezeName = "workload-resizer-freeze"
 // ConfigMap of its own, whose existence is enough, so that it always fits, does not depend on
 // any other content, and can be set with kubectl.
 type Freeze struct {
-	// Reason and Author are what the caller gave; they are not verified.
+	// Reason and Author are as the caller gave them; they are not verified.
 	Reason, Author string
 	// CredentialID identifies the credential of the author; empty if it is not known.
 	CredentialID string
@@ -32,14 +32,14 @@ const (
 	keySince      = "since"
 )
 
-// frozen and notFrozen are values of keyFrozen. Every other value, and a missing key, is like
+// frozen and notFrozen are values of keyFrozen. Every other value, and a missing key, counts as
 // frozen: a brake must work despite a typo.
 const (
 	frozen    = "true"
 	notFrozen = "false"
 )
 
-// notShown replaces a text that would disturb logs and tables, or fill them.
+// notShown replaces text that would disturb logs and tables, or fill them.
 const notShown = "(not shown: it must be one line of up to 512 bytes)"
 
 // freezeIn returns the freeze that the ConfigMap contains; nil if there is none.

@@ -76,7 +76,7 @@ func TestFreeze(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"is in effect at once where it was set, and within a second on every replica", freezes},
+		{"is in effect immediately where it was set, and within a second on every replica", freezes},
 		{"kubectl sets and ends it", freezesByHand},
 		{"works while the holds are full, invalid or missing", freezesWithoutHolds},
 		{"needs no more rights than those to its ConfigMap", freezesDeployed},

@@ -59,7 +59,8 @@ func (s *Store) CheckFreeze(f Freeze) Freeze {
 }
 
 // Unfreeze ends the freeze, and returns the freeze that has ended; nil if there was none. It
-// is no longer in effect in this process when Unfreeze returns. Errors are those of Freeze.
+// is no longer in effect in this process when Unfreeze returns. The errors are the same as
+// for Freeze.
 func (s *Store) Unfreeze(ctx context.Context) (*Freeze, error) {
 	if s.readOnly {
 		return nil, ErrReadOnly

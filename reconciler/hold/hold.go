@@ -93,7 +93,7 @@ func (s Scope) level() level {
 type Hold struct {
 	Kind  Kind
 	Scope Scope
-	// Reason and Author are what the caller gave; they are not verified.
+	// Reason and Author are as the caller gave them; they are not verified.
 	Reason, Author string
 	// CredentialID identifies the credential of the author; empty if it is not known.
 	CredentialID string

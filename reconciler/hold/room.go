@@ -6,8 +6,9 @@ import "fmt"
 // data, and etcd 1.5 MiB with the record of who owns each key.
 const capacity = 1_000_000
 
-// The shares of the capacity. Nobody who may hold only some pods can take the room that
-// others need to hold more: a wider scope may use all room of the narrower ones.
+// The shares of the capacity. A caller who may pause or restore only some pods cannot
+// take the room that others need for wider scopes: a wider scope may use all room of
+// the narrower ones.
 const (
 	// perNamespace and perAuthor limit the holds of pods and workloads.
 	perNamespace = capacity / 8
@@ -23,7 +24,7 @@ const (
 )
 
 // cost returns how many bytes a hold takes: its key is stored once in the data, and again
-// with about 20 more bytes in the record of its owner. No text costs nothing.
+// with about 20 more bytes in the record of its owner. Without text, the cost is 0.
 func cost(key, text string) int {
 	if text == "" {
 		return 0
@@ -84,7 +85,7 @@ func checkRoom(all []keyed, data map[string]string, put keyed, before int) error
 	return nil
 }
 
-// share is what some holds take.
+// share is the number of some holds, and how many bytes they take.
 type share struct{ holds, bytes int }
 
 func (s *share) add(bytes int) {

@@ -113,7 +113,7 @@ func (s *Store) Err() error { return errors.Join(s.document.Err(), s.brake.probl
 // and no hold is in effect. Otherwise, and for a read-only store, it returns nil.
 func (s *Store) Missing() error { return s.document.Missing() }
 
-// Watch returns a channel that receives after every change of the table or of Err. Changes
+// Watch returns a channel that receives after every change to the table or to Err. Changes
 // that happen faster than they are received are merged into one. The table remains the same
 // pointer unless the holds in effect have changed.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
@@ -148,9 +148,9 @@ func (s *Store) accept(ctx context.Context, all []keyed) document.InForce {
 // reject leaves the last good holds in effect.
 func (s *Store) reject(ctx context.Context, err error) {
 	if s.table.Load() == nil {
-		klog.FromContext(ctx).Error(err, "Holds cannot be read, no pod is resized until they can")
+		klog.FromContext(ctx).Error(err, "Holds cannot be read; no pod is resized until they can be read")
 	} else {
-		klog.FromContext(ctx).Error(err, "Holds cannot be read, the last good holds stay in effect")
+		klog.FromContext(ctx).Error(err, "Holds cannot be read; the last good holds stay in effect")
 	}
 	s.changes.Notify()
 }

@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"applies a hold at once where it was put, and soon on every replica", inForce},
+		{"applies a hold immediately where it was put, and soon on every replica", inForce},
 		{"keeps all concurrent writes", concurrent},
 		{"updates a hold of a scope, and keeps a hold of another kind", updated},
 		{"release ends the named holds, and returns which continue", released},
@@ -291,7 +291,7 @@ func missing(t *testing.T, s *stored) {
 	store := s.run(t)
 	await(t, store)
 	var absent *MissingError
-	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &absent) || !strings.Contains(err.Error(), "apply deploy/base") {
+	if _, err := store.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); !errors.As(err, &absent) || !strings.Contains(err.Error(), "apply your manifests") {
 		t.Errorf("put: %v", err)
 	}
 	if got, err := store.Release(t.Context(), Ending{Scope: shop}); err != nil || len(got.Holds) > 0 {

@@ -13,7 +13,7 @@ const (
 	toCheck write = false
 )
 
-// change is what to store and what to remove.
+// change has the hold to store, nil for none, and the holds to remove.
 type change struct {
 	put  *Hold
 	drop []Hold

@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Limits of texts that users write, in bytes.
+// Limits of the text that users write, in bytes.
 const (
 	maxReason = 512
 	// maxAuthor exceeds the longest name of a ServiceAccount.
@@ -54,7 +54,7 @@ func (s Scope) workloadFaults() []*FieldError {
 	return errs
 }
 
-// isKind reports whether a text can be the kind of an object.
+// isKind reports whether a string can be the kind of an object.
 func isKind(kind string) bool {
 	if kind == "" || len(kind) > maxKind || kind[0] < 'A' || kind[0] > 'Z' {
 		return false

@@ -36,9 +36,9 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 }
 
 // Release ends holds, and returns which holds have ended and which continue. If no hold ends
-// and a wider hold covers the scope, the error is a *CoveredError. Other errors are those of
-// Put and of Ending.Check. A missing ConfigMap is not an error if no hold is in effect:
-// there is nothing to end.
+// and a wider hold covers the scope, the error is a *CoveredError. Otherwise, the errors are
+// the same as for Put, or come from Ending.Check. A missing ConfigMap is not an error if no
+// hold is in effect: there is nothing to end.
 func (s *Store) Release(ctx context.Context, e Ending) (Ended, error) {
 	return s.release(ctx, e, toStore)
 }

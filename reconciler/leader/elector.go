@@ -99,7 +99,7 @@ func (e *Elector) stand(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.elector.Run(ctx)
 		if ctx.Err() == nil {
-			logger.Info("Lost the Lease, another replica may lead", "lease", e.lock.Describe())
+			logger.Info("Lost the Lease; another replica may lead", "lease", e.lock.Describe())
 		}
 	}
 }
@@ -116,8 +116,8 @@ func (e *Elector) Watch() <-chan struct{} { return e.changes.Watch() }
 type Leader struct {
 	// Identity is the name of the replica.
 	Identity string
-	// Acquired is since when the replica leads, and Renewed when it last renewed the
-	// Lease, both by the replica's own clock.
+	// Acquired is when the replica began to lead, and Renewed is when it last
+	// renewed the Lease, both by the replica's own clock.
 	Acquired, Renewed time.Time
 }
 

@@ -34,7 +34,7 @@ type candidate struct {
 
 var errCut = errors.New("the connection is cut")
 
-// stand starts a replica that can work at once, and whose work ends once finish is closed.
+// stand starts a replica that can work immediately, and whose work ends once finish is closed.
 func stand(t *testing.T, config *rest.Config, namespace, name, identity string, finish <-chan struct{}) *candidate {
 	t.Helper()
 	return standOnce(t, done, config, namespace, name, identity, finish)
@@ -97,7 +97,7 @@ func (c *candidate) leads(t *testing.T, what string) time.Duration {
 	return time.Since(begin)
 }
 
-// done is a closed channel, for work that can begin at once or ends at once.
+// done is a closed channel, for work that can begin or end immediately.
 var done = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -108,7 +108,7 @@ func TestElection(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 
-	t.Run("one replica leads, and another follows at once when it shuts down", func(t *testing.T) {
+	t.Run("one replica leads, and another follows immediately when it shuts down", func(t *testing.T) {
 		a := stand(t, config, namespace.Name, "ends", "a", done)
 		a.leads(t, "a to lead")
 		b := stand(t, config, namespace.Name, "ends", "b", done)

@@ -15,12 +15,12 @@ import (
 )
 
 func TestAffected(t *testing.T) {
-	t.Run("queues only the pods that a change of rules affects", queuesOnlyThePodsThatAChangeOfRulesAffects)
+	t.Run("queues only the pods that a change to the rules affects", queuesOnlyThePodsThatAChangeToTheRulesAffects)
 	t.Run("does not keep outdated rules", doesNotKeepOutdatedRules)
 	t.Run("queues pods planned with rules in between", queuesPodsPlannedWithRulesInBetween)
 }
 
-func queuesOnlyThePodsThatAChangeOfRulesAffects(t *testing.T) {
+func queuesOnlyThePodsThatAChangeToTheRulesAffects(t *testing.T) {
 	labelled := func(p *corev1.Pod) { p.Labels = map[string]string{"env": "test"} }
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	layer := func(n4 float64, rules ...ratios.Rule) *ratios.Table {
@@ -55,13 +55,13 @@ func queuesOnlyThePodsThatAChangeOfRulesAffects(t *testing.T) {
 		before, now cluster.Rules
 		want        []string
 	}{
-		{"another ratio of one node type", with(layer(1.25), none), with(layer(2), none), []string{"n4", "n4-test"}},
+		{"a different ratio of one node type", with(layer(1.25), none), with(layer(2), none), []string{"n4", "n4-test"}},
 		{"a ratio that becomes implausible", with(layer(1.25), none), with(layer(125), none), []string{"n4", "n4-test"}},
 		{"a ratio that is corrected", with(layer(125), none), with(layer(1.25), none), []string{"n4", "n4-test"}},
 		{"a maximum that makes a ratio plausible", with(layer(125), none), with(atMost(125, 125), none), []string{"n4", "n4-test"}},
 		{"a maximum that changes nothing", with(layer(1.25), none), with(atMost(1.25, 125), none), nil},
 		{"the same ratios", with(layer(1.25), none), with(layer(1.25), none), nil},
-		{"another ratio in a rule", with(layer(1.25, rule(1)), none), with(layer(1.25, rule(2)), none), []string{"n2d-test"}},
+		{"a different ratio in a rule", with(layer(1.25, rule(1)), none), with(layer(1.25, rule(2)), none), []string{"n2d-test"}},
 		{"another rule", with(layer(1.25), none), with(layer(1.25, rule(1)), none), []string{"n2d-test", "n4-test"}},
 		{"a hold", with(layer(1.25), none), with(layer(1.25), paused), []string{"lost"}},
 		{"both", with(layer(1.25), none), with(layer(2), paused), []string{"lost", "n4", "n4-test"}},

@@ -19,9 +19,9 @@ func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	}
 }
 
-// enqueueAffected queues the pods to which the rules apply differently than the rules of
-// their last plan, and pods without a plan. It skips pods that MayAffect rules out: for
-// them both rules are equivalent.
+// enqueueAffected queues the pods whose plans may differ under the new rules, and pods
+// without a plan. It does not look at pods that MayAffect rules out: for them, both
+// rules are equivalent.
 func (l *Loop) enqueueAffected(before, now cluster.Rules) {
 	affected := map[types.NamespacedName]bool{}
 	for _, k := range l.Cluster.MayAffect(before, now) {

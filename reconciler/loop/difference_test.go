@@ -86,7 +86,7 @@ func updatesTheTotalWhenPodsChangeOrAreDeleted(t *testing.T) {
 	total("two pods", 250)
 	note("a", "1", 300)
 	total("one pod is resized again", 350)
-	l.beginAnew()
+	l.startOver()
 	total("another replica led in the meantime", 350)
 	note("a", "2", 10)
 	total("the name belongs to another pod", 60)

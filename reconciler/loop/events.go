@@ -44,15 +44,14 @@ func NewEvents(client kubernetes.Interface) *Events {
 	return e
 }
 
-// NoEvents returns Events that record nothing, as for a dry run, which also writes no
-// events.
+// NoEvents returns Events that record nothing: a dry run writes no events either.
 func NoEvents() *Events { return &Events{} }
 
 // lastWords is how long Shutdown waits for events to be sent.
 const lastWords = 5 * time.Second
 
-// Shutdown sends the remaining events for at most lastWords, and stops. What happened to a
-// pod just before the end is reported at no other time.
+// Shutdown sends the remaining events for at most lastWords, and stops. Events about
+// the last changes to pods are not reported at any other time.
 func (e *Events) Shutdown() {
 	if e.recorder == nil {
 		return

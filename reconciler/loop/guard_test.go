@@ -19,7 +19,7 @@ func aPanicDelaysOnlyItsOwnPod(t *testing.T) {
 	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
 	r.guard(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
 	if r.queue.Len() != 0 {
-		t.Error("the pod is processed again at once")
+		t.Error("the pod is processed again immediately")
 	}
 	const want = `
 # HELP workload_resizer_resizes_total Resizes by result: resized (the API server accepted the sizes), refused (rejected for this reason until something changes) or failed (a write of the resize or its record failed and is retried). Every attempt counts, except conflicts.

@@ -30,7 +30,7 @@ func (l *Loop) leaderChanged() {
 	if !l.Leads() {
 		return
 	}
-	l.ledger.beginAnew()
+	l.ledger.startOver()
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		l.queue.Add(of.NamespacedName())
 	}

@@ -18,7 +18,7 @@ import (
 type ledger struct {
 	mu   sync.Mutex
 	pods map[types.NamespacedName]*entry
-	// waiting holds the pods that are not resized until something around them changes.
+	// waiting has the pods that are not resized until something around them changes.
 	waiting map[waitingFor]map[types.NamespacedName]struct{}
 	// counts is the number of pods by their last decision.
 	counts map[verdict]int
@@ -43,8 +43,8 @@ type entry struct {
 	in   cluster.Rules
 	// differs is the pod's share of the total.
 	differs difference
-	// needed is since when a pod that was never sized needs another size; zero if
-	// it does not need one.
+	// needed is when a pod that was never sized was first seen to need a different
+	// size; zero if it does not need one.
 	needed time.Time
 	// told is the last report on the pod: a skip, a failure or the node's progress.
 	told plan.Reason
@@ -63,13 +63,13 @@ type entry struct {
 	trouble *trouble
 }
 
-// trouble is what went wrong with a pod.
+// trouble records what went wrong with a pod.
 type trouble struct {
-	// undone is the pause after a plan that had to be executed again, failed the
-	// pause after a plan that failed.
+	// undone is the delay after a plan that had to be executed again, failed the
+	// delay after a plan that failed.
 	undone, failed backOff
-	// refused is the last refusal of the node and refusedAt its time. refusals is the
-	// pause before the next attempt that needs more than the pod has.
+	// refused is the last refusal of the node and refusedAt its time. refusals is
+	// the delay before the next attempt that needs more than the pod has.
 	refused   *plan.Refusal
 	refusedAt time.Time
 	refusals  backOff
@@ -128,14 +128,14 @@ func (l *ledger) drop(pod types.NamespacedName) {
 	}
 }
 
-// beginAnew forgets reports and results, because another process may have reported and
+// startOver forgets reports and results, because another process may have reported and
 // done more since. It keeps:
 //
 //   - decisions,
 //   - our last writes, because the cache may lag behind them,
 //   - what nodes refused, because a change of leaders is no reason to try it again,
-//   - since when pods wait for their first size.
-func (l *ledger) beginAnew() {
+//   - when pods began to wait for their first size.
+func (l *ledger) startOver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.pods {
@@ -187,7 +187,7 @@ type waitingFor struct {
 }
 
 // planned records a plan, its rules, the difference between the pod's requests and its
-// originals, and since when the pod was queued.
+// originals, and when the pod was queued.
 func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, queued time.Time) {
 	reason := contract.Reason("")
 	if p.Decision != plan.Resize || p.Kind != plan.Sizes {
@@ -319,7 +319,7 @@ func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion 
 }
 
 // succeeded records that a plan was executed. If it is the same plan as the last time,
-// another actor has undone it, and the pause before the next attempt grows.
+// another actor has undone it, and the delay before the next attempt grows.
 func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -365,7 +365,7 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 	return took, true
 }
 
-// attempted records that a plan could not be executed, and returns the pause before the
+// attempted records that a plan could not be executed, and returns the delay before the
 // next attempt. asked is the Retry-After of the API server; 0 if there is none.
 func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) time.Duration {
 	l.mu.Lock()
@@ -377,8 +377,8 @@ func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) tim
 	return failed.left(now)
 }
 
-// pause returns the rest of a pod's pause. A plan that differs from the one that was tried
-// has no pause.
+// pause returns the rest of a pod's delay. A plan that differs from the one that was
+// tried has no delay.
 func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,8 +31,8 @@ func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 }
 
 func TestLedger(t *testing.T) {
-	t.Run("pauses grow while the same plan fails", pausesGrowWhileTheSamePlanFails)
-	t.Run("pauses grow while the same plan is undone", pausesGrowWhileTheSamePlanIsUndone)
+	t.Run("delays grow while the same plan fails", delaysGrowWhileTheSamePlanFails)
+	t.Run("delays grow while the same plan is undone", delaysGrowWhileTheSamePlanIsUndone)
 	t.Run("the cache is stale until it has our write", theCacheIsStaleUntilItHasOurWrite)
 	t.Run("a report is new unless it repeats the last one", aReportIsNewUnlessItRepeatsTheLastOne)
 	t.Run("counts pods by decision and reason", countsPodsByDecisionAndReason)
@@ -40,7 +40,7 @@ func TestLedger(t *testing.T) {
 	t.Run("queues a restore that waits for room when there is room", queuesARestoreThatWaitsForRoomWhenThereIsRoom)
 }
 
-func pausesGrowWhileTheSamePlanFails(t *testing.T) {
+func delaysGrowWhileTheSamePlanFails(t *testing.T) {
 	l := newLedger(testMetrics())
 	p, other := planFor(t, podtest.Amounts{"1", "", "", ""}), planFor(t, podtest.Amounts{"2", "", "", ""})
 	now, last := podtest.Start, time.Duration(0)
@@ -67,7 +67,7 @@ func pausesGrowWhileTheSamePlanFails(t *testing.T) {
 	}
 }
 
-func pausesGrowWhileTheSamePlanIsUndone(t *testing.T) {
+func delaysGrowWhileTheSamePlanIsUndone(t *testing.T) {
 	l := newLedger(testMetrics())
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	l.succeeded(p, "1", podtest.Start)
@@ -152,7 +152,7 @@ func measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders(t *testing.T) {
 	l := newLedger(m)
 	p := planFor(t, podtest.Amounts{"1", "", "", ""})
 	l.planned(p, cluster.Rules{}, difference{}, podtest.Start)
-	l.beginAnew()
+	l.startOver()
 	l.succeeded(p, "1", podtest.Start.Add(time.Second))
 	var seen dto.Metric
 	if err := m.settling.Write(&seen); err != nil || seen.GetHistogram().GetSampleCount() != 1 || seen.GetHistogram().GetSampleSum() != 1 {

@@ -76,7 +76,7 @@ type Config struct {
 type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
-	// line holds the pods of the queue.
+	// line has the pods in the queue.
 	line    *waitingLine
 	pacer   *pacer
 	ledger  *ledger
@@ -159,7 +159,7 @@ func (l *Loop) pruneHolds(ctx context.Context) {
 			continue
 		}
 		if err := l.Holds.Prune(ctx, l.exists); err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Holds of deleted pods not removed, retrying later")
+			klog.FromContext(ctx).Error(err, "Holds of deleted pods not removed; retrying later")
 		}
 	}
 }

@@ -25,7 +25,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"reason"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",
-			Help: "Known pods, by decision (resize, aligned, skip) and its first reason (empty for resize).",
+			Help: "Known pods, by decision (resize, aligned, skip) and its first reason (empty for resize, unless it restores or reverts the pod).",
 		}, []string{"decision", "reason"}),
 		actuation: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_actuation_seconds",
@@ -44,7 +44,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}),
 		settling: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_settle_seconds",
-			Help:    "Time from when a pod that was never sized is first seen to need another size until that size is written. Later resizes of the pod do not count.",
+			Help:    "Time from when a pod that was never sized is first seen to need a different size until that size is written. Later resizes of the pod do not count.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 	}

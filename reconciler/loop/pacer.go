@@ -15,17 +15,17 @@ import (
 )
 
 // pacer gives pods that must be resized again their turns at a steady rate, so that a
-// changed ratio does not move a whole cluster at once.
+// changed ratio does not resize all pods of a cluster at the same time.
 //
-// The rate counts only pods that are moved, that is, resized. A refused pod is not moved, so
-// the next pod has its turn at once, limited only by the rate of requests. Turns that could
-// not be used in time are made up for. Each refused pod therefore costs the others
-// one request, once: from then on it waits behind them. So does a pod that was moved. A pod
-// that needs another size again and again, because its labels change all the time, has its
-// next turn when all other waiting pods have been moved as often.
+// The rate counts only pods that are moved, that is, resized. A refused pod is not moved,
+// so the next pod has its turn immediately, limited only by the rate of requests. Turns
+// that could not be used in time are made up for. Each refused pod therefore costs the
+// others one request, once: from then on it waits behind them. So does a pod that was
+// moved. A pod that repeatedly needs a different size, because its labels change all the
+// time, has its next turn when all other waiting pods have been moved as often.
 type pacer struct {
 	clock clock.Clock
-	// pause is the time between turns; 0 means that no pod waits.
+	// pause is the time between turns; 0 means that pods do not wait.
 	pause time.Duration
 	// most is the maximum number of turns in progress. Their results determine how many
 	// more turns there are, and more turns would only delay new pods in the queue.
@@ -56,7 +56,7 @@ const (
 )
 
 // newPacer returns a pacer with perSecond turns per second, of which at most most are in
-// progress at the same time; with a rate of 0 no pod waits.
+// progress at the same time; with a rate of 0, pods do not wait.
 func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
 	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1)}
 	if perSecond > 0 {
@@ -65,7 +65,8 @@ func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
 	return p
 }
 
-// take starts a visit to a pod, in which its turn can be used if it has begun.
+// take records that a worker has taken the pod. If the pod's turn has come, the worker
+// may use it.
 func (p *pacer) take(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +92,9 @@ func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bo
 		return true
 	}
 	if p.lines.untried() == 0 {
-		// The first pod also waits: if many pods come at once, the most wrong one must
-		// be first, and later pods must not get turns that others did not use.
+		// The first pod also waits: if many pods come together, the most wrong
+		// one must be first, and later pods must not get turns that others did
+		// not use.
 		p.due = later(p.due, p.clock.Now().Add(p.pause))
 	}
 	p.lines.put(t, wrong, restores)
@@ -116,8 +118,8 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.giveBack(t)
 		t.missed()
 	case inTrouble(err):
-		// Do not send requests to the API server faster because of this, nor all at
-		// once after it has recovered.
+		// Do not send requests to the API server faster because of this, nor
+		// all of them together after it has recovered.
 		p.due = later(p.due, p.clock.Now())
 		t.missed()
 	default:
@@ -127,7 +129,8 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 	p.over(t)
 }
 
-// release ends a visit. A turn that was taken and not used goes to the next pod.
+// release records that the worker is done with the pod. A turn that was taken and not
+// used goes to the next pod.
 func (p *pacer) release(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +165,7 @@ func (p *pacer) gone(pod types.NamespacedName) {
 	delete(p.moves, pod)
 }
 
-// giveBack makes the next turn begin at once. Pods that failed before do not return their
+// giveBack makes the next turn begin immediately. Pods that failed before do not return their
 // turns: otherwise the API server would receive little else than their retries.
 func (p *pacer) giveBack(t *turn) {
 	if !t.failed {

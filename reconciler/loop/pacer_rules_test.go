@@ -20,7 +20,7 @@ func refusedPods(n int) func(*pacedWorld) {
 func TestPacerRules(t *testing.T) {
 	t.Run("refused pods do not delay other pods", refusedPodsDoNotDelayOtherPods)
 	t.Run("restores come first", restoresComeFirst)
-	t.Run("pods that always need another size do not delay other pods", podsThatAlwaysNeedAnotherSizeDoNotDelayOtherPods)
+	t.Run("pods that always need a different size do not delay other pods", podsThatAlwaysNeedADifferentSizeDoNotDelayOtherPods)
 	t.Run("failed pods are retried while others wait", failedPodsAreRetriedWhileOthersWait)
 	t.Run("failed pods do not delay each other", failedPodsDoNotDelayEachOther)
 	t.Run("unused turns are not saved", unusedTurnsAreNotSaved)
@@ -113,7 +113,7 @@ func restoresComeFirst(t *testing.T) {
 
 // The labels of some pods change all the time, so that these pods are the most wrong as
 // soon as they are moved.
-func podsThatAlwaysNeedAnotherSizeDoNotDelayOtherPods(t *testing.T) {
+func podsThatAlwaysNeedADifferentSizeDoNotDelayOtherPods(t *testing.T) {
 	for name, restores := range map[string]bool{"sized": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newPacedWorld(t)

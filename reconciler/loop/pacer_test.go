@@ -19,7 +19,7 @@ func podNamed(name string) types.NamespacedName { return types.NamespacedName{Na
 func TestPacer(t *testing.T) {
 	t.Run("moves the most wrong pods first, at a steady rate", movesTheMostWrongPodsFirstAtASteadyRate)
 	t.Run("delays no pod without a rate", delaysNoPodWithoutARate)
-	t.Run("gives a turn without a move to the next pod at once", givesATurnWithoutAMoveToTheNextPodAtOnce)
+	t.Run("gives a turn without a move to the next pod immediately", givesATurnWithoutAMoveToTheNextPodImmediately)
 	t.Run("keeps a turn that begins during a visit for the next visit", keepsATurnThatBeginsDuringAVisitForTheNextVisit)
 	t.Run("does not delay a restore after a refused resize", doesNotDelayARestoreAfterARefusedResize)
 }
@@ -29,7 +29,7 @@ func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 	p := newPacer(2, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
 		if p.mayGo(podNamed(pod), wrong, false) {
-			t.Errorf("%s has its turn at once", pod)
+			t.Errorf("%s has its turn immediately", pod)
 		}
 	}
 	p.mayGo(podNamed("more"), 0.4, false) // Planned again, it is more wrong than before.
@@ -66,7 +66,7 @@ func delaysNoPodWithoutARate(t *testing.T) {
 	}
 }
 
-func givesATurnWithoutAMoveToTheNextPodAtOnce(t *testing.T) {
+func givesATurnWithoutAMoveToTheNextPodImmediately(t *testing.T) {
 	used := func(err error) func(*pacer) {
 		return func(p *pacer) {
 			p.mayGo(podNamed("first"), 2, false)

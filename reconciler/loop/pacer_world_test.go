@@ -50,7 +50,7 @@ type pacedPod struct {
 	name     types.NamespacedName
 	wrong    float64
 	restores bool
-	// flips reports whether the pod needs another size as soon as it is moved.
+	// flips reports whether the pod needs a different size as soon as it is moved.
 	flips bool
 	// answer returns the API server's answer to an attempt at a time; nil always accepts.
 	answer func(after time.Duration, try int) error

@@ -42,7 +42,7 @@ func (l *Loop) guard(ctx context.Context, key types.NamespacedName, work func(co
 	defer func() {
 		if cause := recover(); cause != nil {
 			l.Writer.Metrics.Failed()
-			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Processing a pod failed, retrying after a pause", "pod", key, "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", cause), "Panic while processing a pod; retrying later", "pod", key, "stack", string(debug.Stack()))
 			l.queue.AddAfter(key, longPause)
 		}
 	}()
@@ -59,7 +59,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	}
 	rules, known := l.Cluster.Rules()
 	if !known {
-		return // Queued again when they are known.
+		return // The pod is queued again when they are known.
 	}
 	if l.ledger.stale(key, found.UID, found.ResourceVersion(), l.Clock.Now()) {
 		// The next state queues the pod again. If there is none, process the pod
@@ -86,8 +86,9 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.queue.AddAfter(key, max(wait, time.Second))
 	}
 	if !l.Leads() {
-		// Queued again when this process leads. What a node refuses is visible only
-		// until its pod is reverted, and the next leader must not try it again.
+		// The pod is queued again when this process leads. A refusal by a node
+		// is visible only until the pod is reverted, and the next leader must
+		// not try the same size again.
 		if p.Kind == plan.PutBack {
 			l.ledger.refusedBy(p, l.Clock.Now())
 		}
@@ -96,7 +97,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	l.follow(ctx, found, p)
 	switch {
 	case p.Decision == plan.Skip && p.Reasons[0].Code == contract.Restored:
-		// Reported at the time of the restore; for other pods it is not new.
+		// It was reported at the time of the restore; for other pods it is not new.
 	case p.Decision == plan.Skip:
 		l.tell(ctx, p, p.Reasons[0])
 		if _, left := l.ledger.refusal(key, found.UID, l.Clock.Now()); left > 0 {
@@ -142,7 +143,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		return
 	}
 	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
-		return // Queued again when its turn begins.
+		return // The pod is queued again when its turn begins.
 	}
 	// A write that has begun is not canceled when the process shuts down; the client
 	// limits the duration of each write.
@@ -165,7 +166,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	logger := l.loggerOf(ctx, p)
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
-		logger.V(1).Info("Write stopped, planning the pod again", "err", err)
+		logger.V(1).Info("Write stopped; planning the pod again", "err", err)
 		l.queue.Add(key)
 		return
 	}
@@ -177,7 +178,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		l.tell(ctx, p, plan.Reason{Code: refused.Reason, Message: err.Error()})
 	case actuate.Outdated(err):
 		// Not worth a report: the next state of the pod leads to the next plan.
-		logger.V(1).Info("Pod changed in the meantime, planning it again", "err", err)
+		logger.V(1).Info("Pod changed in the meantime; planning it again", "err", err)
 	case errors.As(err, &unrecorded):
 		logger.Error(err, "Resized pod, but its annotations are not written yet")
 	case actuate.StatusCode(err) == 0:
@@ -207,7 +208,7 @@ func (l *Loop) say(ctx context.Context, p *plan.Plan, said plan.Reason) {
 	logger := l.loggerOf(ctx, p)
 	switch said.Code.Severity() {
 	case contract.Silent:
-		logger.V(2).Info("Pod not changed", "reason", said.Code, "message", said.Message)
+		logger.V(2).Info("Pod processed", "reason", said.Code, "message", said.Message)
 	case contract.Normal:
 		logger.Info("Pod processed", "reason", said.Code, "message", said.Message)
 	case contract.Warning:

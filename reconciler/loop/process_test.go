@@ -165,7 +165,7 @@ func isStuckOnlyIfNoWorkerMakesProgressForALongTime(t *testing.T) {
 	if err := r.Live(); err != nil {
 		t.Errorf("idle for an hour: %v", err)
 	}
-	// A pod is queued after the idle hour: a worker takes it at once.
+	// A pod is queued after the idle hour: a worker takes it immediately.
 	r.queue.Add(types.NamespacedName{Name: "a"})
 	if !r.next(t.Context()) {
 		t.Fatal("the queue is shut down")

@@ -9,15 +9,16 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// waitingLine holds the queued pods in order of arrival. For metrics and traces, it records
-// since when each pod waits. The workqueue around it locks it; the mutex is only for turn.
+// waitingLine has the queued pods in order of arrival. For metrics and traces, it
+// records when each pod was queued. The surrounding workqueue locks the line; the mutex
+// is needed only by turn.
 type waitingLine struct {
 	now    func() time.Time
 	waited prometheus.Observer
 	pods   []queuedPod
 
 	mu sync.Mutex
-	// since has the pods that workers process.
+	// since is when the pods were queued that workers have taken.
 	since map[types.NamespacedName]time.Time
 }
 
@@ -26,7 +27,7 @@ type queuedPod struct {
 	since time.Time
 }
 
-// newQueue returns a queue of pods, and the line that knows how long they wait in it.
+// newQueue returns a queue of pods, and its line, which measures how long they wait.
 func newQueue(now func() time.Time, waited prometheus.Observer) (workqueue.TypedDelayingInterface[types.NamespacedName], *waitingLine) {
 	line := &waitingLine{now: now, waited: waited, since: map[types.NamespacedName]time.Time{}}
 	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Queue: line})
@@ -56,7 +57,7 @@ func (l *waitingLine) Pop() types.NamespacedName {
 	return first.pod
 }
 
-// turn returns since when a pod that a worker has taken was queued. Call it once for each
+// turn returns when a pod that a worker has taken was queued. Call it once for each
 // time that a worker takes the pod.
 func (l *waitingLine) turn(pod types.NamespacedName) time.Time {
 	l.mu.Lock()

@@ -12,11 +12,11 @@ import (
 )
 
 func TestQueue(t *testing.T) {
-	t.Run("knows since when a pod waits", knowsSinceWhenAPodWaits)
+	t.Run("knows when a pod was queued", knowsWhenAPodWasQueued)
 	t.Run("measures the time from the first need of a size", measuresTheTimeFromTheFirstNeedOfASize)
 }
 
-func knowsSinceWhenAPodWaits(t *testing.T) {
+func knowsWhenAPodWasQueued(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
 	pod := types.NamespacedName{Namespace: "shop", Name: "web"}
 	since := clock.Now()

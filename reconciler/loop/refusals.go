@@ -33,8 +33,8 @@ func (e *entry) refuse(p *plan.Plan, now time.Time) {
 // refusal returns the last refusal of the node, nil if there is none, and the time until a
 // larger size may be tried, 0 if time alone does not change that.
 //
-// A resize that fails on the node, such as a memory limit below the usage, is tried again
-// after growing pauses. An infeasible resize is tried again after plan.InfeasibleFor,
+// A resize that fails on the node, such as a memory limit below the usage, is tried
+// again with backoff. An infeasible resize is tried again after plan.InfeasibleFor,
 // because the node may have changed without notice.
 func (l *ledger) refusal(pod types.NamespacedName, uid types.UID, now time.Time) (*plan.Refusal, time.Duration) {
 	l.mu.Lock()

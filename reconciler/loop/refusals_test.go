@@ -27,7 +27,7 @@ func keepsRefusalsAcrossAChangeOfLeaders(t *testing.T) {
 	// A replica that does not lead sees the refusal twice before the leader reverts the pod.
 	l.refusedBy(p, podtest.Start)
 	l.refusedBy(p, podtest.Start.Add(time.Second))
-	l.beginAnew()
+	l.startOver()
 	refused, left := l.refusal(p.Pod, p.UID, podtest.Start.Add(time.Second))
 	if refused == nil || !refused.Waiting || refused.Retry || left != firstRefusal-time.Second {
 		t.Fatalf("%+v for %v", refused, left)
@@ -68,13 +68,13 @@ func doesNotTryARefusedSizeAgainUntilSomethingChanges(t *testing.T) {
 		t.Errorf("the same size after a day, in which the node may have changed: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("slow", podtest.Start); got.Decision != plan.Skip {
-		t.Errorf("a larger size at once: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("a larger size immediately: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("slow", podtest.Start.Add(firstRefusal)); got.Decision != plan.Resize {
 		t.Errorf("a larger size after the pause: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("big", podtest.Start); got.Decision != plan.Resize {
-		t.Errorf("a smaller size at once: %v because of %v", got.Decision, got.Reasons)
+		t.Errorf("a smaller size immediately: %v because of %v", got.Decision, got.Reasons)
 	}
 	l.succeeded(p, "10", podtest.Start.Add(firstRefusal))
 	if _, left := l.refusal(p.Pod, p.UID, podtest.Start.Add(firstRefusal)); left != 2*firstRefusal {

@@ -9,7 +9,7 @@ import (
 // alias returns the first alias in a YAML document. Aliases are refused, as a few bytes of them
 // expand to gigabytes. Text that is not YAML has none.
 func alias(text []byte) (*yaml.Node, bool) {
-	// Few documents have both characters, and then mostly in texts.
+	// Few documents have both characters, and then mostly in strings.
 	if bytes.IndexByte(text, '&') < 0 || bytes.IndexByte(text, '*') < 0 {
 		return nil, false
 	}

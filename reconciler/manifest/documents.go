@@ -17,7 +17,7 @@ import (
 // parsed. Every value is on its own line, or is separated from the next by a comma.
 const mostValues = 50_000
 
-// document is one document of a text.
+// document is one of the documents in a manifest.
 type document struct {
 	// json is the content; nil if there is none.
 	json []byte
@@ -29,7 +29,7 @@ type document struct {
 // where returns the name of the document for errors.
 func (d *document) where() string { return fmt.Sprintf("document %d (line %d)", d.number, d.line) }
 
-// documents splits a text at lines that start with --- and after JSON values.
+// documents splits text at lines that start with ---, and after JSON values.
 func documents(text []byte) ([]document, error) {
 	var all []document
 	line := 1
@@ -44,7 +44,7 @@ func documents(text []byte) ([]document, error) {
 	return all, nil
 }
 
-// split splits a text before each line that starts with ---. The line stays with the
+// split splits text before each line that starts with ---. The line stays with the
 // following part, so that the part is valid YAML, regardless of the rest of the line.
 func split(text []byte) [][]byte {
 	var parts [][]byte

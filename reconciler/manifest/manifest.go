@@ -33,7 +33,7 @@ type Object struct {
 
 // Read reads objects as YAML or JSON, separated by ---, and the items of Lists. A pod
 // without a controller gets a controller of ownerKind, with a warning. Errors name the
-// document and its line. A text without objects is not an error.
+// document and its line. Text without objects is not an error.
 func Read(text []byte, ownerKind string) (*Manifest, error) {
 	all, err := documents(text)
 	if err != nil {
@@ -80,10 +80,10 @@ func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.nam
 func (r *reader) object(text []byte, inList bool) error {
 	var h header
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
-		return fmt.Errorf("want a Kubernetes object: %w", err)
+		return fmt.Errorf("must be a Kubernetes object: %w", err)
 	}
 	if h.APIVersion == "" || h.Kind == "" {
-		return errors.New("want a Kubernetes object with apiVersion and kind")
+		return errors.New("must be a Kubernetes object with apiVersion and kind")
 	}
 	if h.APIVersion == "v1" && h.Kind == "List" {
 		if inList {

@@ -124,8 +124,8 @@ func reportsErrorsWithTheirLocation(t *testing.T) {
 		{"an unknown field in JSON", `{"apiVersion": "v1", "kind": "Pod",` + "\n" + `"spec": {"x": 1}}`, `document 1 (line 1): Pod: unknown field "spec.x"`},
 		{"a duplicate key", good + "---\n" + "apiVersion: v1\nkind: Pod\nkind: Pod\n", `document 2: yaml: unmarshal errors: line 8: key "kind" already set in map`},
 		{"invalid YAML", good + "---\nkind: [\n", "document 2: yaml: line 6: "},
-		{"a string", "hello", "document 1 (line 1): want a Kubernetes object"},
-		{"no kind", "apiVersion: v1", "document 1 (line 1): want a Kubernetes object with apiVersion and kind"},
+		{"a string", "hello", "document 1 (line 1): must be a Kubernetes object"},
+		{"no kind", "apiVersion: v1", "document 1 (line 1): must be a Kubernetes object with apiVersion and kind"},
 		{"a wrong type", of("v1", "Pod", "{containers: 3}"), "document 1 (line 1): Pod web: "},
 		{"an invalid quantity", of("v1", "Pod", "{containers: [{name: a, resources: {requests: {cpu: many}}}]}"), "quantities must match"},
 		{"a quantity that takes minutes to parse", of("v1", "Pod", `{containers: [{name: a, resources: {requests: {cpu: "1e99999999"}}}]}`), `cpu: "1e99999999" is not a quantity`},
@@ -147,7 +147,7 @@ func reportsErrorsWithTheirLocation(t *testing.T) {
 		{"a quantity in a list that takes minutes to parse", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"a": [1, {"b": "1e99999999"}]}}}`, `b: "1e99999999" is not a quantity`},
 		{"a name of 1 MiB", of("v1", "Pod", `{containers: [{name: `+strings.Repeat("A", 1<<20)+`}]}`), `spec.containers[0].name: "` + strings.Repeat("A", 64) + `": `},
 		{"no template", of("v1", "ReplicationController", "{}"), "spec.template must be set"},
-		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: want a Kubernetes object"},
+		{"an item of a List", `{"apiVersion": "v1", "kind": "List", "items": [{"kind": "Pod"}]}`, "document 1 (line 1): items[0]: must be a Kubernetes object"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Read([]byte(tc.text), "ReplicaSet")

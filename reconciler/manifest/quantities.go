@@ -10,23 +10,23 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// quantityFields are fields of pods, and of objects that make pods, that hold quantities: of a
-// resource list, or alone.
+// quantityFields are the fields, in pods and in objects that create pods, whose values
+// are quantities or lists of resources.
 var quantityFields = map[string]bool{
 	"requests": true, "limits": true, "overhead": true, "capacity": true, "allocatedResources": true,
 	"sizeLimit": true, "divisor": true, "quantity": true, "perPod": true, "perContainer": true,
 }
 
-// level is an object or array of a JSON text.
+// level is an object or array in JSON.
 type level struct {
 	object bool
 	// key reports whether the next token of an object is a key.
 	key bool
-	// field is the last key, of an array that of the object around it.
+	// field is the last key. For an array, it is the key of the array in its object.
 	field string
 	// quantity reports whether everything inside is a quantity.
 	quantity bool
-	// inside is how many objects and arrays it has.
+	// inside is the number of objects and arrays directly in it.
 	inside int
 }
 
@@ -39,7 +39,7 @@ const mostContainers = 10_000
 const mostStructures = 40_000
 
 // checkCost refuses an object that would take too much memory to decode, or minutes to parse as
-// quantities. structures counts the objects and arrays of the manifest.
+// quantities. It keeps only its position in the JSON. structures counts the objects and arrays of the manifest.
 func checkCost(text []byte, structures *int) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -85,7 +85,7 @@ func checkCost(text []byte, structures *int) error {
 	}
 }
 
-// plausible returns the error that a text at this place is meant as a quantity and is none.
+// plausible returns an error if text at this place should be a quantity but is not.
 func (l *level) plausible(text string) error {
 	if (l.quantity || quantityFields[l.field]) && !sizing.Plausible(text) {
 		return fmt.Errorf("%s: %.64q is not a quantity of at most 64 characters and two digits of exponent", l.field, text)

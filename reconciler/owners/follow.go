@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// lookEvery is the pause between attempts to discover a resource that is not installed.
+	// lookEvery is the delay between attempts to discover a resource that is not installed.
 	lookEvery = 10 * time.Second
-	// retryEvery is the pause after an attempt that failed.
+	// retryEvery is the delay after an attempt that failed.
 	retryEvery = time.Second
 )
 

@@ -48,18 +48,18 @@ func checkResource(r schema.GroupResource) error {
 		return errors.New(why)
 	}
 	if len(validation.IsDNS1035Label(r.Resource)) > 0 {
-		return errors.New("want the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io")
+		return errors.New("must be the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io")
 	}
 	if r.Group == "" {
 		for _, known := range DefaultResources {
 			if strings.HasPrefix(known, r.Resource+".") {
-				return fmt.Errorf("the API group is missing: want %s", known)
+				return fmt.Errorf("the API group is missing: use %s", known)
 			}
 		}
 		return nil
 	}
 	if version, group, ok := strings.Cut(r.Group, "."); ok && isVersion(version) {
-		return fmt.Errorf("must not have a version, which is discovered: want %s.%s", r.Resource, group)
+		return fmt.Errorf("must not have a version, which is discovered: use %s.%s", r.Resource, group)
 	}
 	if len(validation.IsDNS1123Subdomain(r.Group)) > 0 {
 		return fmt.Errorf("%q is not an API group", r.Group)
@@ -67,7 +67,7 @@ func checkResource(r schema.GroupResource) error {
 	return nil
 }
 
-// isVersion reports whether a text starts like an API version, such as v1 or v1beta2.
+// isVersion reports whether a string starts like an API version, such as v1 or v1beta2.
 func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && '0' <= s[1] && s[1] <= '9'
 }

@@ -15,20 +15,20 @@ func TestParseResources(t *testing.T) {
 		"configmaps":                         "never read",
 		"pods":                               "pods do not control other pods",
 		"secrets.example.com":                "",
-		"replicasets":                        "the API group is missing: want replicasets.apps",
-		"cronjobs":                           "the API group is missing: want cronjobs.batch",
+		"replicasets":                        "the API group is missing: use replicasets.apps",
+		"cronjobs":                           "the API group is missing: use cronjobs.batch",
 		"replicationcontrollers":             "",
-		"":                                   "want the lowercase plural",
-		"Deployment":                         "want the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io",
-		"deployments/scale.apps":             "want the lowercase plural",
-		"*.apps":                             "want the lowercase plural",
-		"deployments.v1.apps":                "must not have a version, which is discovered: want deployments.apps",
-		"rollouts.v1alpha1.argoproj.io":      "must not have a version, which is discovered: want rollouts.argoproj.io",
+		"":                                   "must be the lowercase plural",
+		"Deployment":                         "must be the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io",
+		"deployments/scale.apps":             "must be the lowercase plural",
+		"*.apps":                             "must be the lowercase plural",
+		"deployments.v1.apps":                "must not have a version, which is discovered: use deployments.apps",
+		"rollouts.v1alpha1.argoproj.io":      "must not have a version, which is discovered: use rollouts.argoproj.io",
 		"rollouts.Argoproj.io":               "is not an API group",
 		"vms.vcenter.example.com":            "",
 		"rollouts.argoproj.io/v1alpha1":      "is not an API group",
 		"deployments.apps,statefulsets.apps": "is not an API group",
-		strings.Repeat("s", 64) + ".apps":    "want the lowercase plural",
+		strings.Repeat("s", 64) + ".apps":    "must be the lowercase plural",
 	} {
 		_, err := ParseResources([]string{name})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -36,7 +36,7 @@ func TestParseResources(t *testing.T) {
 		}
 	}
 	_, err := ParseResources([]string{"jobs.batch", "pods", "jobs.batch", "Pod"})
-	if want := "\"pods\": pods do not control other pods\n\"jobs.batch\": named twice\n\"Pod\": want the lowercase plural"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "\"pods\": pods do not control other pods\n\"jobs.batch\": named twice\n\"Pod\": must be the lowercase plural"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("several faults: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *store) object(obj any) (*object, error) {
 	case *metav1.PartialObjectMetadata:
 		return newObject(s.kind, &o.ObjectMeta), nil
 	}
-	return nil, fmt.Errorf("want the metadata of an object of kind %s, got %T", s.kind.name, obj)
+	return nil, fmt.Errorf("must be the metadata of an object of kind %s, not %T", s.kind.name, obj)
 }
 
 // Add implements cache.ReflectorStore.

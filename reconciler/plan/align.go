@@ -20,7 +20,7 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.noteInfeasible != ""
 	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
-		// Everything possible is done; the reasons tell what is not.
+		// Everything possible is done; the reasons say what is not.
 		plan.Decision = Skip
 	case now.code != "":
 		plan.explainBounds()

@@ -27,7 +27,7 @@ func planAt(t *testing.T, planner *Planner, p *corev1.Pod, cpu, memory float64, 
 }
 
 func TestAtRatios(t *testing.T) {
-	t.Run("does not adopt an unchanged size at another ratio", doesNotAdoptAnUnchangedSizeAtAnotherRatio)
+	t.Run("does not adopt an unchanged size at a different ratio", doesNotAdoptAnUnchangedSizeAtADifferentRatio)
 	t.Run("respects a size that was set again after a partial plan", respectsASizeThatWasSetAgainAfterAPartialPlan)
 	t.Run("does not mark pods of other actors as sized", doesNotMarkPodsOfOtherActorsAsSized)
 	t.Run("records an adoption although nothing changes", recordsAnAdoptionAlthoughNothingChanges)
@@ -36,8 +36,8 @@ func TestAtRatios(t *testing.T) {
 	t.Run("keeps adopted sizes within bounds", keepsAdoptedSizesWithinBounds)
 }
 
-// Another actor sets another size and then the previous one, before we see it.
-func doesNotAdoptAnUnchangedSizeAtAnotherRatio(t *testing.T) {
+// Another actor sets a different size and then the previous one, before we see it.
+func doesNotAdoptAnUnchangedSizeAtADifferentRatio(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := podtest.Pod(podtest.Amounts{"1", "", "", ""}, asMadeWith)
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 10)
@@ -95,7 +95,7 @@ func doesNotMarkPodsOfOtherActorsAsSized(t *testing.T) {
 	}
 }
 
-// An adoption is recorded even if no size changes: at another ratio, it would otherwise give
+// An adoption is recorded even if no size changes: at a different ratio, it would otherwise give
 // another original.
 func recordsAnAdoptionAlthoughNothingChanges(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}

@@ -44,9 +44,9 @@ func (c *ContainerPlan) sizeIn(pod *corev1.Pod) (sizing.Container, bool) {
 	return sizing.FromResources(containers[at].Resources), true
 }
 
-// otherwise reports whether the API server changed an amount differently: an amount that the
-// plan changes is not as desired, or an amount that did not exist was added. Later changes by
-// other actors do not count.
+// otherwise reports whether the API server stored something other than planned: an
+// amount that the plan changes is not as desired, or an amount that did not exist was
+// added. Later changes by other actors do not count.
 func otherwise(current, desired, got sizing.Amount) bool {
 	return (desired.Request != current.Request || current.Request == 0) && got.Request != desired.Request ||
 		(desired.Limit != current.Limit || current.Limit == 0) && got.Limit != desired.Limit

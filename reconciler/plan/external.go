@@ -18,7 +18,7 @@ const (
 	// AdoptExternal treats the size as what the pod needs on its node: the original becomes
 	// the amount that scales to this size here.
 	AdoptExternal External = "adopt"
-	// OverrideExternal replaces the size by the size for the pod's original.
+	// OverrideExternal replaces the size with the size for the pod's original.
 	OverrideExternal External = "override"
 )
 
@@ -26,7 +26,7 @@ const (
 var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 
 // external handles the sizes that another actor set, separately for each resource of a
-// container: a change of memory says nothing about cpu or about other containers.
+// container: a change to memory says nothing about cpu or about other containers.
 func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
@@ -46,7 +46,7 @@ func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bound
 	switch {
 	case known && to == present && p.External == AdoptExternal && s.Set != 0:
 		// The known original scales to this size here. The adoption must be recorded,
-		// because at another ratio the sizes differ.
+		// because the sizes differ at a different ratio.
 		c.noteAdopted(r)
 	case known && to == present:
 		// The size is as desired, regardless of who set it.

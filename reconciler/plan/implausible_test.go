@@ -10,7 +10,7 @@ import (
 func TestImplausible(t *testing.T) {
 	t.Run("resizes at the maximum", resizesAtTheMaximum)
 	t.Run("skips the pod as a whole if one resource is implausible", skipsThePodAsAWholeIfOneResourceIsImplausible)
-	t.Run("counts as a veto if the pod would get other sizes", countsAsAVetoIfThePodWouldGetOtherSizes)
+	t.Run("counts as a veto if the pod would get different sizes", countsAsAVetoIfThePodWouldGetDifferentSizes)
 	t.Run("restores a pod", restoresAPodWithAnImplausibleRatio)
 	t.Run("adopts nothing", adoptsNothingAtAnImplausibleRatio)
 }
@@ -29,7 +29,7 @@ func skipsThePodAsAWholeIfOneResourceIsImplausible(t *testing.T) {
 	}
 }
 
-func countsAsAVetoIfThePodWouldGetOtherSizes(t *testing.T) {
+func countsAsAVetoIfThePodWouldGetDifferentSizes(t *testing.T) {
 	for _, tc := range []struct {
 		cpu, memory float64
 		want        bool

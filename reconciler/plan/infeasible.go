@@ -12,8 +12,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// InfeasibleFor is how long a node's answer counts that it can never satisfy a resize. A
-// changed kubelet configuration cannot be detected, unless the machine was also rebooted.
+// InfeasibleFor is how long it counts that a node said it can never satisfy a resize.
+// It is limited because a change to the kubelet's configuration cannot be detected
+// unless the machine is also rebooted.
 const InfeasibleFor = 24 * time.Hour
 
 // AnswerOf returns the node's answer that a pod records, if the message applies to any size;

@@ -26,8 +26,9 @@ func (p *Plan) Outcome() []Reason {
 	}
 	for _, reason := range p.Reasons {
 		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)
-		// The node's progress is reported as it happens, and the sizes that are not yet
-		// applied when the pod is skipped for them.
+		// Two reasons are reported elsewhere: the node's progress, as it
+		// happens, and the reason for a partial plan, once the pod is skipped
+		// for it.
 		if !told && Urgency(reason.Code) == 0 && reason.Code != p.Partial {
 			said = append(said, reason)
 		}

@@ -39,9 +39,9 @@ func (d Decision) String() string {
 	return "skip"
 }
 
-// Plan is what to do with one pod, and why. It applies to the state of the pod that it was
-// made from. Only its maker may change it, and only before sharing it: if the API server
-// rejects a preview, the plan becomes one that skips the pod.
+// Plan describes what to do with one pod, and why. It applies to the state of the pod that it was
+// made from. Only its maker may change it, and only before sharing it: if the API server rejects
+// a preview, the plan becomes one that skips the pod.
 type Plan struct {
 	Pod             types.NamespacedName
 	UID             types.UID
@@ -65,14 +65,14 @@ type Plan struct {
 
 	Decision Decision
 	// Reasons has at least one reason for Align and Skip; the first one determined the
-	// decision. For Resize, the reasons tell why sizes stay unchanged, and what users should
-	// know.
+	// decision. For Resize, the reasons say why sizes stay unchanged, and what users
+	// should know.
 	Reasons []Reason
 	// Containers are the containers that can be resized, in the order of the pod's spec:
 	// regular containers, then sidecars if sidecars are resized.
 	Containers []ContainerPlan
 
-	// Workloads are what makes the pod, the narrowest first.
+	// Workloads are the pod's controller and the owners above it, the narrowest first.
 	Workloads []safety.Workload
 	// Kind is the purpose of the plan.
 	Kind Kind
@@ -103,7 +103,7 @@ type Plan struct {
 	ReplanAt time.Time
 	// Applied is the node type that the pod was last sized for, according to its annotation.
 	Applied string
-	// Vetoed means that the plan would apply other sizes if nothing prevented that.
+	// Vetoed means that the plan would apply different sizes if nothing prevented that.
 	Vetoed bool
 	// Wanted is the size that the node refuses, if the plan reverts it. noteInfeasible is
 	// the annotation to write if the node refuses any size; empty if it does not, or if the
@@ -342,8 +342,8 @@ func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
 	return b.String()
 }
 
-// Describe returns the changes of the containers in one line, e.g.
-// "app: cpu 1 → 800m, memory 1Gi".
+// Describe returns the changes to the containers in one line, e.g. "app: cpu 1 → 800m,
+// memory 1Gi".
 func (p *Plan) Describe() string {
 	var b strings.Builder
 	for i := range p.Containers {

@@ -153,9 +153,13 @@ func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 	case node == nil:
 		return &safety.Veto{Reason: contract.NodeNotFound, Message: fmt.Sprintf("node %s is not known", plan.Node)}
 	case plan.NodeType == "":
-		return &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s has none of the labels %s", plan.Node, strings.Join(p.NodeTypes.TellingLabels(), ", "))}
+		lacks, labels := "does not have the label", p.NodeTypes.TellingLabels()
+		if len(labels) > 1 {
+			lacks = "has none of the labels"
+		}
+		return &safety.Veto{Reason: contract.NodeTypeUnlabelled, Message: fmt.Sprintf("node %s %s %s", plan.Node, lacks, strings.Join(labels, ", "))}
 	}
-	return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s is of type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
+	return &safety.Veto{Reason: contract.UnknownNodeType, Message: fmt.Sprintf("node %s has type %q (label %s), which has no ratio", plan.Node, plan.NodeType, plan.NodeTypeLabel)}
 }
 
 // scaleAll computes the desired sizes.

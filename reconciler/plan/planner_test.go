@@ -161,7 +161,7 @@ func namesTheLabelsThatDetermineTheNodeType(t *testing.T) {
 	}
 	unlabelled := snapshotOf(t, podtest.Pod(podtest.Guaranteed), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{own: "Intel-6-79"}}})
 	p := (&Planner{OwnerKinds: DefaultOwnerKinds, NodeTypes: nodetype.New("pool")}).Plan(unlabelled)
-	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node has none of the labels pool" {
+	if len(p.Reasons) != 1 || p.Reasons[0].Code != contract.NodeTypeUnlabelled || p.Reasons[0].Message != "node node does not have the label pool" {
 		t.Errorf("only a CPU model, with a configured label: %+v", p.Reasons)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// progress is what the kubelet reports about the resize to the pod's spec.
+// progress describes what the kubelet reports about the resize to the pod's spec.
 type progress struct {
 	// code is ResizeInfeasible, ResizeError, ResizeDeferred or ResizeInProgress; empty if
 	// the kubelet reports nothing.
@@ -25,8 +25,8 @@ const (
 	// patience is how long a resize in progress prevents another one. Nodes need seconds; a
 	// node that hangs must not block a pod forever.
 	patience = 5 * time.Minute
-	// clockSkew is how far a kubelet's clock may be behind the API server's clock for its
-	// conditions to count at once.
+	// clockSkew is how far a kubelet's clock may be behind the API server's clock
+	// for its conditions to count immediately.
 	clockSkew = 2 * time.Second
 	// lookedAt is the time after a resize by which a kubelet has certainly observed it. Its
 	// conditions then count, regardless of its clock.

@@ -37,7 +37,7 @@ func expiresTheKubeletsConditions(t *testing.T) {
 		{"does not treat an overdue resize as completed", podtest.Said(progress, "", 5, 20), "n4", podtest.At(20).Add(patience), Align, contract.ResizeInProgress, time.Time{}},
 		{"ignores an earlier condition without a generation", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(20), Align, contract.AlreadyAligned, podtest.At(10).Add(lookedAt)},
 		{"counts a condition once the kubelet must have observed the resize", podtest.Said(pending, "Infeasible", 0, 7), "n4", podtest.At(10).Add(lookedAt), Resize, contract.ResizeInfeasible, time.Time{}},
-		{"counts a condition within the clock skew at once", podtest.Said(pending, "Infeasible", 0, 9), "n4", podtest.At(12), Resize, contract.ResizeInfeasible, time.Time{}},
+		{"counts a condition within the clock skew immediately", podtest.Said(pending, "Infeasible", 0, 9), "n4", podtest.At(12), Resize, contract.ResizeInfeasible, time.Time{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := podtest.Pod(sized, tc.says, podtest.SizedForN4, podtest.AsResized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed))

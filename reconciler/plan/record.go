@@ -88,8 +88,9 @@ func (p *Plan) record(now time.Time) map[string]*string {
 	return annotations
 }
 
-// notAdopted removes outdated records of adopted amounts. Otherwise, an amount that another
-// actor later sets to the same value would count as adopted.
+// notAdopted returns the annotations to remove: records of adopted amounts that are
+// outdated or that the plan changes. If they stayed, an amount that another actor later
+// sets to the same value would count as adopted.
 func (p *Plan) notAdopted() map[string]*string {
 	annotations := map[string]*string{}
 	for i := range p.Containers {

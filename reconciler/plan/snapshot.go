@@ -14,11 +14,12 @@ import (
 // Snapshot is the input of a plan. Plans do not change it.
 type Snapshot struct {
 	Pod *pod.Pod
-	// Workloads are what makes the pod, the narrowest first: its controller, the controller
-	// of that controller, and so on.
+	// Workloads are the pod's controller, the controller's controller, and so on:
+	// the narrowest first.
 	Workloads []safety.Workload
 	Table     *ratios.Table
-	// Around is what the pod shares with other pods. Its node is nil if it is unknown.
+	// Around describes the node and the namespace of the pod. Around.Node is nil if
+	// the node is unknown.
 	Around safety.Surroundings
 	// NodeType overrides the type of the pod's node; empty for the type from its labels.
 	NodeType string
@@ -35,7 +36,7 @@ type Snapshot struct {
 	Paused string
 	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
-	// Refused is what the node refused before; nil if it refused nothing.
+	// Refused is the size that the node refused before; nil if it refused none.
 	Refused *Refusal
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
 	// answers still count. The zero time is before all of them.
@@ -51,7 +52,7 @@ type Snapshot struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType = nodeType
-	s.Around.Node, s.Around.Neighbours, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
+	s.Around.Node, s.Around.Neighbors, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

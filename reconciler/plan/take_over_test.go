@@ -11,7 +11,7 @@ import (
 func TestTakeOver(t *testing.T) {
 	t.Run("keeps originals of another controller after our resize", keepsOriginalsOfAnotherControllerAfterOurResize)
 	t.Run("keeps originals of a controller whose resize we override", keepsOriginalsOfAControllerWhoseResizeWeOverride)
-	t.Run("takes over an original of another controller with odd bytes", takesOverAnOriginalOfAnotherControllerWithOddBytes)
+	t.Run("becomes the owner of an original that another controller wrote in odd bytes", becomesTheOwnerOfAnOriginalThatAnotherControllerWroteInOddBytes)
 }
 
 // Another controller recorded the originals and stopped before it resized the pod. After our
@@ -47,7 +47,7 @@ func keepsOriginalsOfAControllerWhoseResizeWeOverride(t *testing.T) {
 }
 
 // Every amount has several spellings.
-func takesOverAnOriginalOfAnotherControllerWithOddBytes(t *testing.T) {
+func becomesTheOwnerOfAnOriginalThatAnotherControllerWroteInOddBytes(t *testing.T) {
 	for _, memory := range []string{"123456789", "1000000", "1k", "1023", "1Gi"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", memory, ""}, asMadeWith)
 		has := p.Spec.Containers[0].Resources.Requests.Memory()

@@ -26,7 +26,8 @@ type Container struct {
 	kind  kind
 	facts facts
 	name  unique.Handle[string]
-	// status is what the kubelet reports, if it differs from the spec.
+	// status has the sizes that the kubelet reports; nil if they equal the spec or if it
+	// reports none.
 	status *status
 	seldom *seldom
 }
@@ -125,7 +126,7 @@ func (c *Container) Recorded() bool { return c.facts&recorded != 0 }
 // the container's current amounts.
 func (c *Container) Resized() bool { return c.facts&resized != 0 }
 
-// Restarts reports whether a change of the resource restarts the container.
+// Restarts reports whether a change to the resource restarts the container.
 func (c *Container) Restarts(m *sizing.Measure) bool { return c.facts&(cpuRestarts<<m.Index) != 0 }
 
 // Running returns the sizes that the container runs with, and whether the kubelet reports
@@ -166,7 +167,7 @@ func (c *Container) InForce() sizing.Container {
 }
 
 // Allocated returns what the kubelet has allocated: allocated requests, and the limits in
-// effect. What the kubelet does not report comes from the spec.
+// effect. Amounts that the kubelet does not report come from the spec.
 func (c *Container) Allocated() sizing.Container {
 	if c.facts&setAside == 0 {
 		return c.InForce()

@@ -24,7 +24,7 @@ type entry struct {
 	sets, records, adopts []uint8
 }
 
-// deed is what a manager did to the pod as a whole.
+// deed is a write by a manager that concerns the pod as a whole.
 type deed byte
 
 const (

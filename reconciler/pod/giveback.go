@@ -9,7 +9,7 @@ import (
 )
 
 // WithoutResizes returns managedFields as if the pod had never been resized: without our
-// entries and without resizes. The creator owns the fields again that resizes took from it.
+// entries and without resizes. The creator again owns the fields that resizes took from it.
 func WithoutResizes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
 	creator, sizes := -1, map[string]any{}

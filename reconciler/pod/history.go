@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// history is what managedFields, the API server's record of field managers, say about who
+// history is the content of managedFields, the API server's record of field managers: who
 // set the amounts of a pod's containers. It needs no write of ours, so no crash can lose it.
 // For each amount, it shows who set it last: a manager that changes an amount takes the
 // field from all others. An entry has one time for all of its fields, so times prove nothing
@@ -23,7 +23,7 @@ type history struct {
 	cut bool
 	// ours is the time when the reconciler last resized the pod; never if it did not.
 	ours int64
-	// anybody means that any manager resized the pod.
+	// anybody means that at least one manager resized the pod.
 	anybody bool
 	// answers means that we recorded the node's answer.
 	answers bool

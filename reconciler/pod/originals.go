@@ -80,7 +80,7 @@ type finding struct {
 	why, manager string
 }
 
-// part is what is known about a request or a limit.
+// part describes a request or a limit: its original, and who set its current amount.
 type part struct {
 	finding
 	// original is 0 if it is unknown.

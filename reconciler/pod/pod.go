@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Pod is what the reconciler knows about a pod. It is immutable.
+// Pod describes a pod as the reconciler knows it. It is immutable.
 type Pod struct {
 	// Name and UID have their own memory, because callers keep them longer than the Pod.
 	Name string

@@ -2,7 +2,8 @@ package pod
 
 import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
-// Claim is what the reconciler may do with one resource of a container.
+// Claim determines whether the reconciler may change the request and limit of one
+// resource of a container.
 type Claim uint8
 
 const (

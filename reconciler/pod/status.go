@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Condition is what the kubelet reports about the resize to the pod's spec.
+// Condition describes what the kubelet reports about the resize to the pod's spec.
 type Condition struct {
 	// Code is ResizeInfeasible, ResizeError, ResizeDeferred or ResizeInProgress.
 	Code contract.Reason
@@ -52,7 +52,7 @@ func codeOf(c *corev1.PodCondition) contract.Reason {
 
 // beforeSpec reports whether a condition is about an earlier spec, and the kubelet has not
 // observed the current one. Once it has, all of its conditions apply to the current spec,
-// even conditions with an earlier generation: not every change of a spec is a resize, and
+// even conditions with an earlier generation: not every change to a spec is a resize, and
 // the kubelet does not update a condition that continues.
 func beforeSpec(pod *corev1.Pod, c *corev1.PodCondition) bool {
 	return c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation && pod.Status.ObservedGeneration < pod.Generation

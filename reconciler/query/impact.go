@@ -12,13 +12,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// Impact is the effect that another table would have on the running pods.
+// Impact is the effect that a different table would have on the running pods.
 type Impact struct {
 	Total ImpactGroup
 	// NodeTypes and Namespaces have the groups with pods that would change or be
 	// vetoed, by name.
 	NodeTypes, Namespaces []ImpactGroup
-	// Vetoed has the plans of pods that would get other sizes without a veto,
+	// Vetoed has the plans of pods that would get different sizes without a veto,
 	// including pods that get only some of them, by namespace and name.
 	Vetoed []*plan.Plan
 }
@@ -27,12 +27,11 @@ type Impact struct {
 type ImpactGroup struct {
 	// Name is the node type or namespace; empty for all pods.
 	Name string
-	// Pods is the number of pods that would get other sizes.
+	// Pods is the number of pods that would get different sizes.
 	Pods int
-	// CPU is the change of the sum of their requests in millicores, Memory in
-	// bytes.
+	// CPU is the change in the sum of their requests in millicores, Memory in bytes.
 	CPU, Memory int64
-	// Vetoed is the number of pods that would get other sizes without a veto. It
+	// Vetoed is the number of pods that would get different sizes without a veto. It
 	// includes pods counted in Pods that get only some of these sizes.
 	Vetoed int
 }

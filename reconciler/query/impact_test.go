@@ -140,7 +140,7 @@ func endsWhenItsContextIsCanceled(t *testing.T) {
 	}
 }
 
-// BenchmarkImpact measures a change of one of two node types in a cluster of 100,000
+// BenchmarkImpact measures a change to one of two node types in a cluster of 100,000
 // pods.
 func BenchmarkImpact(b *testing.B) {
 	const pods, nodes = 100_000, 5000

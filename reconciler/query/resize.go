@@ -18,7 +18,7 @@ import (
 type ResizeState int
 
 const (
-	// Actuated: the containers run with the sizes in the spec.
+	// Actuated: the containers run with the sizes in the spec, as far as the kubelet reports.
 	Actuated ResizeState = iota
 	// Pending: the kubelet has not seen the spec yet.
 	Pending
@@ -52,7 +52,7 @@ type Resized struct {
 	Containers []ResizedContainer
 }
 
-// ResizedContainer holds the original, desired and actual size of one container.
+// ResizedContainer has the original, desired and actual size of one container.
 type ResizedContainer struct {
 	Name string
 	// Original has zeros for originals that cannot be known.

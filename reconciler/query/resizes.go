@@ -25,9 +25,9 @@ type ResizeQuery struct {
 	Visible Visible
 }
 
-// namespacesAtOnce is how many namespaces Visible is asked about at a time: enough to make
-// use of a caller's concurrent reviews, and few compared with those of a page.
-const namespacesAtOnce = 64
+// namespacesAtATime is how many namespaces Visible is asked about at a time: enough to make
+// use of a caller's concurrent reviews, and few compared with the namespaces on a page.
+const namespacesAtATime = 64
 
 // NotResizedError means that the pod was never sized.
 type NotResizedError struct{ Pod types.NamespacedName }
@@ -49,7 +49,7 @@ func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resiz
 	}
 	namespaces := slices.DeleteFunc(q.Cluster.Pods(of.Namespace).Namespaces(), func(namespace string) bool { return namespace < of.After.Namespace })
 	return func(yield func(*Resized, error) bool) {
-		for some := range slices.Chunk(namespaces, namespacesAtOnce) {
+		for some := range slices.Chunk(namespaces, namespacesAtATime) {
 			visible, err := of.Visible.among(some)
 			if err != nil {
 				yield(nil, err)
@@ -86,7 +86,7 @@ func (q *Queries) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	return nil, &NotResizedError{name}
 }
 
-// WatchResizes calls changed for every existing resize, and after every change of one.
+// WatchResizes calls changed for every existing resize, and after every change to one.
 // Calls are never concurrent. before is nil if the pod was not sized before; now is nil if
 // the pod is no longer sized or was deleted. If the known workloads of a pod may have
 // changed, before and now are both the current resize. The returned function returns a

@@ -7,10 +7,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Visible returns those of the namespaces that the caller of a query can see, in the same
-// order; nil stands for all. It comes before all filters that look at pods, so that neither a
-// result nor an error depends on pods that the caller cannot see. Only the indexes come
-// earlier: a query asks about the namespaces with pods, or with pods on its node.
+// Visible returns the given namespaces that the caller of a query can see, in the same
+// order; nil stands for all. It is applied before all filters that look at pods, so
+// that neither a result nor an error depends on pods that the caller cannot see. Only
+// the indexes are used earlier: a query asks about the namespaces with pods, or with
+// pods on its node.
 type Visible func(namespaces ...string) ([]string, error)
 
 func (v Visible) among(namespaces []string) ([]string, error) {

@@ -27,10 +27,11 @@ func (c *change) nodePressure() string {
 	return ""
 }
 
-// beyondNode checks each resource that grows as the kubelet does: does the pod fit next to
-// the other pods of the node? For a critical pod, it checks all resources on every change,
-// also like the kubelet, which would kill other pods to make room. A resource that is not in
-// the node's allocatable resources cannot be checked, and causes no veto.
+// beyondNode checks, as the kubelet does, whether the pod fits next to the other pods
+// on the node, for each resource that grows. For a critical pod, it checks all
+// resources on every change. So does the kubelet, which would kill other pods to make
+// room. A resource that is not in the node's allocatable resources cannot be checked,
+// and causes no veto.
 func (c *change) beyondNode() string {
 	all := c.pod.Critical()
 	if !all && !c.grows.requests() || c.Node == nil {
@@ -40,10 +41,10 @@ func (c *change) beyondNode() string {
 	wanted := requestsWith(c.pod, c.after)
 	var short []string
 	if q, ok := allocatable[corev1.ResourceCPU]; ok && (all || c.grows.cpu) {
-		short = lacking(short, corev1.ResourceCPU, wanted.CPU, c.Neighbours.CPU, q, sizing.Millicores, sizing.CPUText)
+		short = lacking(short, corev1.ResourceCPU, wanted.CPU, c.Neighbors.CPU, q, sizing.Millicores, sizing.CPUText)
 	}
 	if q, ok := allocatable[corev1.ResourceMemory]; ok && (all || c.grows.memory) {
-		short = lacking(short, corev1.ResourceMemory, wanted.Memory, c.Neighbours.Memory, q, sizing.Bytes, sizing.MemoryText)
+		short = lacking(short, corev1.ResourceMemory, wanted.Memory, c.Neighbors.Memory, q, sizing.Bytes, sizing.MemoryText)
 	}
 	if len(short) == 0 {
 		return ""
@@ -55,10 +56,10 @@ func (c *change) beyondNode() string {
 	return text
 }
 
-func lacking(short []string, name corev1.ResourceName, wanted, neighbours int64, allocatable resource.Quantity, amount func(*resource.Quantity) (int64, bool), text func(int64) string) []string {
+func lacking(short []string, name corev1.ResourceName, wanted, neighbors int64, allocatable resource.Quantity, amount func(*resource.Quantity) (int64, bool), text func(int64) string) []string {
 	most, _ := amount(&allocatable)
-	if wanted <= most-neighbours {
+	if wanted <= most-neighbors {
 		return short
 	}
-	return append(short, fmt.Sprintf("%s, requested: %s, other pods: %s, allocatable: %s", name, text(wanted), text(neighbours), text(most)))
+	return append(short, fmt.Sprintf("%s, requested: %s, other pods: %s, allocatable: %s", name, text(wanted), text(neighbors), text(most)))
 }

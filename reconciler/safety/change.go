@@ -10,13 +10,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Surroundings is what a pod shares with other pods. A missing field causes no veto.
+// Surroundings are the parts of a pod's node and namespace that limit its size. A
+// missing field causes no veto.
 type Surroundings struct {
 	// Node is the pod's node. The checks use its allocatable resources and its conditions.
 	Node *corev1.Node
-	// The sum of Requests over the node's other pods, except pods that have succeeded or
-	// failed.
-	Neighbours Resources
+	// Neighbors is the sum of Requests over the node's other pods, except pods
+	// that have succeeded or failed.
+	Neighbors Resources
 	// LimitRanges are the LimitRanges of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
 	// Quotas are the ResourceQuotas of the pod's namespace.

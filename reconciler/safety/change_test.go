@@ -100,7 +100,7 @@ func TestNodeCapacity(t *testing.T) {
 		name          string
 		before, after *corev1.Pod
 		node          *corev1.Node
-		neighbours    Resources
+		neighbors    Resources
 		want          string
 	}{
 		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},
@@ -130,7 +130,7 @@ func TestNodeCapacity(t *testing.T) {
 			if tc.want == "" {
 				reason = ""
 			}
-			check(t, changeTo(tc.before, tc.after, &Surroundings{Node: tc.node, Neighbours: tc.neighbours}), reason, tc.want)
+			check(t, changeTo(tc.before, tc.after, &Surroundings{Node: tc.node, Neighbors: tc.neighbors}), reason, tc.want)
 		})
 	}
 }

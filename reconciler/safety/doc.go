@@ -1,4 +1,4 @@
-// Package safety holds the vetoes: why a pod must be skipped, or must not get its desired
+// Package safety has the vetoes: why a pod must be skipped, or must not get its desired
 // size.
 //
 // Each veto comes from a pure check with one reason of the contract. The checks run in a

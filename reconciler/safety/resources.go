@@ -38,8 +38,8 @@ func Requests(p *pod.Pod) Resources {
 	return requests(p, nil, p.RefusedForGood())
 }
 
-// requestsWith is like Requests, for the pod with these sizes in a new resize: it ignores that
-// another size was infeasible.
+// requestsWith is like Requests, for the pod with these sizes in a new resize: it
+// ignores that a previous size was infeasible.
 func requestsWith(p *pod.Pod, sizes Sizes) Resources { return requests(p, sizes, false) }
 
 // requests is k8s.io/component-helpers/resource.PodRequests of Kubernetes 1.36 with
@@ -121,7 +121,7 @@ func inTurn[T sum[T]](p *pod.Pod, of func(c *pod.Container, i int) T) T {
 	return all.atLeast(starting)
 }
 
-// instead replaces the sum over the containers by the pod-level resources.
+// instead replaces the sum over the containers with the pod-level resources.
 func instead(sum, whole Resources) Resources {
 	if whole.CPU > 0 {
 		sum.CPU = whole.CPU

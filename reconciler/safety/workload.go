@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Workload names an object in the pod's namespace that makes pods: their controller, the
-// controller of that controller, and so on.
+// Workload names an object in the pod's namespace that creates pods: their controller,
+// the controller's controller, and so on.
 type Workload struct{ Kind, Name string }
 
 // AboveByName returns the controller of a workload of the pod, derived from the workload's

@@ -8,7 +8,8 @@ type kind struct {
 	name    string
 	scale   func(Amount, Factor, Range) (Amount, bool)
 	unscale func(current, known Amount, f Factor) Amount
-	// unit is what amounts are rounded to; half rounds to the nearest unit instead of up.
+	// unit is the unit that amounts are rounded to; half rounds to the nearest unit
+	// instead of up.
 	unit int64
 	half bool
 	// most is the largest amount that is read.

@@ -11,8 +11,8 @@ type Measure struct {
 	Index int
 	// Request and Limit identify the annotations with the originals.
 	Request, Limit contract.Original
-	// Unit is what amounts are rounded to, in millicores or bytes. Most is the largest
-	// amount that is read.
+	// Unit is the unit that amounts are rounded to, in millicores or bytes. Most is
+	// the largest valid amount.
 	Unit, Most int64
 	// Of returns a container's amount.
 	Of func(*Container) *Amount

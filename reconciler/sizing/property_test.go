@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// input is a scaling, and what its properties are tested with.
+// input is a scaling, with the values that its properties are tested with.
 type input struct {
 	original Amount
 	f        Factor

@@ -23,8 +23,8 @@ func (r Range) clamp(v int64) (int64, bool) {
 
 // scaleCPU scales millicores: the request by f to the nearest millicore, at least one,
 // clamped to bounds; the limit as limitOf describes. clamped reports whether a bound
-// determined the request. Neither becomes more than Millicores reads. A container without
-// a cpu request stays unchanged.
+// determined the request. Neither exceeds mostMillicores. A container without a cpu
+// request stays unchanged.
 func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -35,8 +35,8 @@ func scaleCPU(original Amount, f Factor, bounds Range) (desired Amount, clamped 
 
 // scaleMemory scales bytes: the request by f, rounded up to a whole Mi and clamped to
 // bounds; the limit as limitOf describes. At a factor of exactly 1, nothing is rounded.
-// clamped reports whether a bound determined the request. Neither becomes more than Bytes
-// reads. A container without a memory request stays unchanged.
+// clamped reports whether a bound determined the request. Neither exceeds mostBytes. A
+// container without a memory request stays unchanged.
 func scaleMemory(original Amount, f Factor, bounds Range) (desired Amount, clamped bool) {
 	if original.Request == 0 {
 		return original, false
@@ -73,13 +73,14 @@ func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 	return min(most, max(request+unit, min(scaled, inProportion)))
 }
 
-// toMillicore returns millicores × f rounded to the nearest millicore, and at most what
-// Millicores reads: a larger amount would not be read as it was written.
+// toMillicore returns millicores × f rounded to the nearest millicore, up to
+// mostMillicores, the largest amount that Millicores can parse.
 func toMillicore(f Factor, millicores int64) int64 {
 	return min(f.nearest(millicores), mostMillicores)
 }
 
-// upToMebibyte returns bytes × f rounded up to a whole Mi, and at most what Bytes reads.
+// upToMebibyte returns bytes × f rounded up to a whole Mi, up to mostBytes, the largest
+// amount that Bytes can parse.
 func upToMebibyte(f Factor, bytes int64) int64 {
 	scaled := min(f.up(bytes), mostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte

@@ -3,14 +3,14 @@ package sizing
 // unscaleCPU returns the original that scaleCPU scales to current at this factor, or the
 // nearest one: at a factor above 1, some amounts cannot be reached. Parts of the original
 // that are already known (not 0) stay, and the rest is computed to match them. The result
-// is at most what Millicores reads.
+// is never above mostMillicores.
 func unscaleCPU(current, known Amount, f Factor) Amount {
 	return unscale(current, known, f, toMillicore, scaleCPU)
 }
 
 // unscaleMemory returns the original that scaleMemory scales to current at this factor.
 // An amount that is not a whole number of Mi comes out less than 1 Mi away, unless the
-// factor is exactly 1. The result is at most what Bytes reads.
+// factor is exactly 1. The result is never above mostBytes.
 func unscaleMemory(current, known Amount, f Factor) Amount {
 	return unscale(current, known, f, toByte, scaleMemory)
 }
@@ -41,6 +41,6 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 	return original
 }
 
-// toByte returns bytes × f rounded down, because scaleMemory rounds up, and at most what
-// Bytes reads.
+// toByte returns bytes × f rounded down, because scaleMemory rounds up. The result is
+// never above mostBytes.
 func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), mostBytes) }

@@ -222,7 +222,7 @@ func returnsWhySamplesAreNotStored(t *testing.T) {
 	}{
 		{"the source is not used", servertest.Setup{}, nil, false, part, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "--ratio-sources=override,configmap,benchmark"},
 		{"the source has not been read yet", servertest.Setup{}, &servertest.Measured{Unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
-		{"a ConfigMap is missing", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "deploy/base"},
+		{"a ConfigMap is missing", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "apply your manifests"},
 		{"a ConfigMap is invalid", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},
 		{"the API server refuses to change a ConfigMap", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.RefusedError{Err: errors.New("forbidden")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "forbidden"},
 		{"the API server is unavailable", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: errors.New("connection refused")}, false, part, codes.Unavailable, "SAMPLES_NOT_STORED", "connection refused"},

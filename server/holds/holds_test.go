@@ -506,7 +506,7 @@ func TestHoldService(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
-		servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply deploy/base")
+		servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply your manifests")
 	})
 }
 

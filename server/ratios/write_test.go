@@ -382,7 +382,7 @@ func TestRatioWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.UpdateRatio(s.ctx, cpu("n4", 2))
-		servertest.CheckError(t, err, codes.FailedPrecondition, "OVERRIDES_MISSING", "apply deploy/base")
+		servertest.CheckError(t, err, codes.FailedPrecondition, "OVERRIDES_MISSING", "apply your manifests")
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 const (
 	// heapPerPod is how many KiB of heap a pod of typical size may take.
 	heapPerPod = 2.5
-	// perWorkload is the number of pods per workload. The server may keep only once what
-	// they have in common.
+	// perWorkload is the number of pods per workload. The server can keep the parts
+	// that they have in common only once.
 	perWorkload = 20
 	// noWorse is the factor by which the cost per pod may grow with the number of pods
 	// and still count as linear: no two measurements are equal.
@@ -21,7 +21,7 @@ const (
 )
 
 // cost is the cost of a number of pods: seconds until ready, the idle server's share of a
-// core, bytes of memory, requests until ready, and seconds of CPU per change of a ratio.
+// core, bytes of memory, requests until ready, and seconds of CPU per change to a ratio.
 type cost struct{ ready, idle, heap, rss, requests, change float64 }
 
 // tellCost reports the cost of the pods, and what each adds to a server without pods.
@@ -86,7 +86,7 @@ func (r *report) growth(name string, many, fewer float64, unit string) {
 		r.tell(name+", no reference because fewer pods added nothing", many, unit)
 		return
 	}
-	r.compare(fmt.Sprintf("%s, linear within %.0f %%", name, 100*(noWorse-1)), many, fewer, unit).atMost(noWorse)
+	r.compare(fmt.Sprintf("%s, linear within %.0f%%", name, 100*(noWorse-1)), many, fewer, unit).atMost(noWorse)
 }
 
 // lonePods measures the memory of pods that are the only ones of their workloads.

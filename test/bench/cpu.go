@@ -13,8 +13,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// work is what a number of writes took, in seconds: the time, the CPU of the client that
-// sent them, and the CPU of the API server with its etcd.
+// work is the cost of a number of writes, in seconds: the time, the CPU of the client
+// that sent them, and the CPU of the API server with its etcd.
 type work struct{ took, client, cluster float64 }
 
 // cpu returns the seconds of CPU that the API server and etcd have used.

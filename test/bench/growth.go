@@ -6,7 +6,7 @@ import (
 )
 
 // growth measures how the cost of quiet pods grows with their number: memory, the start,
-// the idle server, a change of a ratio, and the speed at which other pods are resized.
+// the idle server, a change to a ratio, and the speed at which other pods are resized.
 func growth(ctx context.Context, b *bench) error {
 	b.say("growth: quiet pods on %d nodes of %d types", quietTypes*quietNodes, quietTypes)
 	if err := b.prepareQuiet(ctx); err != nil {
@@ -19,12 +19,12 @@ func growth(ctx context.Context, b *bench) error {
 	if err := b.quietTemplates(ctx); err != nil {
 		return err
 	}
-	alone, err := b.beside(ctx, 0)
+	alone, err := b.alongside(ctx, 0)
 	if err != nil {
 		return err
 	}
-	// Measure this first: after the largest number of pods, the API server has forgotten
-	// nothing yet and needs the memory of many more.
+	// Measure this first: after the largest number of pods, the API server needs
+	// more memory, because it has not forgotten the pods yet.
 	if err := b.lonePods(ctx, none); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func growth(ctx context.Context, b *bench) error {
 		}
 		costs[pods] = c
 		if b.compared(pods) {
-			if err := b.tellBeside(ctx, pods, alone); err != nil {
+			if err := b.tellAlongside(ctx, pods, alone); err != nil {
 				return err
 			}
 		}

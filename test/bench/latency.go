@@ -20,13 +20,13 @@ const (
 	latencyTurns = 4
 )
 
-// quantiles are the reported quantiles.
+// quantiles are the quantiles of the latency in the report.
 var quantiles = [...]struct {
 	name  string
 	share float64
 }{{"p50", 0.5}, {"p99", 0.99}}
 
-// errWatchEnded is what happens if the API server is too busy for its watches.
+// errWatchEnded means that a watch has ended, because the API server is too busy.
 var errWatchEnded = errors.New("the watch has ended")
 
 // latency measures the time from when a pod runs until a watch shows it resized.

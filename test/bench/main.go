@@ -18,8 +18,8 @@ import (
 type bench struct {
 	cluster *cluster
 	report  report
-	// pods is the number of pods to resize at once, and rounds is how often each variant
-	// is measured.
+	// pods is the number of pods to resize at the same time, and rounds is how
+	// often each variant is measured.
 	pods, rounds int
 	// profiles is the directory for profiles of the server, empty for none.
 	profiles string
@@ -82,7 +82,7 @@ func newCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&pattern, "run", "", "measure only the parts that match this regular expression: throughput, latency, handover, growth")
-	flags.IntVar(&b.pods, "pods", 2_000, "number of pods to resize at once")
+	flags.IntVar(&b.pods, "pods", 2_000, "number of pods to resize at the same time")
 	flags.BoolVar(&quick, "quick", false, "measure once and with fewer pods, to check that everything works")
 	flags.StringVar(&b.profiles, "profiles", "", "directory for CPU profiles of the server, one per variant of throughput; each variant is measured again for its profile")
 	flags.StringVar(&out, "out", "bench.json", "file for the results, as JSON")

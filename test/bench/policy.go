@@ -26,7 +26,7 @@ func (c *cluster) stamping(ctx context.Context, on bool) error {
 }
 
 // create creates a pod with or without originals from the policy. It repeats that until
-// the API server has noticed the change of the policy.
+// the API server has noticed the change to the policy.
 func (c *cluster) create(ctx context.Context, pod *corev1.Pod, stamped bool) (*corev1.Pod, error) {
 	if err := c.stamping(ctx, stamped); err != nil {
 		return nil, err

@@ -162,8 +162,8 @@ func (b *bench) startRequests(ctx context.Context, pods int) (float64, error) {
 	return asked, nil
 }
 
-// changeCost returns the seconds of CPU that a change of one node type's ratio takes on a
-// server that plans but does not write.
+// changeCost returns the seconds of CPU that a change to one node type's ratio takes on
+// a server that plans but does not write.
 func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	s, err := b.cluster.serve(ctx, "--dry-run")
 	if err != nil {

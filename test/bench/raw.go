@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// rawWorkers is the number of pods that the bare client writes at once.
+	// rawWorkers is the number of pods that the bare client writes at the same time.
 	rawWorkers   = 32
 	writeTimeout = 10 * time.Second
 )

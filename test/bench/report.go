@@ -26,7 +26,7 @@ type line struct {
 	Met    *bool  `json:"met,omitempty"`
 }
 
-// report holds all measurements.
+// report has all measurements.
 type report struct{ lines []line }
 
 // tell adds a measurement without a reference or a target.

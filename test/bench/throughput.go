@@ -26,9 +26,9 @@ func (v *variant) run(ctx context.Context, b *bench) (work, error) {
 	return b.work(ctx, v.turn)
 }
 
-// throughput measures how many pods per second are resized if all need it at once. It
-// also reports the CPU that this takes, which is the limiting factor and does not depend
-// on the machine's other load.
+// throughput measures how many pods per second are resized if all need it at the same time. It
+// also reports the CPU that this takes, which is the limiting factor and does not depend on
+// the machine's other load.
 func throughput(ctx context.Context, b *bench) error {
 	variants := []*variant{
 		{name: "bare"},

@@ -30,8 +30,9 @@ type turn struct {
 	// stamped is whether the pods have originals from the policy.
 	stamped bool
 	args    []string
-	// before are the ratios in effect when the server starts, empty for none. ratios are
-	// those that the server learns later, by which pods need a resize.
+	// before are the ratios in effect when the server starts, empty for none.
+	// ratios are the ratios that the server learns later, and that make a resize
+	// necessary.
 	before, ratios string
 	// meanwhile, if not nil, runs while pods are being resized.
 	meanwhile func(context.Context) error

@@ -26,8 +26,8 @@ const (
 )
 
 // killedAtRandomWrites kills one process after another while some of their calls fail,
-// users make changes, and other actors resize pods. What the last process makes of the
-// pods must follow from the originals.
+// users make changes, and other actors resize pods. The sizes that the last process
+// gives to the pods must follow from the originals.
 func (s *suite) killedAtRandomWrites(t *testing.T) {
 	n := *roundsFlag
 	if testing.Short() {

@@ -1,8 +1,8 @@
-// Package chaos tests what must hold no matter what fails. The reconciler is killed at
-// any of its writes. Its requests fail, hang, or succeed without an answer, and its
-// watches break. Meanwhile, users change ratios, holds, nodes and pods, and other
-// programs resize single requests and limits. In the end, every pod has what follows from
-// the sizes that it was created with and from what other actors set, and nothing else.
+// Package chaos tests the rules that apply no matter what fails. The reconciler is killed at
+// any of its writes. Its requests fail, hang, or succeed without an answer, and its watches
+// break. Meanwhile, users change ratios, holds, nodes and pods, and other programs resize
+// single requests and limits. In the end, every pod has exactly the sizes and annotations
+// that follow from the sizes that it was created with and from those that other actors set.
 //
 // The API server is real; its kubelets are simulated. The package computes the correct
 // sizes by itself, from the specs as created, with exact fractions.

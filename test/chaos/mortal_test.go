@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fate is what happens to the write at which a process is killed.
+// fate is the outcome of the write at which a process is killed.
 type fate int
 
 const (

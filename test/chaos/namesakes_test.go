@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// namesakes replaces a pod with another one of the same name and other sizes while a step
+// namesakes replaces a pod with another one of the same name and different sizes while a step
 // for the old pod is in flight. The new pod must never be mistaken for the old one.
 func (s *suite) namesakes(t *testing.T) {
 	for _, tc := range []struct {

@@ -22,7 +22,7 @@ type observer struct {
 	states int
 }
 
-// known is what is known about a pod.
+// known has the observed facts about a pod.
 type known struct {
 	created *corev1.Pod
 	// allowed are the allowed sizes of the whole pod: the sizes that it was created with,
@@ -73,8 +73,8 @@ func (o *observer) see(obj any) {
 		return // It belongs to another world.
 	}
 	o.states++
-	// All containers of a pod are resized at once, so a mixture of two tables is as wrong
-	// as any other size.
+	// All containers of a pod are resized together, so a mixture of two tables is
+	// as wrong as any other size.
 	if !k.allowed[sizesOf(pod)] {
 		o.wrong = append(o.wrong, fmt.Sprintf("%s/%s once had %q, which no table gives", pod.Namespace, pod.Name, sizesOf(pod)))
 	}

@@ -118,8 +118,8 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 	return nil
 }
 
-// completeControlPlane rejects nodes with a control plane of another version: a kubelet
-// may be older than the API server, never newer.
+// completeControlPlane rejects nodes with a control plane of a different version: a
+// kubelet may be older than the API server, never newer.
 func completeControlPlane(options *lifecycle.Options) error {
 	if options.ControlPlane == "" {
 		return nil

@@ -55,7 +55,7 @@ func startDemo(t *testing.T) *running {
 	return r
 }
 
-// await waits until a text is written.
+// await waits until a string is written.
 func (r *running) await(t *testing.T, where *buffer, text string) {
 	t.Helper()
 	deadline := time.After(2 * time.Minute)

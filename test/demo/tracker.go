@@ -118,7 +118,7 @@ func (t *tracker) forget(pod *corev1.Pod) {
 	delete(t.pods, pod.UID)
 }
 
-// print prints a text after the lines so far.
+// print prints text after the lines so far.
 func (t *tracker) print(text string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

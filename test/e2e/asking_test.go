@@ -69,7 +69,7 @@ func (s *server) resizectl(t *testing.T, code int, args ...string) string {
 	return out + errOut
 }
 
-// wants checks that a text contains all parts.
+// wants checks that text contains all parts.
 func wants(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

@@ -18,7 +18,7 @@ import (
 )
 
 // benchmarkSettings have three feeds, one of which is in the same ConfigMap. A single
-// published result is enough for them, and t2d follows it at once.
+// published result is enough for them, and t2d follows it immediately.
 const benchmarkSettings = `
 apiVersion: v1
 kind: ConfigMap
@@ -96,7 +96,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 	disk := b.file(t, "perfkit.json", fmt.Sprintf(perfKitRow, "160665.153736", now.Unix(), "run-1", "c2-standard-8"))
 	lab := newWebsite(t)
 	lab.publish(http.StatusOK, fmt.Sprintf(`{"id":"1","nodeType":"lab","benchmark":"coremark","score":100,"vcpus":8,"threads":8,"machine":"a","time":%q}`, now.UTC().Format(time.RFC3339)))
-	// A feed whose settings have changed is read again at once.
+	// A feed whose settings have changed is read again immediately.
 	configure := func(interval string) {
 		t.Helper()
 		b.apply(t, fmt.Appendf(nil, benchmarkSettings, deploy.Benchmarks, deploy.Namespace, table, lab.URL+"/coremark?key=secret", interval, disk))
@@ -154,7 +154,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 		rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "lab"), `lab - coremark 1 1 12.5 `)
 	}
 
-	// Each change of the settings makes the server judge the node types that follow
+	// Each change to the settings makes the server judge the node types that follow
 	// benchmarks.
 	localcluster.Eventually(t, "t2d to follow", func() error {
 		if list := b.ask(t, 0, b.viewer, "ratios", "list"); !strings.Contains(list, "benchmark") {

@@ -196,7 +196,7 @@ func (b *benchmarked) agentOn(t *testing.T, node string) *corev1.Pod {
 	return &list.Items[0]
 }
 
-// rows checks that each pattern matches a row of a text, whose columns are separated by
+// rows checks that each pattern matches a row of text, whose columns are separated by
 // spaces.
 func rows(t *testing.T, text string, patterns ...string) {
 	t.Helper()

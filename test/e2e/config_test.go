@@ -140,7 +140,7 @@ func awaitLog(t *testing.T, s *server, text string) {
 	})
 }
 
-// mentions counts how often a text is in the log. The log quotes messages and escapes
+// mentions counts how often a string is in the log. The log quotes messages and escapes
 // quotation marks in them.
 func mentions(s *server, text string) int {
 	return strings.Count(strings.ReplaceAll(s.Log(), `\"`, `"`), text)

@@ -21,7 +21,7 @@ import (
 )
 
 // TestJourneys runs the journeys one after another on one cluster: servers resize every
-// pod that they see, so two journeys at once would interfere.
+// pod that they see, so two journeys at the same time would interfere.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
 	// x9 has no ratio, and the last node has no type.

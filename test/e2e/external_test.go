@@ -21,7 +21,7 @@ func (c *cluster) externallyResized(t *testing.T) {
 	c.awaitCPU(t, namespace, "web", "80m")
 	c.awaitCPU(t, namespace, "control", "80m")
 
-	// Skipped, even after a change of the ratio and a restart.
+	// Skipped, even after a change to the ratio and a restart.
 	c.resizeByHand(t, namespace, "web", "120m")
 	c.awaitSkipped(t, s, c.one(t, namespace, "web"), "ExternallyResized", "container app: cpu stays as kubectl-patch set it")
 	c.reconfigure(t, s, withN4("1.6"))

@@ -70,7 +70,7 @@ func TestPodsFollowMeasurements(t *testing.T) {
 	m.windows(t, 3)
 	pod := c.pods(t, namespace)[0]
 
-	t.Run("3 % more performance changes nothing", func(t *testing.T) {
+	t.Run("3% more performance changes nothing", func(t *testing.T) {
 		m.remeasure(t, 1.25*1.03)
 		m.windows(t, 4)
 		if entry, _ := m.store.Table().Lookup("n4"); entry.Ratio.CPUPerf != 1.25 {
@@ -80,12 +80,12 @@ func TestPodsFollowMeasurements(t *testing.T) {
 			t.Errorf("the pod was changed: %v", now.Spec.Containers[0].Resources)
 		}
 	})
-	t.Run("12 % more performance resizes pods in steps", func(t *testing.T) {
+	t.Run("12% more performance resizes pods in steps", func(t *testing.T) {
 		m.remeasure(t, 1.25*1.12)
 		m.windows(t, 2)
-		c.awaitCPU(t, namespace, "web", "727m") // 10 % faster.
+		c.awaitCPU(t, namespace, "web", "727m") // 10% faster.
 		m.windows(t, 3)
-		c.awaitCPU(t, namespace, "web", "714m") // 12 %.
+		c.awaitCPU(t, namespace, "web", "714m") // 12%.
 	})
 	t.Run("a feed that fails changes nothing", func(t *testing.T) {
 		for _, tc := range []struct {

@@ -93,7 +93,7 @@ func (j *journal) Write(b []byte) (int, error) {
 	return j.text.Write(b)
 }
 
-// lines returns the lines that contain a text.
+// lines returns the lines that contain a string.
 func (j *journal) lines(with string) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

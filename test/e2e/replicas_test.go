@@ -164,7 +164,7 @@ func (c *cluster) killLeader(t *testing.T, one, two *server) {
 	t.Logf("the other replica leads %v after the first was killed", time.Since(killed).Round(time.Millisecond))
 	c.scale(t, ns, "web", 6)
 	c.awaitCPU(t, ns, "web", "63m")
-	// 100m as written, then 80m, then 63m. Pods that were created late have 63m at once.
+	// 100m as written, then 80m, then 63m. Pods that were created late have 63m immediately.
 	for pod, seen := range sizes() {
 		for i, size := range seen {
 			allowed := map[string]bool{"100m": i == 0, "80m": i == 1, "63m": i > 0}

@@ -63,7 +63,7 @@ func (c *cluster) restore(t *testing.T) {
 	c.checkAllRestored(t, shop)
 	wants(t, s.resizectl(t, 0, "holds"), single.Name, "too slow", "leaving", "restore")
 
-	// The restore survives a restart and a change of the ratio, and applies to new pods.
+	// The restore survives a restart and a change to the ratio, and applies to new pods.
 	s = c.restart(t, s)
 	c.reconfigure(t, s, withRules(fmt.Sprintf(restoreRule, "2.0")))
 	c.awaitCPU(t, control, "web", "50m")

@@ -120,8 +120,8 @@ func (c *cluster) resizectl(t *testing.T) {
 		{"every namespace", s, []string{"plan", "-A"}, 0, []string{"NAMESPACE", "samples", "0 to resize"}},
 		{"json", s, []string{"plan", "-n", ns, "-o", "json", "db-0"}, 0, []string{`"pod": "db-0"`, `"decision": "DECISION_`}},
 		{"yaml", s, []string{"ratios", "list", "-o", "yaml"}, 0, []string{"baselineNodeType: n2d"}},
-		{"another label", byOS, []string{"plan", "-n", ns, "db-0"}, 0, []string{"UnknownNodeType", `is of type "linux" (label kubernetes.io/os)`}},
-		{"a label that the nodes lack", byPool, []string{"plan", "-n", ns, "db-0"}, 0, []string{"NodeTypeUnlabelled", "none of the labels example.com/pool"}},
+		{"another label", byOS, []string{"plan", "-n", ns, "db-0"}, 0, []string{"UnknownNodeType", `has type "linux" (label kubernetes.io/os)`}},
+		{"a label that the nodes lack", byPool, []string{"plan", "-n", ns, "db-0"}, 0, []string{"NodeTypeUnlabelled", "does not have the label example.com/pool"}},
 		{"a pod that does not exist", s, []string{"plan", "-n", ns, "nobody"}, 2, []string{`error: there is no pod "nobody" in namespace "samples"`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

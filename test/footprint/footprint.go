@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// factor is how many times its size an input may take in memory, and small what even a small
-// input may take, in bytes.
+// factor is how many times its size an input may take in memory, and small is how many
+// bytes even a small input may take.
 const factor, small = 64, 4 << 20
 
 // Check fails the test if parse takes too much memory at a time for an input of this size.
@@ -30,7 +30,7 @@ func CheckAllocated(t testing.TB, size int, parse func()) {
 	}
 }
 
-// peak returns how many bytes of the heap are used at most while f runs.
+// peak returns the maximum number of bytes of the heap in use while f runs.
 func peak(f func()) int {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()

@@ -53,7 +53,7 @@ func TestHostile(t *testing.T) {
 				}
 			}
 		}},
-		{"calls that are reset at once", func(t *testing.T) {
+		{"calls that are reset immediately", func(t *testing.T) {
 			connection := dialRaw(t, v.server.GRPCAddress)
 			for range 20_000 {
 				connection.header(getRatio, "Bearer "+viewer, "")

@@ -74,7 +74,7 @@ func (c *Cluster) showLogs(tb testing.TB) {
 	tb.Logf("the test failed; the logs of the cluster are in %s, their last lines:%s", kept, ends.String())
 }
 
-// Tail returns the last lines of a text, indented.
+// Tail returns the last lines of text, indented.
 func Tail(text string, lines int) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return "  " + strings.Join(all[max(len(all)-lines, 0):], "\n  ") + "\n"

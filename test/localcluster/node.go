@@ -2,8 +2,8 @@ package localcluster
 
 import "k8s.io/client-go/rest"
 
-// AsNode returns cfg, which must be an administrator's, impersonating a node's kubelet. It may
-// do what the kubelet may, only to pods of this node.
+// AsNode returns cfg, which must be an administrator's, impersonating a node's kubelet.
+// It may do what the kubelet may do, and only to pods on this node.
 func AsNode(cfg *rest.Config, name string) *rest.Config {
 	return inTheNameOf(cfg, "system:node:"+name, "system:nodes", "system:authenticated")
 }

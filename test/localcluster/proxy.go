@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Proxy runs between a client and an API server, and fails on demand of a test. It forwards
+// Proxy runs between a client and an API server, and fails when a test requests it. It forwards
 // everything, including watches and tokens, except for client certificates, which end with the
 // client's TLS connection. Pass its URL and CA to WithServer.
 //

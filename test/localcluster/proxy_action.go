@@ -1,6 +1,6 @@
 package localcluster
 
-// Action is what the proxy does with a request.
+// Action is how the proxy handles a request.
 type Action int
 
 const (

@@ -72,7 +72,7 @@ func TestProxy(t *testing.T) {
 	t.Run("writes to pods are recognized", writesToPodsAreRecognized)
 	t.Run("the proxy fails at the chosen write", theProxyFailsAtTheChosenWrite)
 	t.Run("the proxy forwards and hangs", theProxyForwardsAndHangs)
-	t.Run("the proxy forwards events at once and ends watches when down", theProxyForwardsEventsAtOnceAndEndsWatchesWhenDown)
+	t.Run("the proxy forwards events immediately and ends watches when down", theProxyForwardsEventsImmediatelyAndEndsWatchesWhenDown)
 	t.Run("the proxy does not respond when the API server is gone", theProxyDoesNotRespondWhenTheAPIServerIsGone)
 }
 
@@ -195,12 +195,12 @@ func theProxyForwardsAndHangs(t *testing.T) {
 	})
 }
 
-func theProxyForwardsEventsAtOnceAndEndsWatchesWhenDown(t *testing.T) {
+func theProxyForwardsEventsImmediatelyAndEndsWatchesWhenDown(t *testing.T) {
 	overBoth(t, func(t *testing.T, http2 bool) {
 		_, cfg := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "event")
-			// The proxy may have disconnected, also after the test. An event that is not sent
-			// is missed below.
+			// The proxy may have disconnected, even after the test. An
+			// event that is not sent is missed below.
 			_ = http.NewResponseController(w).Flush()
 			if r.URL.Query().Has("watch") {
 				<-r.Context().Done()

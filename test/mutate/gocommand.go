@@ -39,7 +39,7 @@ const mostMemory = 6 << 30
 //
 //   - It writes a coverage profile with every line, so that gremlins tries every mutant.
 //     Mutants in code that no test reaches survive.
-//   - A mutant that does not compile has another exit code than failing tests.
+//   - A mutant that does not compile has a different exit code than failing tests.
 //   - It does not run vet: tests must detect mutants.
 func goCommand(args []string) (int, error) {
 	if len(args) == 0 || args[0] != "test" {

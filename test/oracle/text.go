@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Text returns the sizes of containers as a text, for comparisons and messages.
+// Text returns the sizes of containers as a string, for comparisons and messages.
 func Text(containers []*corev1.Container, of func(*corev1.Container) (cpu, memory Amount)) string {
 	var b strings.Builder
 	for _, c := range containers {

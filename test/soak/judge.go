@@ -84,7 +84,7 @@ func (j *judge) added(pod *corev1.Pod) {
 	j.track(pod)
 }
 
-// updated handles a change of a pod.
+// updated handles a change to a pod.
 func (j *judge) updated(old, pod *corev1.Pod) {
 	if old.UID != pod.UID {
 		j.ended(old)

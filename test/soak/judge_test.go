@@ -124,7 +124,7 @@ func aPodThatIsNotSizedInTimeIsAProblem(t *testing.T) {
 		problems int
 		want     sizings
 	}{
-		{"sized at once", func(c court, pod *corev1.Pod) {
+		{"sized immediately", func(c court, pod *corev1.Pod) {
 			time.Sleep(2 * time.Second)
 			c.update(pod, c.pod("p", "1.25"))
 			time.Sleep(time.Hour)

@@ -17,10 +17,10 @@ type outages struct {
 	all []outage
 }
 
-// outage is one outage. until is zero while it lasts.
+// outage is a period without the API server or a leader. until is zero while it lasts.
 type outage struct{ from, until time.Time }
 
-// begin begins an outage and returns the function that ends it.
+// begin records the start of an outage, and returns the function that records its end.
 func (o *outages) begin() (end func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -34,7 +34,8 @@ func newChanger(config *rest.Config, h *history, api func() (*client.Client, err
 	return c
 }
 
-// random returns a performance that differs from most others.
+// random returns a random performance between low and high hundredths. Two calls rarely
+// return the same one.
 func random(low, high int) string {
 	return big.NewRat(int64(low+rand.IntN(high-low)), 100).FloatString(2)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// replica is one pod of the Deployment. Its container is started again after it was
-// killed.
+// replica is one pod of the Deployment. If its process is killed, the container is started again.
 type replica struct {
 	container *localcluster.Container
 	access    access
@@ -24,7 +23,7 @@ type replica struct {
 	spared bool
 
 	mu sync.Mutex
-	// lives are its processes, the current one last.
+	// lives are the processes of the replica, the current one last.
 	lives []*life
 }
 
@@ -34,7 +33,7 @@ const (
 	serverName = deployment + "." + deploy.Namespace + ".svc"
 )
 
-// access holds the credentials for its API.
+// access has the credentials for the replica's API.
 type access struct{ authorityFile, tokenFile string }
 
 // life is one process of a replica.
@@ -42,7 +41,7 @@ type life struct {
 	name   string
 	server *localcluster.Server
 	api    *client.Client
-	// pprofAddress is host:port of its profiles.
+	// pprofAddress is the host:port at which the process serves its profiles.
 	pprofAddress string
 	// samples is guarded by the sampler.
 	samples []sample
@@ -61,8 +60,8 @@ func startReplica(ctx context.Context, cluster *localcluster.Cluster, a access, 
 	return r, nil
 }
 
-// start starts its process, with exactly the flags of the Deployment except for ports,
-// profiles and, if spared, the leader election.
+// start starts a process of the replica, with exactly the flags of the Deployment
+// except for ports, profiles and, if spared, the leader election.
 func (r *replica) start() error {
 	pprof, err := localcluster.FreeAddress("")
 	if err != nil {
@@ -84,14 +83,14 @@ func (r *replica) start() error {
 	return nil
 }
 
-// now returns its current process.
+// now returns the replica's current process.
 func (r *replica) now() *life {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lives[len(r.lives)-1]
 }
 
-// dial returns a client for its current process.
+// dial returns a client for the replica's current process.
 func (r *replica) dial() (*client.Client, error) {
 	l := r.now()
 	r.mu.Lock()
@@ -105,7 +104,7 @@ func (r *replica) dial() (*client.Client, error) {
 	return l.api, err
 }
 
-// hangUp closes the connection to its current process.
+// hangUp closes the connection to the replica's current process.
 func (r *replica) hangUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +121,7 @@ func (r *replica) close() error {
 	return errors.Join(err, r.container.Close())
 }
 
-// keepLog writes the end of the log of its current process to dir.
+// keepLog writes the end of the log of the replica's current process to dir.
 func (r *replica) keepLog(dir string) error {
 	l := r.now()
 	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("replica-%d.log", r.number)), []byte(l.server.Log()), 0o644)

@@ -10,8 +10,8 @@ import (
 // sample is the resource usage of a process at one moment.
 type sample struct {
 	at time.Time
-	// heap is what the last garbage collection left, and rss is the resident memory, both
-	// in bytes.
+	// heap is the size of the heap after the last garbage collection, and rss is
+	// the resident memory, both in bytes.
 	heap, rss float64
 	// cpu is the CPU time used so far, in seconds.
 	cpu     float64

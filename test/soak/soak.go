@@ -106,7 +106,7 @@ func (s *soak) api() (*client.Client, error) {
 func (s *soak) soak(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Sizing all pods at once takes as long as the backlog of an outage.
+	// Sizing all pods at the same time takes as long as the backlog of an outage.
 	populated := s.outages.begin()
 	population, err := populate(ctx, s.client, s.pods)
 	if err != nil {

@@ -44,7 +44,7 @@ func (r *report) warmUp() time.Duration {
 	return max(warmUpLeast, seconds(warmUpPods/max(0.1, r.DeletedPerActiveSecond)))
 }
 
-// stretches summarizes a process.
+// stretches splits the samples of a process where its role changes, and summarizes each part.
 func stretches(l *life) []stretch {
 	var all []stretch
 	for rest := l.samples; len(rest) > 0; {

@@ -17,11 +17,12 @@ const (
 	sweepPeriod = time.Second
 )
 
-// tracked is what the judge knows about one pod.
+// tracked is the judge's record of one pod.
 type tracked struct {
 	pod *corev1.Pod
-	// ran is when the pod was first seen running. wrong is since when it runs with a size
-	// that no ratio in effect gives. Both are zero if not.
+	// ran is when the pod was first seen running. wrong is when it began to run
+	// with a size that no ratio in effect gives. Each is zero if that is not the
+	// case.
 	ran, wrong time.Time
 	// needed is whether the pod needed a size other than its original. sized is whether
 	// it was given one, or needed none.

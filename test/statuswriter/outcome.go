@@ -19,7 +19,7 @@ const (
 	Infeasible Result = corev1.PodReasonInfeasible
 )
 
-// Outcome is what a node reports about a resize.
+// Outcome is the result of a resize that a node reports.
 type Outcome struct {
 	Result Result
 	// Message is the message of the condition, unless the result is Actuated. messages.go

@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// sized is the generation since which a pod is seen to request its current sizes.
+// sized is the generation in which a pod was first seen to request its current sizes.
 type sized struct {
 	uid        types.UID
 	sizes      []corev1.ResourceRequirements
 	generation int64
 }
 
-// sizedIn returns the generation since which the pod requests its current sizes. Resize
-// conditions have this generation: a kubelet decides again only if sizes change, and not on
-// other changes of the spec.
+// sizedIn returns the generation in which the pod began to request its current sizes.
+// Resize conditions have this generation: a kubelet decides again only if sizes change,
+// and not on other changes to the spec.
 func (w *Writer) sizedIn(key string, pod *corev1.Pod) int64 {
 	now := sized{uid: pod.UID, generation: pod.Generation}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {

@@ -16,8 +16,8 @@ var ofRunning = []corev1.PodConditionType{
 	corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
 }
 
-// nextStatus returns the next status of a pod. sizedIn is the generation since which the pod
-// requests its current sizes.
+// nextStatus returns the next status of a pod. sizedIn is the generation in which the
+// pod began to request its current sizes.
 func nextStatus(pod *corev1.Pod, k kubelet, sizedIn int64, decide func(*corev1.Pod) Outcome) *corev1.PodStatus {
 	var outcome Outcome
 	if decide != nil && isResizing(pod) {
@@ -52,7 +52,7 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// isResizing reports whether the spec requests other sizes than the containers have.
+// isResizing reports whether the sizes in the spec differ from those of the containers.
 func isResizing(pod *corev1.Pod) bool {
 	return isToAllocate(pod) || anyStarted(pod, func(c *corev1.Container, old *corev1.ContainerStatus) bool {
 		return !equality.Semantic.DeepEqual(old.Resources, sizes(c))
@@ -66,7 +66,8 @@ func isToAllocate(pod *corev1.Pod) bool {
 	})
 }
 
-// anyStarted reports whether is returns true for any container that has started.
+// anyStarted reports whether the function returns true for at least one container that
+// has started.
 func anyStarted(pod *corev1.Pod, is func(*corev1.Container, *corev1.ContainerStatus) bool) bool {
 	among := func(containers []corev1.Container, statuses []corev1.ContainerStatus) bool {
 		return slices.ContainsFunc(containers, func(c corev1.Container) bool {

@@ -26,7 +26,8 @@ func (w *Writer) work(ctx context.Context) bool {
 	err := w.write(ctx, key)
 	switch {
 	case err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		// The change of a pod that changed in the meantime puts it into the queue again.
+		// If the pod has changed in the meantime, that change puts it into the
+		// queue again.
 		w.queue.Forget(key)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		w.queue.Forget(key)
@@ -78,7 +79,7 @@ func (w *Writer) write(ctx context.Context, key string) error {
 	return err
 }
 
-// plays reports whether the pod is on a node that the writer plays, and has not ended.
+// plays reports whether the pod is on a node that the writer simulates, and has not ended.
 func (w *Writer) plays(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == "" {
 		return false

@@ -21,18 +21,18 @@ const (
 	// workers is how many pods are processed at the same time. The API server is the
 	// bottleneck.
 	workers = 16
-	// retryAtFirst and retryAtMost are the first and the longest pause before a failed write
-	// is retried.
+	// retryAtFirst and retryAtMost are the first and the longest delay before a
+	// failed write is retried.
 	retryAtFirst, retryAtMost = 10 * time.Millisecond, time.Second
 )
 
 // Options configure what to write. All of them are optional.
 type Options struct {
-	// Nodes are the names of the nodes to play. If it is empty, all nodes are played.
+	// Nodes are the names of the nodes to simulate; empty means all nodes.
 	Nodes []string
-	// Outcome returns the outcome of a resize, for any pod whose spec requests other sizes
-	// than its status shows. It is called whenever the pod changes, concurrently, and must
-	// not change the pod. If it is nil, all resizes are Actuated.
+	// Outcome returns the outcome of a resize, for any pod whose spec and status
+	// have different sizes. It is called whenever the pod changes, concurrently,
+	// and must not change the pod. If it is nil, all resizes are Actuated.
 	Outcome func(pod *corev1.Pod) Outcome
 	// Behind is how far the clocks of nodes are behind, by node name.
 	Behind map[string]time.Duration

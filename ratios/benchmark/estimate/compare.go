@@ -22,9 +22,9 @@ func (p *pair) ratio() float64 { return math.Log(p.of.median) - math.Log(p.base.
 
 // compare pairs the benchmarks that two pools have in common, one pair per benchmark, by name.
 //
-// As soon as there are enough other pairs, those with too few samples or machines are only
-// shown: one row of a new feed neither moves a ratio nor holds it back. Until then, they
-// count, and the resulting estimate is shown, but held back.
+// Once there are enough other pairs, pairs with too few samples or machines are shown
+// but do not count: one row of a new feed neither moves a ratio nor holds it back.
+// Until then, they count, and the estimate is shown but held back.
 func compare(of, base *pool, s *Settings) []pair {
 	var pairs []pair
 	for i, j := 0, 0; i < len(of.series) && j < len(base.series); {
@@ -83,7 +83,7 @@ func countEnough(pairs []pair) int {
 	return n
 }
 
-// counting returns the pairs that are not only shown.
+// counting returns the pairs that count: the others are only shown.
 func counting(pairs []pair) []pair {
 	var counting []pair
 	for _, p := range pairs {
@@ -94,8 +94,7 @@ func counting(pairs []pair) []pair {
 	return counting
 }
 
-// mean returns the weighted geometric mean of the ratios of counting pairs; 0 if there are
-// none.
+// mean returns the weighted geometric mean of the ratios of the pairs; 0 if there are none.
 func mean(pairs []pair) float64 {
 	if len(pairs) == 0 {
 		return 0

@@ -41,11 +41,11 @@ type Estimate struct {
 	Ratio float64
 	// Low and High are the ends of the confidence interval: Low ≤ Ratio ≤ High.
 	//
-	// In simulations with a nominal 95 %, and noise of 2 % per run and 3 % per
-	// machine, 92 to 98 % of the intervals contain the true ratio if both sides have
-	// 4 machines or more. It is 84 to 93 % with 3 machines and 66 to 78 % with 2,
-	// which are too few. Intervals of 1 machine are not valid for others (0 to 43 %).
-	// If only runs differ, and not machines, intervals are wider than necessary.
+	// In simulations with a nominal 95%, and noise of 2% per run and 3% per machine,
+	// 92 to 98% of the intervals contain the true ratio if both sides have 4 machines
+	// or more. It is 84 to 93% with 3 machines and 66 to 78% with 2, which are too
+	// few. Intervals of 1 machine are not valid for others (0 to 43%). If only runs
+	// differ, and not machines, intervals are wider than necessary.
 	Low, High float64
 	// Parts are sorted by benchmark.
 	Parts []Part

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// interval returns the confidence interval of the mean of counting pairs: percentiles of its
-// resamples. If each benchmark has only one score, both ends are equal to the ratio.
+// interval returns the confidence interval of the mean of the pairs that count:
+// percentiles of its resamples. If each benchmark has only one score, both ends are
+// equal to the ratio.
 func interval(of, base *pool, count []pair, ratio float64, s *Settings) (low, high float64) {
 	if len(count) == 0 || s.Resamples < 1 {
 		return ratio, ratio

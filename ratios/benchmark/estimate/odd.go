@@ -11,9 +11,9 @@ func measuredOn(aggregates []*Aggregate) int {
 	return len(names)
 }
 
-// withoutOutliers drops the odd aggregates of a node type whose scores are all outliers among
-// all scores of the node type in the same test: a machine cannot avoid being an outlier by
-// claiming a CPU that no other machine has.
+// withoutOutliers drops an odd aggregate if all of its scores are outliers among the
+// scores of the node type in the same test. So a machine cannot avoid being an outlier
+// by claiming a CPU that no other machine has.
 func withoutOutliers(aggregates []*Aggregate, odd map[*Aggregate]bool, s *Settings) []*Aggregate {
 	if len(odd) == 0 {
 		return aggregates

@@ -126,12 +126,12 @@ func estimatesAreClose(t *testing.T) {
 		truth  float64
 		within [2]float64 // Of the error: median and 95th percentile.
 	}{
-		{"runs that differ by 0.1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.001}, "t", 1.08, [2]float64{0.0004, 0.001}},
-		{"runs that differ by 1 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.01}, "t", 1.08, [2]float64{0.004, 0.01}},
-		{"runs that differ by 5 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.05}, "t", 1.08, [2]float64{0.015, 0.04}},
-		{"runs that differ by 13 %", world{ratios: same, machines: 3, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.04, 0.1}},
-		{"13 % on many machines", world{ratios: same, machines: 30, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.012, 0.03}},
-		{"machines that differ by 3 %", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.03, runNoise: 0.01}, "t", 1.08, [2]float64{0.015, 0.04}},
+		{"runs that differ by 0.1%", world{ratios: same, machines: 3, runs: 3, runNoise: 0.001}, "t", 1.08, [2]float64{0.0004, 0.001}},
+		{"runs that differ by 1%", world{ratios: same, machines: 3, runs: 3, runNoise: 0.01}, "t", 1.08, [2]float64{0.004, 0.01}},
+		{"runs that differ by 5%", world{ratios: same, machines: 3, runs: 3, runNoise: 0.05}, "t", 1.08, [2]float64{0.015, 0.04}},
+		{"runs that differ by 13%", world{ratios: same, machines: 3, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.04, 0.1}},
+		{"13% on many machines", world{ratios: same, machines: 30, runs: 3, runNoise: 0.13}, "t", 1.08, [2]float64{0.012, 0.03}},
+		{"machines that differ by 3%", world{ratios: same, machines: 10, runs: 3, machineNoise: 0.03, runNoise: 0.01}, "t", 1.08, [2]float64{0.015, 0.04}},
 		{"1 of 10 samples off by half", world{ratios: same, machines: 10, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.004, 0.01}},
 		{"the same with few machines", world{ratios: same, machines: 3, runs: 3, runNoise: 0.02, outliers: 0.1}, "t", 1.08, [2]float64{0.008, 0.025}},
 		{"the geometric mean of benchmarks that differ slightly", world{ratios: []float64{1, 1.05, 1.1, 1.15}, machines: 5, runs: 3, runNoise: 0.02}, "t", 1.07349, [2]float64{0.006, 0.015}},
@@ -203,14 +203,14 @@ func intervalsContainTheTrueRatio(t *testing.T) {
 		{"3 machines: almost enough", world{ratios: same[:2], machines: 3, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.8, 0.13},
 		{"4 machines", world{ratios: same[:2], machines: 4, runs: 3, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.13},
 		{"8 machines that were measured once", world{ratios: same[:2], machines: 8, runs: 1, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.11},
-		{"8 machines, runs that differ by 13 %", world{ratios: same[:2], machines: 8, runs: 2, runNoise: 0.13}, 0.9, 0.3},
+		{"8 machines, runs that differ by 13%", world{ratios: same[:2], machines: 8, runs: 2, runNoise: 0.13}, 0.9, 0.3},
 		{"20 machines", world{ratios: same[:2], machines: 20, runs: 2, machineNoise: 0.05, runNoise: 0.02}, 0.9, 0.11},
 		{"20 machines, 1 of 10 samples off by half", world{ratios: same[:2], machines: 20, runs: 2, machineNoise: 0.02, runNoise: 0.02, outliers: 0.1}, 0.9, 0.06},
 		{"70 machines, resampled less often", world{ratios: same[:2], machines: 70, runs: 1, machineNoise: 0.03, runNoise: 0.02}, 0.9, 0.04},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			e := tc.world.simulate("t", 1.08, 200, 300)
-			t.Logf("%.1f %% of the intervals of 95 %% contain the true ratio; they are %.1f %% wide", 100*e.covered, 100*e.width)
+			t.Logf("%.1f%% of the intervals of 95%% contain the true ratio; they are %.1f%% wide", 100*e.covered, 100*e.width)
 			if e.covered < tc.least || e.width > tc.widest {
 				t.Errorf("%.3f with a width of %.3f, want at least %.2f and at most %.2f", e.covered, e.width, tc.least, tc.widest)
 			}

@@ -54,7 +54,7 @@ type Options struct {
 	VCPUs map[string]int
 }
 
-// Fault is what is wrong with one row.
+// Fault describes an invalid row.
 type Fault struct {
 	// Line counts from 1. In a JSON array, it is the line where the row begins.
 	Line int

@@ -25,7 +25,7 @@ func table(in *bufio.Reader, needed []string, take func(line int, r record, faul
 		values, err := rows.Read()
 		if err != nil {
 			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-				err = wrong.Err // Drop its line number, which is not that of the feed.
+				err = wrong.Err // Drop its line number, which is not the line in the feed.
 			}
 			return nil, &Fault{Reason: "is not CSV: " + err.Error()}
 		}

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// firstPause is before the first try.
+	// firstPause is the delay before the first try.
 	firstPause = time.Second
 	// maxRetryAfter limits how long a server can make the poller wait.
 	maxRetryAfter = 24 * time.Hour
 )
 
-// pause returns how long to wait after a try: the interval, or less after the first failures,
-// but at least as long as the server requests.
+// pause returns the delay after a try: the interval, or less after the first failures,
+// but at least the delay that the server requests.
 func (f *polled) pause(err error) time.Duration {
 	pause := f.feed.interval()
 	if err != nil {
@@ -28,7 +28,7 @@ func (f *polled) pause(err error) time.Duration {
 	return f.poller.jitter(pause, 0.1)
 }
 
-// busyError means that a server requests a pause.
+// busyError means that a server requests a delay.
 type busyError struct {
 	status     string
 	retryAfter time.Duration

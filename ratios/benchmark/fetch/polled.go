@@ -27,8 +27,8 @@ type polled struct {
 	// stop ends run; nil before run starts.
 	stop context.CancelFunc
 
-	// sum is the checksum of the content that was read last, at readTime, and
-	// fault is what was wrong with it as a whole.
+	// sum is the checksum of the content that was read last, at readTime, and fault
+	// is the error that affects this content as a whole.
 	sum      [sha256.Size]byte
 	readTime time.Time
 	fault    error

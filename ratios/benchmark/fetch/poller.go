@@ -133,6 +133,6 @@ func (p *Poller) Statuses() []Status {
 	return all
 }
 
-// Watch returns a channel that receives a value after every change of a status. Changes that
+// Watch returns a channel that receives a value after every change to a status. Changes that
 // arrive faster than they are received are combined.
 func (p *Poller) Watch() <-chan struct{} { return p.changes.Watch() }

@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		{"does not move ratios if samples cannot be read", unreadable},
 		{"a changed baseline does not make ratios jump", rebased},
 		{"published ratios can be read back for any ratios of other sources", extreme},
-		{"emptying the ConfigMap ends the ratios at once, and they start again", emptied},
+		{"emptying the ConfigMap ends the ratios immediately, and they start again", emptied},
 		{"a view just before the end of a window does not skip the window", looked},
 		{"a clock that was briefly ahead moves nothing", ahead},
 	} {
@@ -114,7 +114,7 @@ func calm(t *testing.T, s *stored) {
 		t.Errorf("got %+v", entry.Ratio)
 	}
 
-	// A rise of 3 % changes nothing; a rise of 12 % changes the ratio in steps.
+	// A rise of 3% changes nothing; a rise of 12% changes the ratio in steps.
 	settled := r.ratio("n4")
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)
@@ -123,7 +123,7 @@ func calm(t *testing.T, s *stored) {
 	r.clock.Step(11 * 24 * time.Hour) // The first measurements no longer count.
 	r.hours(t, 4)
 	if got := r.ratio("n4"); got != settled {
-		t.Errorf("a change of 3 %% moved n4 from %v to %v", settled, got)
+		t.Errorf("a change of 3%% moved n4 from %v to %v", settled, got)
 	}
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)

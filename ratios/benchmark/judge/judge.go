@@ -67,7 +67,7 @@ func (j *Judge) Run(ctx context.Context) error {
 		}
 		next := j.next(err)
 		if text := fmt.Sprint(err); err != nil && text != last {
-			logger.Error(err, "Measured ratios not updated, trying again")
+			logger.Error(err, "Measured ratios not updated; trying again")
 			last = text
 		}
 		timer := j.config.Clock.NewTimer(next.Sub(j.config.Clock.Now()))

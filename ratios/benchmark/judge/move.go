@@ -64,8 +64,8 @@ func (j *Judge) move(ctx context.Context, name string, before benchmark.Entry, v
 	return after
 }
 
-// rebase converts a ratio to a previous baseline into one to the current baseline: machines are
-// as fast as before. It needs the ratios of both baselines.
+// rebase converts a ratio to a previous baseline into a ratio to the current baseline:
+// machines are as fast as before. It needs the ratios of both baselines.
 func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
 	if e.Ratio == 0 || e.Baseline == baseline {
 		return e
@@ -80,7 +80,7 @@ func (j *Judge) rebase(e benchmark.Entry, baseline string) benchmark.Entry {
 	return e
 }
 
-// input returns what is known about one node type.
+// input returns the inputs of the judgment of one node type.
 func (j *Judge) input(name string, v *View) pace.Input {
 	in := pace.Input{Baseline: v.Baseline, Below: j.below(name, v.Baseline)}
 	if e, ok := v.Estimate(name); ok && v.Settings.Mode(name) == settings.Apply {
@@ -101,8 +101,8 @@ func target(e *estimate.Estimate) (ratio float64, heldBack bool) {
 }
 
 // below returns the ratio to the baseline that would be in effect without measured ratios,
-// limited to what can be published. Without its own ratio, a CPU model has that of its node
-// type.
+// limited to what can be published. Without its own ratio, a CPU model has the ratio of
+// its node type.
 func (j *Judge) below(name, baseline string) float64 {
 	table := j.config.Ratios.Table()
 	if table == nil {

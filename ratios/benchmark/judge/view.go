@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 )
 
-// View is what is known at one time. It must not be modified.
+// View has the measurements and their results at one time. It must not be modified.
 type View struct {
 	// Time is when the view was created.
 	Time     time.Time
@@ -60,7 +60,7 @@ type views struct {
 	revision int64
 }
 
-// View returns what is known now. The error is the error of Ready.
+// View returns the current view. The error is the error of Ready.
 func (j *Judge) View() (*View, error) {
 	set, err := j.ready()
 	if err != nil {
@@ -71,7 +71,7 @@ func (j *Judge) View() (*View, error) {
 	return &v, nil
 }
 
-// Ready returns what is not known yet; nil if there is a View. Unlike View, it is cheap.
+// Ready returns why there is no view yet; nil if there is one. Unlike View, it is cheap.
 func (j *Judge) Ready() error {
 	_, err := j.ready()
 	return err

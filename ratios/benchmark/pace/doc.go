@@ -9,7 +9,7 @@
 //     windows. The last of these windows makes the first step.
 //   - From then on, the ratio follows the target, which follows the estimate, until it
 //     reaches the target exactly. If the target falls behind the ratio, the ratio stops: a
-//     change of direction must always be confirmed.
+//     change in direction must always be confirmed.
 //   - If there is no estimate, and this is confirmed, too, the ratio returns to the ratio
 //     that is in effect without benchmarks, and ends there.
 //   - An estimate that is held back stops the ratio.
@@ -20,8 +20,8 @@
 //
 // Steps compound. A step of one hour multiplies or divides the ratio by 1 + MaxStepPerHour. A
 // step of a shorter window uses the corresponding root, so that moving up and down is symmetric
-// and shorter windows are not faster. After a longer pause, or with longer windows, a step is
-// still that of one hour.
+// and shorter windows are not faster. After a longer time without judgments, or with longer
+// windows, a step is still limited to the step of one hour.
 //
 // It must not know how estimates are made or where states are stored.
 package pace

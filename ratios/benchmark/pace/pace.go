@@ -8,14 +8,13 @@ import (
 
 // Settings control how ratios follow estimates.
 type Settings struct {
-	// DeadBand is the relative difference of a target up to which it is not
-	// followed, e.g. 0.05.
+	// DeadBand is the relative difference up to which a target is not followed, e.g. 0.05.
 	DeadBand float64
 	// Windows is the number of consecutive windows that must confirm a change,
 	// and Window the length of one; the minimums are 1 and one second.
 	Windows int
 	Window  time.Duration
-	// MaxStepPerHour is the maximum relative change of a ratio, e.g. 0.1.
+	// MaxStepPerHour is the maximum relative change in a ratio, e.g. 0.1.
 	MaxStepPerHour float64
 	// Min and Max are the bounds that targets are clamped to.
 	Min, Max float64
@@ -26,8 +25,7 @@ func Defaults() Settings {
 	return Settings{DeadBand: 0.05, Windows: 2, Window: time.Hour, MaxStepPerHour: 0.1, Min: 0.5, Max: 2}
 }
 
-// State is what is remembered about one node type between windows. Its JSON is the format in
-// which it is stored.
+// State is the memory of one node type between windows. It is stored as this JSON.
 type State struct {
 	// Baseline is the node type that Ratio is relative to.
 	Baseline string `json:"baseline"`
@@ -47,7 +45,7 @@ type State struct {
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Input is what is known about the node type now. Ratios are relative to Baseline.
+// Input has the current inputs of a judgment of one node type. Ratios are relative to Baseline.
 type Input struct {
 	Baseline string
 	// Estimate is the target; 0 if there are too few measurements for one.

@@ -84,13 +84,13 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 		most  int // After the first day.
 		off   float64
 	}{
-		{"samples of 1 %, each an estimate of its own", 0.01, 1, 1, 0.06},
-		{"samples of 1 %, the median of 25", 0.01, 25, 1, 0.06},
-		{"samples of 3 %, the median of 25", 0.03, 25, 1, 0.06},
-		{"samples of 5 %, the median of 50", 0.05, 50, 1, 0.06},
+		{"samples of 1%, each an estimate of its own", 0.01, 1, 1, 0.06},
+		{"samples of 1%, the median of 25", 0.01, 25, 1, 0.06},
+		{"samples of 3%, the median of 25", 0.03, 25, 1, 0.06},
+		{"samples of 5%, the median of 50", 0.05, 50, 1, 0.06},
 		// Unlike real estimates, which move by one sample at a time.
-		{"samples of 3 %, each an estimate of its own", 0.03, 1, quarter / 20, 0.1},
-		{"samples of 5 %, each an estimate of its own", 0.05, 1, quarter / 6, 0.15},
+		{"samples of 3%, each an estimate of its own", 0.03, 1, quarter / 20, 0.1},
+		{"samples of 5%, each an estimate of its own", 0.05, 1, quarter / 6, 0.15},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const runs = 15
@@ -105,7 +105,7 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 				worst, all = max(worst, n), all+n
 				off = max(off, math.Abs(got[quarter-1]/1.08-1))
 			}
-			t.Logf("90 days from a hand-written 1.30 to a true 1.08, %d runs: %.2f changes after the first day, %d at most; at most %.1f %% off in the end", runs, float64(all)/runs, worst, 100*off)
+			t.Logf("90 days from a hand-written 1.30 to a true 1.08, %d runs: %.2f changes after the first day, %d at most; at most %.1f%% off in the end", runs, float64(all)/runs, worst, 100*off)
 			if worst > tc.most || off > tc.off {
 				t.Errorf("more than %d changes, or more than %v %% off", tc.most, 100*tc.off)
 			}
@@ -120,9 +120,9 @@ func followsAChangeOfTheTrueRatio(t *testing.T) {
 		steps  int // 0 means no step.
 		last   int // The window of the last step.
 	}{
-		{"3 % moves nothing", 1.03, 0, 0},
-		{"12 % arrives in two steps", 1.12, 2, 3},
-		{"30 % arrives in three steps", 1.3, 3, 4},
+		{"3% moves nothing", 1.03, 0, 0},
+		{"12% arrives in two steps", 1.12, 2, 3},
+		{"30% arrives in three steps", 1.3, 3, 4},
 		{"a drop by half arrives in eight steps", 0.5, 8, 9},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -152,11 +152,11 @@ func followsASlowDriftWithoutFlapping(t *testing.T) {
 		}
 		at := changes(1, got)
 		if seed == 0 {
-			t.Logf("1 %% a week for %d weeks: %d changes, %.1f %% off at most", weeks, len(at), 100*worst)
+			t.Logf("1%% a week for %d weeks: %d changes, %.1f%% off at most", weeks, len(at), 100*worst)
 		}
-		// 26 % in total, in moves of one dead band each.
+		// 26% in total, in moves of one dead band each.
 		if len(at) > weeks/4 || turns(1, got) > 0 || worst > 0.065 {
-			t.Errorf("seed %d: changes %v, %d turns, %.1f %% off", seed, at, turns(1, got), 100*worst)
+			t.Errorf("seed %d: changes %v, %d turns, %.1f%% off", seed, at, turns(1, got), 100*worst)
 		}
 	}
 }
@@ -166,8 +166,8 @@ func doesNotFlapWithAlternatingEstimates(t *testing.T) {
 		name  string
 		input func(window int) Input
 	}{
-		{"8 % up and down, window by window", func(i int) Input { return good(1 + 0.08*float64(1-2*(i%2))) }},
-		{"40 % up and down, window by window", func(i int) Input { return good(1 + 0.4*float64(1-2*(i%2))) }},
+		{"8% up and down, window by window", func(i int) Input { return good(1 + 0.08*float64(1-2*(i%2))) }},
+		{"40% up and down, window by window", func(i int) Input { return good(1 + 0.4*float64(1-2*(i%2))) }},
 		{"an estimate and no estimate in turn", func(i int) Input { return []Input{good(1), none}[i%2] }},
 		{"a moving and a held-back estimate in turn", func(i int) Input { return []Input{good(1.2), held}[i%2] }},
 	} {

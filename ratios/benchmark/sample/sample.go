@@ -43,7 +43,7 @@ type Sample struct {
 	// SingleThread is the throughput of a single thread; 0 if it was not
 	// measured.
 	SingleThread float64 `json:"singleThread,omitempty"`
-	// Runs is the number of runs that Score summarizes: those of a published
+	// Runs is the number of runs that Score summarizes: the runs of a published
 	// result, or the repetitions of the node agent. 0 means one run.
 	Runs int `json:"runs,omitempty"`
 	// Machine identifies the machine: the name of a node, or a published result.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is what is wrong with a field of a sample.
+// Fault describes an invalid field of a sample.
 type Fault struct {
 	// Field is the JSON name of the field, e.g. "score".
 	Field string
@@ -29,7 +29,7 @@ const (
 	maxAhead = 5 * time.Minute
 )
 
-// noName is the message for a text that is not a valid label value.
+// noName is the message for text that is not a valid label value.
 const noName = "must be up to 63 letters, digits, -, _ and ., beginning and ending with a letter or digit, not %q"
 
 var (

@@ -14,8 +14,8 @@ type batch struct {
 	err      error
 }
 
-// add stores rows, together with those of other calls that arrive while a write is in progress.
-// It waits until they are written or ctx ends.
+// add stores rows, together with the rows of other calls that arrive while a write is
+// in progress. It waits until they are written or ctx ends.
 func (h *shard) add(ctx context.Context, rows []row) ([]Outcome, error) {
 	if h.store.config.ReadOnly {
 		return h.keep(rows)

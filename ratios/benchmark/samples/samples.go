@@ -106,9 +106,9 @@ func (s *Store) Err() error {
 	return summary(all)
 }
 
-// Missing returns an error if some ConfigMaps do not exist, so that nothing can be stored in
-// them, and Err does not report it because they had no samples. Otherwise, and for a read-only
-// store, it returns nil.
+// Missing returns an error if ConfigMaps do not exist that had no samples. Err does not
+// report these, but nothing can be stored in them. Missing returns nil for a read-only
+// store.
 func (s *Store) Missing() error {
 	var all []error
 	for _, shard := range s.shards {

@@ -46,6 +46,6 @@ func (s *Store) take(shard int, c content) {
 	}
 }
 
-// Watch returns a channel that receives a value after every change of All or of Err. Changes
+// Watch returns a channel that receives a value after every change to All or to Err. Changes
 // that arrive faster than they are received are combined.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }

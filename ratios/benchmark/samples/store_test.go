@@ -142,7 +142,7 @@ func TestStore(t *testing.T) {
 		name string
 		test func(*testing.T, *stored)
 	}{
-		{"added samples are known at once, soon on all replicas, and after a restart", survives},
+		{"added samples are known immediately, soon on all replicas, and after a restart", survives},
 		{"writers of two replicas neither lose nor duplicate samples", replicas},
 		{"concurrent calls share writes", shared},
 		{"a caller that gives up gets an error, and does not affect others", impatient},
@@ -197,7 +197,7 @@ func survives(t *testing.T, s *stored) {
 	want := []sample.Sample{measured("x", 2, of("c3")), measured("b", 2), measured("a", 1), measured("a", 1, spot, of("t2d"))}
 	added(t, a, Stored, want...)
 	if all, _ := a.All(); !slices.Equal(all, want) {
-		t.Errorf("%v at once", all)
+		t.Errorf("%v immediately", all)
 	}
 	has(t, b, len(want))
 	stop()
@@ -396,7 +396,7 @@ func missing(t *testing.T, s *stored) {
 	store := s.opened(t)
 	has(t, store, 0)
 	says := func(err error) bool {
-		return err != nil && strings.Contains(err.Error(), s.name("n4")) && strings.Contains(err.Error(), "deploy/base")
+		return err != nil && strings.Contains(err.Error(), s.name("n4")) && strings.Contains(err.Error(), "apply your manifests")
 	}
 	if err := store.Missing(); !says(err) {
 		t.Errorf("missing: %v", err)

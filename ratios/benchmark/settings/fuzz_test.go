@@ -7,8 +7,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 )
 
-// FuzzParse looks for a text that Parse accepts although it breaks an assumption of
-// other packages.
+// FuzzParse looks for text that Parse accepts although it breaks an assumption of other
+// packages.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", everything, "mode: apply", "a: &a [*a]", "? {a: b}\n: c", "nodeTypes: {n4: {mode: apply}}\n---\n", "changes: {min: .nan}",

@@ -34,7 +34,7 @@ var keys = []key[Settings]{
 	number("changes.deadBand", 0, 0.5, func(s *Settings) *float64 { return &s.Pace.DeadBand }, "relative difference between the benchmarks and the current ratio up to which the ratio does not change"),
 	number("changes.windows", 1, 100, func(s *Settings) *int { return &s.Pace.Windows }, "number of consecutive windows that must confirm a change"),
 	span("changes.window", time.Second, day, Defaults().Pace.Window, func(s *Settings) *time.Duration { return &s.Pace.Window }, "length of a window"),
-	number("changes.maxStepPerHour", 0.001, 1, func(s *Settings) *float64 { return &s.Pace.MaxStepPerHour }, "maximum relative change of a ratio per hour"),
+	number("changes.maxStepPerHour", 0.001, 1, func(s *Settings) *float64 { return &s.Pace.MaxStepPerHour }, "maximum relative change in a ratio per hour"),
 	number("changes.min", 0.01, 1, func(s *Settings) *float64 { return &s.Pace.Min }, "minimum ratio to the baseline"),
 	number("changes.max", 1, 100, func(s *Settings) *float64 { return &s.Pace.Max }, "maximum ratio to the baseline"),
 

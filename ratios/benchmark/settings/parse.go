@@ -18,8 +18,8 @@ import (
 //	feeds:
 //	- { name: coremark, format: cloud-csv, url: "https://example.com/coremark.csv", benchmark: coremark }
 //
-// For an empty text, it returns the Defaults. The error is a reader.Faults with
-// everything that is wrong.
+// For empty text, it returns the Defaults. The error is a reader.Faults with everything
+// that is wrong.
 func Parse(text string) (Settings, error) {
 	s := Defaults()
 	var r reader.Reader

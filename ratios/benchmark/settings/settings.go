@@ -11,7 +11,7 @@ import (
 // Key is the key of the settings in their ConfigMap.
 const Key = "benchmarks.yaml"
 
-// Mode is what benchmarks do for a node type.
+// Mode is how benchmarks are used for a node type.
 type Mode string
 
 const (

@@ -44,7 +44,7 @@ func (m runtime) CreateContainer(_ context.Context, sandboxID string, config *ru
 }
 
 // StartContainer starts a container. If its program is known to end, the container ends
-// at once or later.
+// immediately or later.
 func (m runtime) StartContainer(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +58,7 @@ func (m runtime) StartContainer(_ context.Context, id string) error {
 	return nil
 }
 
-// StopContainer stops a container at once: nothing in it needs the timeout.
+// StopContainer stops a container immediately: nothing in it needs the timeout.
 func (m runtime) StopContainer(_ context.Context, id string, _ int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

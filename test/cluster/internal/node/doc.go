@@ -7,7 +7,7 @@
 // limits of each container and of each pod's cgroup. In-place resizes are therefore not
 // only admitted but actuated. A container runs until it is stopped, except:
 //
-//   - an init container that is not a sidecar succeeds at once;
+//   - an init container that is not a sidecar succeeds immediately;
 //   - the commands "true", "false" and "sleep SECONDS" do what they say, so
 //     that Jobs end.
 //

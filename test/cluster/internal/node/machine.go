@@ -37,14 +37,14 @@ type machine struct {
 	pods       map[types.UID]*podCgroup
 }
 
-// sandbox is what the runtime knows about a pod.
+// sandbox describes a pod as the runtime knows it.
 type sandbox struct {
 	status *runtimeapi.PodSandboxStatus
 	// ip is the index of its address among the node's pod addresses.
 	ip int
 }
 
-// container is what the runtime knows about a container.
+// container describes a container as the runtime knows it.
 type container struct {
 	status *runtimeapi.ContainerStatus
 	// sandboxID is the sandbox it belongs to.
@@ -55,12 +55,13 @@ type container struct {
 	exit *time.Timer
 }
 
-// podCgroup is what the kernel of a real machine would know about a pod.
+// podCgroup describes a pod as the kernel of a real machine would know it.
 type podCgroup struct {
 	name   cm.CgroupName
 	config cm.ResourceConfig
-	// oneShot names the pod's init containers that run to completion. This does not
-	// belong to a cgroup, but the kubelet never tells the runtime.
+	// oneShot names the init containers of the pod that run to completion. It is
+	// kept with the cgroup, although it does not belong there, because the kubelet
+	// never sends it to the runtime.
 	oneShot map[string]bool
 }
 

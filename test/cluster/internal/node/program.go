@@ -44,7 +44,7 @@ func (m *machine) resumePrograms() {
 }
 
 // parseProgram returns how long a command runs and its exit code, if it is a command that
-// ends: "true", "false" or "sleep SECONDS", also as the only command of a shell.
+// ends: "true", "false" or "sleep SECONDS", including as the only command of a shell.
 func parseProgram(command []string) (duration time.Duration, exitCode int32, ends bool) {
 	if len(command) == 3 && (path.Base(command[0]) == "sh" || path.Base(command[0]) == "bash") && command[1] == "-c" {
 		command = strings.Fields(command[2])

@@ -15,8 +15,8 @@ func TestParseProgram(t *testing.T) {
 	}{
 		{name: "an image's own command runs forever"},
 		{name: "an unknown command runs forever", command: []string{"/app/server"}},
-		{name: "true succeeds at once", command: []string{"/bin/true"}, ends: true},
-		{name: "false fails at once", command: []string{"false"}, exitCode: 1, ends: true},
+		{name: "true succeeds immediately", command: []string{"/bin/true"}, ends: true},
+		{name: "false fails immediately", command: []string{"false"}, exitCode: 1, ends: true},
 		{name: "sleep takes its time", command: []string{"sleep", "1.5"}, duration: 1500 * time.Millisecond, ends: true},
 		{name: "a shell runs its command", command: []string{"/bin/sh", "-c", "sleep 2"}, duration: 2 * time.Second, ends: true},
 		{name: "a shell script is not interpreted", command: []string{"sh", "-c", "true; echo done"}},

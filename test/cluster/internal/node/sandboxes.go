@@ -12,7 +12,7 @@ import (
 // maxPodIPs is the number of pod addresses of a node.
 const maxPodIPs = 254
 
-// RunPodSandbox creates a sandbox, which is ready at once.
+// RunPodSandbox creates a sandbox, which is ready immediately.
 func (m runtime) RunPodSandbox(_ context.Context, config *runtimeapi.PodSandboxConfig, handler string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

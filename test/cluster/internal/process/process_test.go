@@ -116,7 +116,7 @@ func TestProcess(t *testing.T) {
 	t.Run("a process that reuses the pid is not killed", aProcessThatReusesThePIDIsNotKilled)
 	t.Run("stop without a pid file does nothing", stopWithoutAPIDFileDoesNothing)
 	t.Run("a garbled pid file is an error", aGarbledPIDFileIsAnError)
-	t.Run("a process that ends at once is an error", aProcessThatEndsAtOnceIsAnError)
+	t.Run("a process that ends immediately is an error", aProcessThatEndsImmediatelyIsAnError)
 	t.Run("a process notices when its owner ends", aProcessNoticesWhenItsOwnerEnds)
 }
 
@@ -220,7 +220,7 @@ func aGarbledPIDFileIsAnError(t *testing.T) {
 	}
 }
 
-func aProcessThatEndsAtOnceIsAnError(t *testing.T) {
+func aProcessThatEndsImmediatelyIsAnError(t *testing.T) {
 	if _, _, err := startChild(t, t.TempDir(), "failing", nil); err == nil {
 		t.Fatal("got no error")
 	}

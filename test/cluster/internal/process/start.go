@@ -106,7 +106,7 @@ func (c *Child) awaitAdoption(ctx context.Context, pidFile *os.File) error {
 		}
 		select {
 		case <-c.done:
-			return fmt.Errorf("the process ended at once: %w", exitError(c.err))
+			return fmt.Errorf("the process ended immediately: %w", exitError(c.err))
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the process to write its pid: %w", ctx.Err())
 		case <-ticker.C:

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// How fast pods are resized while quiet pods exist, which need no resize: pods per second
-// if all others need a resize at once, and the seconds from running to resized, by the
-// server and by the bare client.
-type beside struct {
+// alongside has the speed of resizes while quiet pods exist, which need no resize: pods
+// per second if all others need a resize at the same time, and the seconds from running
+// to resized, by the server and by the bare client.
+type alongside struct {
 	rate      float64
 	ours, raw []float64
 }
 
-// Measures one turn of each with that many quiet pods, which the server has planned
-// before.
-func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
+// alongside measures one turn of each with that many quiet pods, which the server has
+// planned before.
+func (b *bench) alongside(ctx context.Context, quietPods int) (*alongside, error) {
 	b.say("growth: resizing with %d quiet pods", quietPods)
 	before := quietRatios(unchangedPerf)
 	w, err := b.work(ctx, &turn{before: before, ratios: before + fastOnly})
@@ -36,12 +36,12 @@ func (b *bench) beside(ctx context.Context, quietPods int) (*beside, error) {
 	if err := b.cluster.configure(ctx, before); err != nil {
 		return nil, err
 	}
-	return &beside{b.rate(w), took, raw}, nil
+	return &alongside{b.rate(w), took, raw}, nil
 }
 
-// tellBeside compares the speed with and without quiet pods.
-func (b *bench) tellBeside(ctx context.Context, quietPods int, alone *beside) error {
-	among, err := b.beside(ctx, quietPods)
+// tellAlongside compares the speed with and without quiet pods.
+func (b *bench) tellAlongside(ctx context.Context, quietPods int, alone *alongside) error {
+	among, err := b.alongside(ctx, quietPods)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Around: safety.Surroundings{
 			Node:        node,
 			Infeasible:  infeasible,
-			Neighbors:  c.reserved.neighbors(of),
+			Neighbors:   c.reserved.neighbors(of),
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},

@@ -100,7 +100,7 @@ func TestNodeCapacity(t *testing.T) {
 		name          string
 		before, after *corev1.Pod
 		node          *corev1.Node
-		neighbors    Resources
+		neighbors     Resources
 		want          string
 	}{
 		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // watch opens a watch with additional options.
@@ -30,13 +30,13 @@ func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
-		switch timedOut := ctx.Err() == context.DeadlineExceeded || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""; {
+		switch timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""; {
 		case err != nil && timedOut && complete && interruptions == 0:
 			return nil // The watch has run for as long as the user set.
 		case err != nil:
 			return err
 		}
-		complete = complete || event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK
+		complete = complete || event.ResumeToken != "" // There is none before that.
 		if !event.Reset {
 			interruptions = 0
 		} else {

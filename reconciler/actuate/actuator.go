@@ -39,7 +39,7 @@ type Config struct {
 	// waits inside the client was permitted already.
 	Limiter flowcontrol.RateLimiter
 	// Permit returns an error if this write of the plan must not begin now.
-	Permit  func(*plan.Plan, plan.Write) error
+	Permit  func(context.Context, *plan.Plan, plan.Write) error
 	Clock   clock.PassiveClock
 	Metrics *Metrics
 }
@@ -48,7 +48,7 @@ type Config struct {
 func New(config Config) *Actuator { return &Actuator{config, context.Background()} }
 
 // Always is the Permit of an actuator that writes nothing.
-func Always(*plan.Plan, plan.Write) error { return nil }
+func Always(context.Context, *plan.Plan, plan.Write) error { return nil }
 
 // EndWith prevents requests from beginning once ctx is done. Call it before the first
 // request.
@@ -142,7 +142,7 @@ func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Write, kind t
 	if err := a.turn(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.Permit(p, w); err != nil {
+	if err := a.Permit(ctx, p, w); err != nil {
 		return nil, err
 	}
 	ctx, traced := startWrite(ctx, w.Step, p.Pod)

@@ -12,6 +12,9 @@ type NoHolds struct{}
 // Ready implements cluster.Holds.
 func (NoHolds) Ready() (*hold.Table, error) { return nil, nil }
 
+// FrozenNow implements loop.Holds.
+func (NoHolds) FrozenNow(context.Context) (bool, error) { return false, nil }
+
 // Watch implements loop.Holds.
 func (NoHolds) Watch() <-chan struct{} { return nil }
 

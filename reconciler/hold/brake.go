@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// brake follows the freeze in its ConfigMap. What the watch delivers is the only source of
-// its state.
+// brake follows the freeze in its ConfigMap: by a watch, and by reads, because a watch can be
+// silent or fail for minutes while writes succeed.
 type brake struct {
 	source follow.ConfigMap
 	clock  clock.PassiveClock
@@ -30,6 +30,13 @@ type brake struct {
 	freeze *Freeze
 	// err is why the ConfigMap cannot be read; nil if it can.
 	err error
+
+	// looking is held while the ConfigMap is read, so that concurrent writes share a read.
+	looking sync.Mutex
+	// lookBegan is when the last read began, and lookErr why it failed. Both are guarded by
+	// looking.
+	lookBegan time.Time
+	lookErr   error
 }
 
 func newBrake(source follow.ConfigMap, clock clock.PassiveClock, changed func()) *brake {
@@ -38,20 +45,29 @@ func newBrake(source follow.ConfigMap, clock clock.PassiveClock, changed func())
 
 // run follows the ConfigMap until ctx is done; then it returns nil.
 func (b *brake) run(ctx context.Context) error {
+	polling := make(chan struct{})
+	go func() {
+		defer close(polling)
+		b.poll(ctx)
+	}()
+	defer func() { <-polling }()
 	return b.source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
 		b.take(ctx, cm, err)
 		b.changed()
 	})
 }
 
-// take processes a state of the ConfigMap that the watch reports.
+// take processes a state of the ConfigMap that the watch or a read reports.
 func (b *brake) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before := b.freeze
 	switch {
 	case err == nil:
-		b.known, b.freeze, b.err = true, freezeIn(cm), nil
+		b.known, b.err = true, nil
+		if f := freezeIn(cm); f == nil || before == nil || *f != *before {
+			b.freeze = f
+		}
 	case errors.Is(err, follow.ErrMissing):
 		b.known, b.freeze, b.err = true, nil, nil
 	default:

@@ -39,14 +39,10 @@ func (s *Store) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 	options := metav1.ApplyOptions{FieldManager: contract.FieldManager, Force: true}
 	_, err := source.Client.CoreV1().ConfigMaps(source.Namespace).Apply(ctx, cm, options)
 	if err != nil {
-		err = document.Failed(source, "write", err)
-	} else {
-		err = s.seen(ctx, func(now *Freeze) bool { return now != nil })
+		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run \"kubectl -n %s create configmap %s --from-literal=%s=%s\"",
+			document.Failed(source, "write", err), source.Namespace, source.Name, keyFrozen, frozen)
 	}
-	if err != nil {
-		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run \"kubectl -n %s create configmap %s --from-literal=%s=%s\"", err, source.Namespace, source.Name, keyFrozen, frozen)
-	}
-	return f, nil
+	return f, s.seen(ctx, func(now *Freeze) bool { return now != nil })
 }
 
 // CheckFreeze returns the freeze that Freeze would store.
@@ -65,24 +61,25 @@ func (s *Store) Unfreeze(ctx context.Context) (*Freeze, error) {
 	if s.readOnly {
 		return nil, ErrReadOnly
 	}
-	ended, err := s.Frozen()
-	if err != nil {
-		return nil, err
-	}
 	source := s.brake.source
-	err = source.Client.CoreV1().ConfigMaps(source.Namespace).Delete(ctx, source.Name, metav1.DeleteOptions{})
+	objects := source.Client.CoreV1().ConfigMaps(source.Namespace)
+	// Not what the watch has delivered: it may be late, and the end of a freeze must not
+	// remove a freeze that nobody has seen.
+	stored, err := objects.Get(ctx, source.Name, metav1.GetOptions{})
+	var ended *Freeze
+	if err == nil {
+		ended = freezeIn(stored)
+		err = objects.Delete(ctx, source.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &stored.UID, ResourceVersion: &stored.ResourceVersion}})
+	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, nil
+		return nil, s.brake.problem()
+	case apierrors.IsConflict(err):
+		return nil, fmt.Errorf("%s was changed just now: look who froze the cluster, and try again", source)
 	case err != nil:
-		err = document.Failed(source, "delete", err)
-	default:
-		err = s.seen(ctx, func(now *Freeze) bool { return now == nil })
+		return nil, fmt.Errorf("%w; to end the freeze without the server, run \"kubectl -n %s delete configmap %s\"", document.Failed(source, "delete", err), source.Namespace, source.Name)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; to end the freeze without the server, run \"kubectl -n %s delete configmap %s\"", err, source.Namespace, source.Name)
-	}
-	return ended, nil
+	return ended, s.seen(ctx, func(now *Freeze) bool { return now == nil })
 }
 
 // Frozen returns the freeze in effect, nil if there is none, or why it is unknown.
@@ -91,6 +88,7 @@ func (s *Store) Frozen() (*Freeze, error) { return s.brake.state() }
 // seen waits until this process has seen the freeze in the state that it wrote.
 func (s *Store) seen(ctx context.Context, written func(*Freeze) bool) error {
 	err := wait.PollUntilContextTimeout(ctx, seenEvery, seenWithin, true, func(context.Context) (bool, error) {
+		_ = s.brake.look(ctx) // The watch may be late.
 		table := s.table.Load()
 		now, err := s.brake.state()
 		return err == nil && written(now) && (table == nil || table.Freeze() == now), nil

@@ -55,9 +55,9 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 func FreezeIn(name string) Option { return func(s *Store) { s.freezeName = name } }
 
 // New returns a store of the holds in a ConfigMap, which are unknown until Run. The client
-// must be allowed to list, watch, get and patch the ConfigMap, and to list, watch, create,
-// patch and delete the ConfigMap that freezes the cluster. It must not limit the duration of
-// a watch.
+// must be allowed to list, watch, get and patch the ConfigMap, and to list, watch, get,
+// create, patch and delete the ConfigMap that freezes the cluster. It must not limit the
+// duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
 	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: FreezeName}
 	for _, set := range opts {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +41,7 @@ func (l *Loop) leaderChanged() {
 // leads, the cluster is not frozen, and the holds in effect still match the plan. A freeze
 // permits only the record of a resize that was just made: the record changes no size, and
 // says what was done.
-func (l *Loop) permit(p *plan.Plan, w plan.Write) error {
+func (l *Loop) permit(ctx context.Context, p *plan.Plan, w plan.Write) error {
 	if !l.Leads() {
 		return &actuate.StoppedError{Because: "another replica may lead"}
 	}
@@ -48,10 +49,17 @@ func (l *Loop) permit(p *plan.Plan, w plan.Write) error {
 	if err != nil {
 		return &actuate.StoppedError{Because: "the holds are unknown"}
 	}
-	if holds.Freeze() != nil {
-		if w.Anyhow {
-			return nil
+	frozen := holds.Freeze() != nil
+	switch {
+	case frozen && w.Anyhow:
+		return nil
+	case !frozen && !w.Anyhow:
+		// The watch may be late.
+		if frozen, err = l.Holds.FrozenNow(ctx); err != nil {
+			return err
 		}
+	}
+	if frozen {
 		return &actuate.StoppedError{Because: "the cluster is frozen"}
 	}
 	var asked hold.Kind

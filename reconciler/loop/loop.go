@@ -26,6 +26,8 @@ type Holds interface {
 	// Ready returns the holds, or why they are unknown. While they are unknown, nothing
 	// is written.
 	Ready() (*hold.Table, error)
+	// FrozenNow reports whether the cluster is frozen, as the API server says now.
+	FrozenNow(ctx context.Context) (bool, error)
 	// Watch returns a channel that receives after every change.
 	Watch() <-chan struct{}
 	// Prune drops the holds of single pods that do not exist.

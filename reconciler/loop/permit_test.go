@@ -27,6 +27,7 @@ func (following) Watch() <-chan struct{} { return nil }
 func TestPermit(t *testing.T) {
 	t.Run("permits the writes that match leader and holds", permitsTheWritesThatMatchLeaderAndHolds)
 	t.Run("a freeze stops every write but the record of a resize", aFreezeStopsEveryWriteButTheRecord)
+	t.Run("a freeze stops writes before the watch delivers it", aFreezeStopsWritesBeforeTheWatchDeliversIt)
 	t.Run("a pause stops a write that waits for its turn", aPauseStopsAWriteThatWaitsForItsTurn)
 	t.Run("a new leader forgets reports and pauses", aNewLeaderForgetsReportsAndPauses)
 }
@@ -61,7 +62,7 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 			r.Leader = tc.follows
 			p := &plan.Plan{UID: "1", Kind: tc.kind}
 			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
-			err := r.permit(p, plan.Write{Step: plan.StepResize})
+			err := r.permit(t.Context(), p, plan.Write{Step: plan.StepResize})
 			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {
 				t.Errorf("got %v", err)
@@ -78,15 +79,38 @@ func aFreezeStopsEveryWriteButTheRecord(t *testing.T) {
 		p := &plan.Plan{Kind: kind}
 		p.Pod.Namespace, p.Pod.Name = "shop", "web"
 		for _, step := range plan.Steps {
-			if err := r.permit(p, plan.Write{Step: step}); err == nil {
+			if err := r.permit(t.Context(), p, plan.Write{Step: step}); err == nil {
 				t.Errorf("%s of %v begins", step, kind)
 			}
 		}
 	}
 	p := planOfSized(t)
 	for _, w := range p.Writes(r.Clock.Now()) {
-		if err := r.permit(p, w); (err == nil) != (w.Step == plan.StepApplied) {
+		if err := r.permit(t.Context(), p, w); (err == nil) != (w.Step == plan.StepApplied) {
 			t.Errorf("%s: %v", w.Step, err)
+		}
+	}
+}
+
+// late are holds whose watch has not delivered a freeze yet.
+type late struct {
+	clustertest.NoHolds
+	err error
+}
+
+func (l late) FrozenNow(context.Context) (bool, error) { return l.err == nil, l.err }
+
+func aFreezeStopsWritesBeforeTheWatchDeliversIt(t *testing.T) {
+	unread := errors.New("unread")
+	for _, err := range []error{nil, unread} {
+		r := ruled(t)
+		r.Holds = late{err: err}
+		p := planOfSized(t)
+		for _, w := range p.Writes(r.Clock.Now()) {
+			got := r.permit(t.Context(), p, w)
+			if w.Anyhow != (got == nil) || !w.Anyhow && err != nil && !errors.Is(got, err) {
+				t.Errorf("%s: %v", w.Step, got)
+			}
 		}
 	}
 }

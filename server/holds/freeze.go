@@ -25,7 +25,7 @@ func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeR
 	if err != nil {
 		return nil, storeError(err)
 	}
-	klog.FromContext(ctx).Info("Freeze stored", "caller", access.FromContext(ctx).String(), "author", freeze.Author, "reason", freeze.Reason)
+	klog.FromContext(ctx).Info("Freeze stored", "caller", access.Described(ctx), "author", freeze.Author, "reason", freeze.Reason)
 	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 }
 
@@ -44,7 +44,7 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 		return nil, storeError(err)
 	}
 	if ended != nil {
-		klog.FromContext(ctx).Info("Freeze ended by a caller", "caller", access.FromContext(ctx).String(), "author", author, "reason", request.GetReason())
+		klog.FromContext(ctx).Info("Freeze ended by a caller", "caller", access.Described(ctx), "author", author, "reason", request.GetReason())
 	}
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }

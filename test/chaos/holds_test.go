@@ -31,6 +31,9 @@ func (h *holds) table() *hold.Table {
 	return h.inForce
 }
 
+// FrozenNow implements reconciler.Holds.
+func (h *holds) FrozenNow(context.Context) (bool, error) { return h.table().Freeze() != nil, nil }
+
 // Watch implements reconciler.Holds.
 func (h *holds) Watch() <-chan struct{} {
 	h.mu.Lock()

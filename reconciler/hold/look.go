@@ -1,0 +1,77 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/internal/follow"
+)
+
+const (
+	// freshFor is how old a read of the freeze may be that a write relies on.
+	freshFor = 500 * time.Millisecond
+	// lookWithin is how long a read may take.
+	lookWithin = 500 * time.Millisecond
+	// lookEvery is how often the freeze is read without a write, so that a replica whose
+	// watch is silent reports the right state, and sees the end of a freeze.
+	lookEvery = 5 * time.Second
+)
+
+// FrozenNow reports whether the cluster is frozen, as the API server says, or said less than
+// half a second ago. It returns an error if that cannot be read.
+func (s *Store) FrozenNow(ctx context.Context) (bool, error) {
+	if err := s.brake.look(ctx); err != nil {
+		// Not wrapped: it says nothing about the write that is waiting for this.
+		return false, errors.New(fmt.Sprint("read whether the cluster is frozen (", s.brake.source, "): ", err))
+	}
+	freeze, err := s.brake.state()
+	return freeze != nil, err
+}
+
+// look reads the ConfigMap, unless that was done a moment ago.
+func (b *brake) look(ctx context.Context) error {
+	b.looking.Lock()
+	defer b.looking.Unlock()
+	if b.clock.Since(b.lookBegan) < freshFor {
+		return b.lookErr
+	}
+	b.lookBegan = b.clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	// Without a resource version, the API server answers with the latest state.
+	cm, err := b.source.Client.CoreV1().ConfigMaps(b.source.Namespace).Get(ctx, b.source.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		err = follow.ErrMissing
+	}
+	if b.lookErr = err; errors.Is(err, follow.ErrMissing) {
+		b.lookErr = nil
+	}
+	if b.lookErr != nil {
+		return b.lookErr // The state is what was known last, but no write relies on it.
+	}
+	before, _ := b.state()
+	b.take(ctx, cm, err)
+	if after, _ := b.state(); after != before {
+		b.changed()
+	}
+	return nil
+}
+
+// poll reads the ConfigMap again and again until ctx is done.
+func (b *brake) poll(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			_ = b.look(ctx) // The watch reports what users can do something about.
+		}
+	}
+}

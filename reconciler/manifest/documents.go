@@ -14,8 +14,21 @@ import (
 )
 
 // mostValues is how many values a YAML document may have: each takes up to a KB while it is
-// parsed. Every value is on its own line, or is separated from the next by a comma.
+// parsed.
 const mostValues = 50_000
+
+// between are the texts of which one is before every value but the first: it is on a line of its
+// own, follows a comma, or is inside another one.
+var between = [...]string{",", "\n", "\r", "\u0085", "\u2028", "\u2029", "[", "{", "- ", "? "}
+
+// values returns an upper bound of the values of a YAML document.
+func values(part []byte) int {
+	n := -bytes.Count(part, []byte("\r\n"))
+	for _, text := range between {
+		n += bytes.Count(part, []byte(text))
+	}
+	return n
+}
 
 // document is one of the documents in a manifest.
 type document struct {
@@ -70,7 +83,7 @@ func read(part []byte, number, line int) ([]document, error) {
 	if values, ok := jsonValues(content, number, line); ok {
 		return values, nil
 	}
-	if n := bytes.Count(part, []byte(",")) + bytes.Count(part, []byte("\n")); n > mostValues {
+	if n := values(part); n > mostValues {
 		return nil, fmt.Errorf("document %d (line %d): has about %d values, more than %d: send it as JSON, or in parts", number, line, n, mostValues)
 	}
 	if at, ok := alias(part); ok {

@@ -40,7 +40,7 @@ func theReferenceHasEveryDoubt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(content), "\n| Hold | Meaning | A ratio that follows it |\n")
+	_, table, _ := strings.Cut(string(content), "\n| Reason | Meaning | A ratio that follows the suggestion |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	told := map[Code]string{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| .* \\| ([a-z ]+) \\|$").FindAllStringSubmatch(table, -1) {

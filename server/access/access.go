@@ -60,8 +60,7 @@ type Access struct {
 	config Config
 	// identities caches identities by certificate, or by the hash of a token.
 	identities *cache.LRUExpireCache
-	// proven caches the keys of the callers of tokens that were recently good, by the hash of
-	// the token.
+	// proven caches Who called with tokens that were recently good, by the hash of the token.
 	proven *cache.LRUExpireCache
 	// newcomers limits the reviews of other tokens.
 	newcomers *newcomers

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 )
 
 // Caller is the caller of a method.
@@ -26,6 +27,30 @@ func (c Caller) String() string {
 	}
 	return c.Name
 }
+
+// Who identifies a caller for limits, from wide to narrow. The zero value is a stranger.
+type Who struct {
+	// Origin is where accounts come from that one person may have created: the namespace of
+	// ServiceAccounts, as "system:serviceaccount:NAMESPACE". Of other callers, it is Account.
+	Origin string
+	// Account is Key.
+	Account string
+	// Credential is the ID of the credential, if there is one.
+	Credential string
+}
+
+// Who returns the caller for limits.
+func (c *Caller) Who() Who {
+	key := c.Key()
+	who := Who{Origin: key, Account: key, Credential: c.Credential()}
+	if namespace, _, ok := strings.Cut(strings.TrimPrefix(c.Name, accountPrefix), ":"); ok && strings.HasPrefix(c.Name, accountPrefix) {
+		who.Origin = accountPrefix + namespace
+	}
+	return who
+}
+
+// accountPrefix is what the names of ServiceAccounts begin with.
+const accountPrefix = "system:serviceaccount:"
 
 // Key identifies callers that share limits: the name, and the node for a caller that is bound
 // to one, because all node agents have the same account.

@@ -29,47 +29,48 @@ func checkMetadata(ctx context.Context) error {
 }
 
 // Glance judges a call by its headers, before its request has arrived and without asking the
-// API server: it must not block. It returns the key of the caller, if it is known: by a
+// API server: it must not block. It returns who calls, if that is known: by a
 // certificate, by a token that was recently good or that the cluster has signed, or because it
 // is a program on this machine. It returns an error if no caller could be let in like this.
-func (a *Access) Glance(ctx context.Context, method string) (key string, err error) {
+func (a *Access) Glance(ctx context.Context, method string) (who Who, err error) {
 	if methods[method].Exempt {
-		return "", checkMetadata(ctx)
+		return Who{}, checkMetadata(ctx)
 	}
 	from, ok := peer.FromContext(ctx)
 	if !ok {
-		return "", missing()
+		return Who{}, missing()
 	}
 	info, encrypted := from.AuthInfo.(credentials.TLSInfo)
 	if encrypted && len(info.State.VerifiedChains) > 0 {
-		return info.State.VerifiedChains[0][0].Subject.CommonName, nil
+		caller := Caller{Name: info.State.VerifiedChains[0][0].Subject.CommonName}
+		return caller.Who(), nil
 	}
 	token, err := tokenOf(ctx)
 	if err != nil {
-		return "", err
+		return Who{}, err
 	}
 	if token == "" {
 		if a.isLocal(from) {
-			return local.Key(), nil
+			return local.Who(), nil
 		}
-		return "", missing()
+		return Who{}, missing()
 	}
 	hash := hashOf(token)
 	if v, ok := a.identities.Get(hash); ok {
 		if err := v.(verdict).err; err != nil {
-			return "", err
+			return Who{}, err
 		}
-		return v.(verdict).id.Key(), nil
+		return v.(verdict).id.Who(), nil
 	}
-	if key, ok := a.proven.Get(hash); ok {
-		return key.(string), nil
+	if who, ok := a.proven.Get(hash); ok {
+		return who.(Who), nil
 	}
 	signed, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
 	switch {
 	case err != nil:
-		return "", a.badToken(err.Error())
+		return Who{}, a.badToken(err.Error())
 	case signed == nil:
-		return "", nil
+		return Who{}, nil
 	}
-	return signed.Key(), nil
+	return signed.Who(), nil
 }

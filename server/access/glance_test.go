@@ -21,7 +21,10 @@ func TestGlance(t *testing.T) {
 	a.config.Issuer = publishing(t, ours)
 	token := ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour))
 	const method = pb.RatioService_GetRatio_FullMethodName
-	glance := func(token string) (string, error) { return a.Glance(withToken(t.Context(), token), method) }
+	glance := func(token string) (string, error) {
+		who, err := a.Glance(withToken(t.Context(), token), method)
+		return who.Account, err
+	}
 
 	t.Run("refuses calls without credentials", func(t *testing.T) {
 		_, err := glance("")
@@ -33,7 +36,7 @@ func TestGlance(t *testing.T) {
 		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	})
 	t.Run("lets methods through that need no credentials", func(t *testing.T) {
-		if known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != "" || err != nil {
+		if known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != (Who{}) || err != nil {
 			t.Errorf("got %v, %v", known, err)
 		}
 	})
@@ -74,7 +77,7 @@ func TestGlance(t *testing.T) {
 	})
 	t.Run("knows programs of this machine where no one else can call", func(t *testing.T) {
 		local := New(Config{Local: true})
-		if known, err := local.Glance(withToken(t.Context(), ""), method); known != "(local)" || err != nil {
+		if known, err := local.Glance(withToken(t.Context(), ""), method); known.Account != "(local)" || err != nil {
 			t.Errorf("got %v, %v", known, err)
 		}
 	})

@@ -125,9 +125,12 @@ type claims struct {
 
 // caller returns the user and the node, as the API server reports them for the token.
 func (c *claims) caller() *Caller {
-	caller := &Caller{Name: c.Subject}
+	caller := &Caller{Name: c.Subject, Extra: map[string][]string{}}
+	if c.ID != "" {
+		caller.Extra[credentialIDKey] = []string{"JTI=" + c.ID}
+	}
 	if node := c.Kubernetes.Node.Name; node != "" {
-		caller.Extra = map[string][]string{nodeNameKey: {node}}
+		caller.Extra[nodeNameKey] = []string{node}
 	}
 	return caller
 }

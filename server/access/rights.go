@@ -82,7 +82,7 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		return false, noCluster()
 	}
 	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
-		leave, err := a.turns.take(ctx, id.Key())
+		leave, err := a.turns.take(ctx, id.Who().Origin)
 		if err != nil {
 			return nil, notReady(ctx, "rights", err)
 		}

@@ -127,7 +127,7 @@ func (s *sights) end(what attributes) {
 }
 
 func (s *sights) review(ctx context.Context, id *identity, what attributes, of purpose) (bool, error) {
-	leave, err := s.turns.take(ctx, id.Key())
+	leave, err := s.turns.take(ctx, id.Who().Origin)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +179,7 @@ func (s *sights) lookAll(ctx context.Context, id *identity, namespaces []string)
 	sees := make([]bool, len(namespaces))
 	var next atomic.Int64
 	var looking sync.WaitGroup
-	for range min(len(namespaces), turnsPerCaller) {
+	for range min(len(namespaces), turnsPerOrigin) {
 		looking.Go(func() {
 			defer func() {
 				// Nothing recovers in this goroutine, so a panic would end the process.

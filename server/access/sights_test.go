@@ -86,11 +86,11 @@ func reviewsTheNamespacesOfAListAtMostEightAtATimePerCaller(t *testing.T) {
 		if got := asked.rightsAsked.Load(); got != 1+80+2 {
 			t.Errorf("%d reviews", got)
 		}
-		if most.Load() > turnsPerCaller+1 { // One is ben's.
+		if most.Load() > turnsPerOrigin+1 { // One is ben's.
 			t.Errorf("%d reviews at a time", most.Load())
 		}
-		if len(a.sights.turns.callers) > 0 {
-			t.Errorf("turns remain: %v", a.sights.turns.callers)
+		if len(a.sights.turns.origins) > 0 {
+			t.Errorf("turns remain: %v", a.sights.turns.origins)
 		}
 	})
 }
@@ -205,8 +205,8 @@ func theReviewsOfAListEndWithIt(t *testing.T) {
 		_, err := a.View(ctx).Visible(numbered(100)...)
 		checkError(t, err, codes.Canceled, "")
 		synctest.Wait()
-		if len(a.sights.turns.callers) > 0 || asked.rightsAsked.Load() != 1+turnsPerCaller {
-			t.Errorf("%d reviews, turns %v", asked.rightsAsked.Load(), a.sights.turns.callers)
+		if len(a.sights.turns.origins) > 0 || asked.rightsAsked.Load() != 1+turnsPerOrigin {
+			t.Errorf("%d reviews, turns %v", asked.rightsAsked.Load(), a.sights.turns.origins)
 		}
 	})
 }

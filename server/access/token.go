@@ -57,7 +57,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		life := refusedFor
 		if v.id != nil {
 			life = min(remembered, max(refusedFor, a.lifeOf(token)))
-			a.proven.Add(hash, v.id.Key(), provenFor)
+			a.proven.Add(hash, v.id.Who(), provenFor)
 		} else {
 			a.proven.Remove(hash)
 		}

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// turnsPerCaller is how many reviews of one caller may be in progress, or wait for the rate
-// limit of the client, at a time. Reviews wait there in order, so each caller gets its share of
-// the client's rate, and waits at most for this number of reviews of each other caller.
-const turnsPerCaller = 8
+// turnsPerOrigin is how many reviews for callers of one origin may be in progress, or wait for
+// the rate limit of the client, at a time. Reviews wait there in order, so each origin gets its
+// share of the client's rate, and waits at most for this number of reviews of each other one.
+const turnsPerOrigin = 8
 
-// turns limits the reviews of one kind that are in progress for one caller. The zero value is
-// ready to use.
+// turns limits the reviews of one kind that are in progress for the callers of one origin. The
+// zero value is ready to use.
 type turns struct {
 	mu sync.Mutex
-	// callers has only callers that have a turn or wait for one, by their key.
-	callers map[string]*turnsOf
+	// origins has only origins whose callers have a turn or wait for one.
+	origins map[string]*turnsOf
 }
 
 type turnsOf struct {
@@ -26,15 +26,15 @@ type turnsOf struct {
 }
 
 // take waits for a turn, in order, until ctx is done.
-func (t *turns) take(ctx context.Context, caller string) (leave func(), err error) {
+func (t *turns) take(ctx context.Context, origin string) (leave func(), err error) {
 	t.mu.Lock()
-	if t.callers == nil {
-		t.callers = map[string]*turnsOf{}
+	if t.origins == nil {
+		t.origins = map[string]*turnsOf{}
 	}
-	of, ok := t.callers[caller]
+	of, ok := t.origins[origin]
 	if !ok {
-		of = &turnsOf{free: semaphore.NewWeighted(turnsPerCaller)}
-		t.callers[caller] = of
+		of = &turnsOf{free: semaphore.NewWeighted(turnsPerOrigin)}
+		t.origins[origin] = of
 	}
 	of.users++
 	t.mu.Unlock()
@@ -42,7 +42,7 @@ func (t *turns) take(ctx context.Context, caller string) (leave func(), err erro
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if of.users--; of.users == 0 {
-			delete(t.callers, caller)
+			delete(t.origins, origin)
 		}
 	}
 	if err := of.free.Acquire(ctx, 1); err != nil {

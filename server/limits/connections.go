@@ -55,10 +55,15 @@ func (c *Connections) Accept() (net.Conn, error) {
 	accepted.value = accepted
 	c.mu.Lock()
 	accepted.in = c.strangers
-	displaced := c.strangers.add(&accepted.member, access.Place(conn.RemoteAddr()).String())
+	displaced := c.strangers.add(&accepted.member, strangerAt(conn.RemoteAddr()))
 	c.mu.Unlock()
 	displace(displaced)
 	return accepted, nil
+}
+
+// strangerAt returns whom limits take strangers at an address for.
+func strangerAt(address net.Addr) access.Who {
+	return access.Who{Origin: access.Place(address).String()}
 }
 
 // connectionOf returns the connection with this remote address; nil if no Connections has
@@ -71,9 +76,9 @@ func connectionOf(remote net.Addr) *connection {
 }
 
 // Used notes that a known caller makes a call on the connection with this remote address.
-func Used(remote net.Addr, caller string) {
+func Used(remote net.Addr, caller access.Who) {
 	conn := connectionOf(remote)
-	if conn == nil || caller == "" {
+	if conn == nil || caller == (access.Who{}) {
 		return
 	}
 	c := conn.of
@@ -81,7 +86,7 @@ func Used(remote net.Addr, caller string) {
 	var displaced *member[*connection]
 	switch {
 	case conn.place == nil: // It is closed.
-	case conn.in == c.known && conn.group == caller:
+	case conn.in == c.known && conn.who == caller:
 		c.known.use(&conn.member)
 	default:
 		conn.in.remove(&conn.member)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
@@ -58,15 +59,18 @@ func listening(t *testing.T, most int) (dial func() dialed) {
 func reassign(d dialed, place string) {
 	conn := d.server.(*connection)
 	conn.in.remove(&conn.member)
-	conn.in.add(&conn.member, place)
+	conn.in.add(&conn.member, access.Who{Origin: place})
 }
+
+// who returns a user for limits.
+func who(name string) access.Who { return access.Who{Origin: name, Account: name} }
 
 func TestConnections(t *testing.T) {
 	t.Run("a new stranger displaces the oldest one", func(t *testing.T) {
 		dial := listening(t, 12)
 		strangers := []dialed{dial(), dial(), dial()}
 		known := strangers[0]
-		Used(known.server.RemoteAddr(), "ann")
+		Used(known.server.RemoteAddr(), who("ann"))
 		dial()
 		if known.closed(t) || strangers[1].closed(t) || strangers[2].closed(t) {
 			t.Fatal("one was closed too many")
@@ -80,12 +84,12 @@ func TestConnections(t *testing.T) {
 		dial := listening(t, 8)
 		as := func(caller string) dialed {
 			d := dial()
-			Used(d.server.RemoteAddr(), caller)
+			Used(d.server.RemoteAddr(), who(caller))
 			return d
 		}
 		ann := as("ann")
 		ben := []dialed{as("ben"), as("ben"), as("ben"), as("ben"), as("ben")}
-		Used(ben[0].server.RemoteAddr(), "ben")
+		Used(ben[0].server.RemoteAddr(), who("ben"))
 		cid := as("cid")
 		if ann.closed(t) || cid.closed(t) || ben[0].closed(t) || !ben[1].closed(t) || ben[2].closed(t) {
 			t.Error("the wrong connection was closed")
@@ -95,11 +99,11 @@ func TestConnections(t *testing.T) {
 		dial := listening(t, 4)
 		as := func(caller string) dialed {
 			d := dial()
-			Used(d.server.RemoteAddr(), caller)
+			Used(d.server.RemoteAddr(), who(caller))
 			return d
 		}
 		ann, ben, cid := as("ann"), as("ben"), as("cid")
-		Used(ann.server.RemoteAddr(), "ann")
+		Used(ann.server.RemoteAddr(), who("ann"))
 		dan := as("dan")
 		if ann.closed(t) || !ben.closed(t) || cid.closed(t) || dan.closed(t) {
 			t.Error("the wrong connection was closed")
@@ -151,17 +155,17 @@ func TestConnections(t *testing.T) {
 		dial := listening(t, 4)
 		for range 3 {
 			d := dial()
-			Used(d.server.RemoteAddr(), "ann")
+			Used(d.server.RemoteAddr(), who("ann"))
 			if err := d.server.Close(); err != nil {
 				t.Fatal(err)
 			}
 			_ = d.server.Close() // gRPC closes twice.
-			Used(d.server.RemoteAddr(), "ann")
+			Used(d.server.RemoteAddr(), who("ann"))
 		}
 		first := dial()
-		Used(first.server.RemoteAddr(), "ann")
+		Used(first.server.RemoteAddr(), who("ann"))
 		second := dial()
-		Used(second.server.RemoteAddr(), "ben")
+		Used(second.server.RemoteAddr(), who("ben"))
 		if first.closed(t) || second.closed(t) {
 			t.Error("a connection was closed")
 		}
@@ -170,7 +174,7 @@ func TestConnections(t *testing.T) {
 		dial := listening(t, 0)
 		first := dial()
 		for range 20 {
-			Used(dial().server.RemoteAddr(), "ann")
+			Used(dial().server.RemoteAddr(), who("ann"))
 		}
 		if first.closed(t) {
 			t.Error("a connection was closed")

@@ -60,7 +60,7 @@ func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.S
 func (l *Limiter) pace(ctx context.Context, method string) error {
 	caller := access.FromContext(ctx)
 	if from, ok := peer.FromContext(ctx); ok && !access.Exempt(method) {
-		Used(from.Addr, caller.Key())
+		Used(from.Addr, caller.Who())
 	}
 	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.sharesOf(&caller).allow(credentialOf(&caller), time.Now()) {
 		return nil

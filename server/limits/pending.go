@@ -75,14 +75,14 @@ func (c *pendingCall) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Enter counts a call whose headers have arrived, of a caller that is empty if it is unknown.
+// Enter counts a call whose headers have arrived, of a caller that is zero if it is unknown.
 // It returns a context that is canceled if the first message does not arrive in time.
-func (p *Pending) Enter(ctx context.Context, caller string) context.Context {
+func (p *Pending) Enter(ctx context.Context, caller access.Who) context.Context {
 	call := &pendingCall{of: p, in: p.known, late: time.Now().Add(firstMessageWithin)}
 	call.value = call
 	call.Context, call.cancel = context.WithCancelCause(ctx)
-	if caller == "" {
-		call.in, caller = p.strangers, from(ctx)
+	if caller == (access.Who{}) {
+		call.in, caller = p.strangers, strangerAt(from(ctx))
 	}
 	p.mu.Lock()
 	displaced := call.in.add(&call.member, caller)
@@ -97,13 +97,12 @@ func (p *Pending) Enter(ctx context.Context, caller string) context.Context {
 	return call
 }
 
-// from returns where a call comes from, as the text of a place.
-func from(ctx context.Context) string {
-	var address net.Addr
+// from returns the remote address of a call, if it has one.
+func from(ctx context.Context) net.Addr {
 	if p, ok := peer.FromContext(ctx); ok {
-		address = p.Addr
+		return p.Addr
 	}
-	return access.Place(address).String()
+	return nil
 }
 
 // sweep cancels the calls that are late, and forgets those that have ended. It repeats itself
@@ -113,7 +112,7 @@ func (p *Pending) sweep() {
 	var late []*pendingCall
 	p.mu.Lock()
 	for _, c := range []*crowd[*pendingCall]{p.strangers, p.known} {
-		for call := range c.all() {
+		for call := range c.members() {
 			switch {
 			case call.Err() != nil:
 				c.remove(&call.member)
@@ -123,7 +122,7 @@ func (p *Pending) sweep() {
 			}
 		}
 	}
-	if p.sweeping = p.strangers.size+p.known.size > 0; p.sweeping {
+	if p.sweeping = p.strangers.all.size+p.known.all.size > 0; p.sweeping {
 		time.AfterFunc(sweepEvery, p.sweep)
 	}
 	p.mu.Unlock()

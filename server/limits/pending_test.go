@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
@@ -29,13 +30,13 @@ func TestPending(t *testing.T) {
 func (p *Pending) pending() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.strangers.size + p.known.size
+	return p.strangers.all.size + p.known.all.size
 }
 
 func aCallWhoseRequestDoesNotArriveIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
-		ctx := p.Enter(t.Context(), "")
+		ctx := p.Enter(t.Context(), access.Who{})
 		time.Sleep(firstMessageWithin)
 		if ctx.Err() != nil {
 			t.Error("it was canceled early")
@@ -70,7 +71,7 @@ func (s received) RecvMsg(any) error {
 func aCallWhoseRequestHasArrivedMayTakeItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
-		unary, streaming := p.Enter(t.Context(), "ann"), p.Enter(t.Context(), "ann")
+		unary, streaming := p.Enter(t.Context(), who("ann")), p.Enter(t.Context(), who("ann"))
 		if _, err := p.Unary(unary, nil, nil, func(context.Context, any) (any, error) { return nil, nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func aStreamMayTakeItsTimeBeforeItsRequestIsReceived(t *testing.T) {
 		t.Run(tc.after.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := NewPending()
-				ctx := p.Enter(t.Context(), "ann")
+				ctx := p.Enter(t.Context(), who("ann"))
 				err := p.Stream(nil, received{ctx: ctx, after: tc.after}, nil, func(_ any, stream grpc.ServerStream) error {
 					time.Sleep(2 * firstMessageWithin) // The API server reviews the token.
 					return stream.RecvMsg(nil)
@@ -115,9 +116,9 @@ func aStreamMayTakeItsTimeBeforeItsRequestIsReceived(t *testing.T) {
 func aCallerWithTooManyCallsLosesItsOldestOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
-		first, second := p.Enter(t.Context(), "ann"), p.Enter(t.Context(), "ann")
+		first, second := p.Enter(t.Context(), who("ann")), p.Enter(t.Context(), who("ann"))
 		for range mostPendingPerCaller - 1 {
-			p.Enter(t.Context(), "ann")
+			p.Enter(t.Context(), who("ann"))
 		}
 		servertest.CheckError(t, context.Cause(first), codes.ResourceExhausted, "TOO_MANY_PENDING", "try again in 1s")
 		if second.Err() != nil {
@@ -129,10 +130,10 @@ func aCallerWithTooManyCallsLosesItsOldestOne(t *testing.T) {
 func nobodyKeepsAnotherCallerOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
-		quiet := p.Enter(t.Context(), "quiet")
+		quiet := p.Enter(t.Context(), who("quiet"))
 		for i := range 20 {
 			for range mostPendingPerCaller {
-				p.Enter(t.Context(), fmt.Sprint("caller ", i))
+				p.Enter(t.Context(), who(fmt.Sprint("caller ", i)))
 			}
 		}
 		if n := p.pending(); n > mostPending {
@@ -150,9 +151,9 @@ func strangersAtOneAddressDoNotKeepOutAnotherOne(t *testing.T) {
 			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, ip)}})
 		}
 		p := NewPending()
-		quiet := p.Enter(at(1), "")
+		quiet := p.Enter(at(1), access.Who{})
 		for range 2 * mostPending {
-			p.Enter(at(2), "")
+			p.Enter(at(2), access.Who{})
 		}
 		if n := p.pending(); n != mostPendingStrangers {
 			t.Errorf("%d calls are pending", n)
@@ -167,8 +168,8 @@ func callsThatEndedAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
 		ctx, end := context.WithCancel(t.Context())
-		p.Enter(ctx, "")
-		p.Enter(ctx, "ann")
+		p.Enter(ctx, access.Who{})
+		p.Enter(ctx, who("ann"))
 		end()
 		time.Sleep(sweepEvery)
 		synctest.Wait()

@@ -34,7 +34,8 @@ func (r *Receiving) Enter(ctx context.Context) (_ context.Context, leave func())
 	ctx, cancel := context.WithCancelCause(ctx)
 	request := &member[context.CancelCauseFunc]{value: cancel}
 	r.mu.Lock()
-	displaced := r.requests.add(request, access.FromContext(ctx).Key())
+	caller := access.FromContext(ctx)
+	displaced := r.requests.add(request, caller.Who())
 	r.mu.Unlock()
 	if displaced != nil {
 		displaced.value(errDisplaced)

@@ -29,7 +29,7 @@ func TestReceiving(t *testing.T) {
 		}
 	}
 	leave()
-	if n := r.requests.size; n != mostReceivedPerCaller {
+	if n := r.requests.all.size; n != mostReceivedPerCaller {
 		t.Errorf("%d requests are counted", n)
 	}
 }

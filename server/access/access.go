@@ -64,6 +64,8 @@ type Access struct {
 	proven *cache.LRUExpireCache
 	// newcomers limits the reviews of other tokens.
 	newcomers *newcomers
+	// accounts limits the reviews of other tokens of one account.
+	accounts *newcomers
 	// opaque limits the reviews of tokens that may be made up.
 	opaque *newcomers
 	// rights caches what is allowed, by attributes.
@@ -92,6 +94,7 @@ func New(config Config) *Access {
 		identities: cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		proven:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst),
+		accounts:   newNewcomers(config.Clock, accountPerSecond, accountBurst),
 		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		sights:     newSights(config.Clock, config.Sights),

@@ -44,6 +44,12 @@ func (s *signer) token(t testing.TB, issuer, audience string, expiry time.Time) 
 	return s.sign(t, claims)
 }
 
+// tokenOf returns a good token of a user.
+func (s *signer) tokenOf(t testing.TB, user string, expiry time.Time) string {
+	t.Helper()
+	return s.sign(t, josejwt.Claims{Issuer: issuerName, Audience: josejwt.Audience{"ours"}, Expiry: josejwt.NewNumericDate(expiry), Subject: user})
+}
+
 // sign returns a token with these claims.
 func (s *signer) sign(t testing.TB, claims any) string {
 	t.Helper()
@@ -84,6 +90,7 @@ func TestIssuer(t *testing.T) {
 	t.Run("checks tokens by the published keys", checksTokensByThePublishedKeys)
 	t.Run("made-up tokens are not reviewed", madeUpTokensAreNotReviewed)
 	t.Run("a flood of made-up tokens does not delay signed ones", aFloodOfMadeUpTokensDoesNotDelaySignedOnes)
+	t.Run("many tokens of one account do not delay others", manyTokensOfOneAccountDoNotDelayOthers)
 	t.Run("without keys, every token is reviewed", withoutKeysEveryTokenIsReviewed)
 }
 
@@ -102,6 +109,7 @@ func checksTokensByThePublishedKeys(t *testing.T) {
 		{"a good one", ours.token(t, issuerName, "ours", hour), true, ""},
 		{"a forged one", forger.token(t, issuerName, "ours", hour), false, "its signature is wrong"},
 		{"a changed one", ours.token(t, issuerName, "ours", hour) + "A", false, "its signature is wrong"},
+		{"another spelling of a good one", respelled(ours.token(t, issuerName, "ours", hour)), false, "it is not encoded as the cluster encodes tokens"},
 		{"an expired one", ours.token(t, issuerName, "ours", now.Add(-2*time.Minute)), false, "it expired at 2027-01-15T07:58:00Z"},
 		{"a token that only a clock that is ahead would treat as expired", ours.token(t, issuerName, "ours", now.Add(-50*time.Second)), true, ""},
 		{"one for another audience", ours.token(t, issuerName, "theirs", hour), false, "it is for another audience"},
@@ -122,6 +130,13 @@ func checksTokensByThePublishedKeys(t *testing.T) {
 	if len(i.stale) != 1 {
 		t.Error("the keys are not read again although one is unknown")
 	}
+}
+
+// respelled returns a token with the same bytes and another text.
+func respelled(token string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := len(token) - 1
+	return token[:last] + string(alphabet[strings.IndexByte(alphabet, token[last])^1])
 }
 
 func madeUpTokensAreNotReviewed(t *testing.T) {
@@ -155,9 +170,31 @@ func aFloodOfMadeUpTokensDoesNotDelaySignedOnes(t *testing.T) {
 		t.Fatal("a flood is not limited")
 	}
 	for n := range 100 {
-		if _, err := a.authenticate(withToken(t.Context(), ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour+time.Duration(n)*time.Second)))); err != nil {
+		if _, err := a.authenticate(withToken(t.Context(), ours.tokenOf(t, fmt.Sprint("caller ", n), clock.Now().Add(time.Hour)))); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// All of them come through one proxy.
+func manyTokensOfOneAccountDoNotDelayOthers(t *testing.T) {
+	api := &answers{tokens: good}
+	a, clock := asking(api)
+	ours := newSigner(t, "a")
+	a.config.Issuer = publishing(t, ours)
+	for n := range 1000 {
+		_, err := a.authenticate(withToken(t.Context(), ours.tokenOf(t, "mallory", clock.Now().Add(time.Hour+time.Duration(n)*time.Second))))
+		if n >= accountBurst {
+			checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := api.tokensAsked.Load(); n != accountBurst {
+		t.Errorf("%d tokens were reviewed", n)
+	}
+	if _, err := a.authenticate(withToken(t.Context(), ours.tokenOf(t, "ann", clock.Now().Add(time.Hour)))); err != nil {
+		t.Error(err)
 	}
 }
 

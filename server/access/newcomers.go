@@ -27,6 +27,10 @@ const (
 	// signed.
 	opaquePerSecond = 5
 	opaqueBurst     = 50
+	// accountPerSecond and accountBurst are the same for tokens that the cluster has signed for
+	// one account: whoever may create tokens of it can create any number of them.
+	accountPerSecond = 5
+	accountBurst     = 30
 	// newPause is how long a caller should wait before it tries a token again.
 	newPause = time.Second
 	// places is the maximum number of places that are remembered.
@@ -38,7 +42,7 @@ type newcomers struct {
 	clock     clock.PassiveClock
 	perSecond rate.Limit
 	burst     int
-	// limiters has the limiters by netip.Prefix.
+	// limiters has the limiters by origin.
 	limiters *lru.Cache
 }
 
@@ -46,10 +50,15 @@ func newNewcomers(clock clock.PassiveClock, perSecond rate.Limit, burst int) *ne
 	return &newcomers{clock, perSecond, burst, lru.New(places)}
 }
 
-// admit counts a review of a token of the call of ctx, or returns why it must not be made
-// now.
-func (n *newcomers) admit(ctx context.Context) error {
-	from := place(ctx)
+// origin is what reviews of unknown tokens are counted by.
+type origin struct {
+	place netip.Prefix
+	// account is the key of the caller; empty if it does not matter.
+	account string
+}
+
+// admit counts a review of a token, or returns why it must not be made now.
+func (n *newcomers) admit(from origin) error {
 	limiter, ok := n.limiters.Get(from)
 	if !ok {
 		// Concurrent first calls may each create a limiter: the last one counts.

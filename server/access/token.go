@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -41,11 +42,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 			if err != nil {
 				return nil, a.badToken(err.Error())
 			}
-			budget := a.opaque
-			if signed != nil {
-				budget = a.newcomers
-			}
-			if err := budget.admit(ctx); err != nil {
+			if err := a.admit(place(ctx), signed); err != nil {
 				return nil, err
 			}
 			reviews = a.config.Tokens
@@ -68,6 +65,19 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		return nil, err
 	}
 	return v.(verdict).id, v.(verdict).err
+}
+
+// admit counts a review of an unknown token from a place, or returns why it must not be made
+// now. signed is the caller that the cluster has signed the token for, nil if it has not.
+func (a *Access) admit(from netip.Prefix, signed *Caller) error {
+	if signed == nil {
+		return a.opaque.admit(origin{place: from})
+	}
+	// First by account, so that one account does not use up what others at its place need.
+	if err := a.accounts.admit(origin{from, signed.Key()}); err != nil {
+		return err
+	}
+	return a.newcomers.admit(origin{place: from})
 }
 
 // reviewToken asks the API server about a token. It returns an error if the API server does

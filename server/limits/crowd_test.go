@@ -24,7 +24,9 @@ func TestCrowd(t *testing.T) {
 		{"one credential does not keep out another one of its account",
 			access.Who{Origin: "ci", Account: "ci", Credential: "JTI=1"}, func(int) access.Who { return access.Who{Origin: "ci", Account: "ci", Credential: "JTI=2"} }},
 		{"many credentials of one account do not keep out another account",
-			who("ann"), func(n int) access.Who { return access.Who{Origin: "ci", Account: "ci", Credential: fmt.Sprint("JTI=", n)} }},
+			who("ann"), func(n int) access.Who {
+				return access.Who{Origin: "ci", Account: "ci", Credential: fmt.Sprint("JTI=", n)}
+			}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCrowd[int](20, 10)

@@ -50,9 +50,8 @@ type Watch[T, M any] struct {
 	Bookmark func(token string) *M
 	Send     func(*M) error
 
-	call Call
-	// askAt is when to check again whether the caller may watch.
-	askAt time.Time
+	call    Call
+	allowed allowed
 }
 
 var eventTypes = [...]workloadresizerv1.WatchEventType{

@@ -23,7 +23,7 @@ func (s *Server) register() {
 	}
 	s.ratios = ratioservice.New(telling)
 	s.ratios.Register(to)
-	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving()}).Register(to)
+	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving(plans.MostManifests, plans.MostManifestsPerAccount)}).Register(to)
 	if config.standalone() {
 		// Registered so that calls are refused with the reason STANDALONE.
 		workloadresizerv1.RegisterPauseServiceServer(to, workloadresizerv1.UnimplementedPauseServiceServer{})
@@ -48,6 +48,7 @@ func (s *Server) registerOfCluster(to registrar) {
 	held.Register(to)
 	benchmarks.New(benchmarks.Config{
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
+		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
 	}).Register(to)
 	resizes.New(resizes.Config{
 		Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches, Restorer: held,

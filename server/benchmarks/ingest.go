@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -22,7 +23,11 @@ const (
 	// mostSamples is the maximum number of samples in a stream, and maxSampleErrors the
 	// maximum number of errors that are returned.
 	mostSamples     = 200_000
-	maxSampleErrors = 1000
+	maxSampleErrors = 100
+	// MostStreams is how many streams of samples may arrive at a time, and
+	// MostStreamsPerAccount how many of one account, or of a node agent. Each keeps its errors.
+	MostStreams           = 1024
+	MostStreamsPerAccount = 4
 	// ingestTime is the maximum duration of a stream of samples.
 	ingestTime = 10 * time.Minute
 )
@@ -35,10 +40,12 @@ func (s *Service) IngestSamples(stream grpc.ClientStreamingServer[workloadresize
 	}
 	ctx, cancel := context.WithTimeout(stream.Context(), ingestTime)
 	defer cancel()
+	ctx, received := s.config.Receiving.Enter(ctx)
 	in := &ingest{service: s, caller: access.FromContext(ctx)}
 	// The response is the only message that is sent, so SendWithin limits only the total
 	// time.
-	return (&streams.Call{SendWithin: ingestTime}).Run(ctx, func(ctx context.Context) error {
+	return limits.Cause(ctx, (&streams.Call{SendWithin: ingestTime}).Run(ctx, func(ctx context.Context) error {
+		defer received()
 		for {
 			request, err := stream.Recv()
 			if errors.Is(err, io.EOF) {
@@ -51,7 +58,7 @@ func (s *Service) IngestSamples(stream grpc.ClientStreamingServer[workloadresize
 				return err
 			}
 		}
-	})
+	}))
 }
 
 // ingest is one stream of samples. It holds only the samples of the current message.

@@ -184,7 +184,7 @@ func limitsTheErrorsOfBadSamples(t *testing.T) {
 	if len(first.GetId()) > maxIDBytes || len(first.GetMessage()) > maxFaultBytes || !strings.HasSuffix(first.GetId(), "é…") {
 		t.Errorf("the first error has %d and %d bytes", len(first.GetId()), len(first.GetMessage()))
 	}
-	if len(response.GetErrors()) != 1000 || response.GetRejected() != 1501 || response.GetErrors()[999].GetIndex() != 999 {
+	if len(response.GetErrors()) != 100 || response.GetRejected() != 1501 || response.GetErrors()[99].GetIndex() != 99 {
 		t.Errorf("%d errors of %d", len(response.GetErrors()), response.GetRejected())
 	}
 }

@@ -61,6 +61,8 @@ type Config struct {
 	Reconciler *reconciler.Reconciler
 	// Slots are shared with previews: looking at a suggestion changes nothing.
 	Slots *limits.Slots
+	// Receiving limits how many streams of samples arrive at a time.
+	Receiving *limits.Receiving
 }
 
 // Service returns measurements and suggestions.

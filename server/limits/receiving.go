@@ -7,34 +7,31 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-const (
-	// mostReceived is how many requests of several messages may arrive at a time, and
-	// mostReceivedPerCaller how many of one caller.
-	mostReceived          = 64
-	mostReceivedPerCaller = mostReceived / 4
-)
-
 // Receiving bounds the requests of several messages that are arriving, which are in memory
 // until they are complete. A new one is always let in: if there are too many, the caller with
-// the most loses its oldest one.
+// the most loses its oldest one. A nil Receiving has no limit.
 type Receiving struct {
 	mu       sync.Mutex
 	requests *crowd[context.CancelCauseFunc]
 }
 
-// NewReceiving returns a Receiving without requests.
-func NewReceiving() *Receiving {
-	return &Receiving{requests: newCrowd[context.CancelCauseFunc](mostReceived, mostReceivedPerCaller)}
+// NewReceiving returns a Receiving without requests, for this many at a time and this many of
+// one account.
+func NewReceiving(most, perAccount int) *Receiving {
+	return &Receiving{requests: newCrowd[context.CancelCauseFunc](most, perAccount)}
 }
 
 // Enter counts a request of the caller of ctx until leave is called. The context that it
 // returns is canceled if the request gives way to others; Cause returns the error then. Call
 // it only after the caller has been authorized.
 func (r *Receiving) Enter(ctx context.Context) (_ context.Context, leave func()) {
+	if r == nil {
+		return ctx, func() {}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	request := &member[context.CancelCauseFunc]{value: cancel}
-	r.mu.Lock()
 	caller := access.FromContext(ctx)
+	r.mu.Lock()
 	displaced := r.requests.add(request, caller.Who())
 	r.mu.Unlock()
 	if displaced != nil {

@@ -13,11 +13,12 @@ import (
 
 // A caller with too many requests loses its oldest one, and others none.
 func TestReceiving(t *testing.T) {
-	r := NewReceiving()
+	const perAccount = 4
+	r := NewReceiving(100, perAccount)
 	as := func(name string) context.Context { return access.NewContext(t.Context(), access.Caller{Name: name}) }
 	other, leave := r.Enter(as("other"))
 	var all []context.Context
-	for range mostReceivedPerCaller + 1 {
+	for range perAccount + 1 {
 		ctx, _ := r.Enter(as("ann"))
 		all = append(all, ctx)
 	}
@@ -29,7 +30,7 @@ func TestReceiving(t *testing.T) {
 		}
 	}
 	leave()
-	if n := r.requests.all.size; n != mostReceivedPerCaller {
+	if n := r.requests.all.size; n != perAccount {
 		t.Errorf("%d requests are counted", n)
 	}
 }

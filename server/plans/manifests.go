@@ -30,6 +30,10 @@ const mostManifestContainers = 20_000
 const (
 	// mostManifestBytes is the maximum size of a manifest.
 	mostManifestBytes = 1 << 20
+	// MostManifests is how many manifests may arrive at a time, and MostManifestsPerAccount
+	// how many of one account.
+	MostManifests           = 64
+	MostManifestsPerAccount = 16
 	// manifestTime is how long a call may take, with the time to send the manifest.
 	manifestTime = 30 * time.Second
 )

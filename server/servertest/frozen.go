@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,14 +22,16 @@ import (
 func Frozen(t testing.TB, pods []corev1.Pod, nodes []corev1.Node) *rest.Config {
 	t.Helper()
 	version := metav1.ListMeta{ResourceVersion: "1"}
+	const noConfigMaps = "no ConfigMaps"
 	lists := map[string]any{
 		"/version":      map[string]string{"gitVersion": "v1.36.3"},
 		"/api/v1/pods":  &corev1.PodList{ListMeta: version, Items: pods},
 		"/api/v1/nodes": &corev1.NodeList{ListMeta: version, Items: nodes},
 		"/api/v1/namespaces/" + Namespace + "/configmaps": &corev1.ConfigMapList{ListMeta: version, Items: []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: HoldsName, ResourceVersion: "1"}}}},
-		"/api/v1/limitranges":                             &corev1.LimitRangeList{ListMeta: version},
-		"/api/v1/resourcequotas":                          &corev1.ResourceQuotaList{ListMeta: version},
-		"/apis/autoscaling/v2/horizontalpodautoscalers":   map[string]any{"metadata": version, "items": []any{}},
+		noConfigMaps:             &corev1.ConfigMapList{ListMeta: version},
+		"/api/v1/limitranges":    &corev1.LimitRangeList{ListMeta: version},
+		"/api/v1/resourcequotas": &corev1.ResourceQuotaList{ListMeta: version},
+		"/apis/autoscaling/v2/horizontalpodautoscalers": map[string]any{"metadata": version, "items": []any{}},
 	}
 	bodies := map[string][]byte{}
 	for path, list := range lists {
@@ -39,7 +42,11 @@ func Frozen(t testing.TB, pods []corev1.Pod, nodes []corev1.Node) *rest.Config {
 		bodies[path] = body
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, ok := bodies[r.URL.Path]
+		path := r.URL.Path
+		if selector := r.URL.Query().Get("fieldSelector"); strings.HasSuffix(path, "/configmaps") && selector != "metadata.name="+HoldsName {
+			path = noConfigMaps
+		}
+		body, ok := bodies[path]
 		switch {
 		case !ok:
 			http.NotFound(w, r)

@@ -397,7 +397,7 @@ type IngestSamplesResponse struct {
 	Rejected int64 `protobuf:"varint,3,opt,name=rejected,proto3" json:"rejected,omitempty"`
 	// The number of samples that are too old to be kept.
 	Old int64 `protobuf:"varint,4,opt,name=old,proto3" json:"old,omitempty"`
-	// The errors of the first 1000 rejected samples.
+	// The errors of the first 100 rejected samples.
 	Errors        []*SampleError `protobuf:"bytes,5,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

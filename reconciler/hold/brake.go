@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -19,6 +20,8 @@ import (
 // silent or fail for minutes while writes succeed.
 type brake struct {
 	source follow.ConfigMap
+	// looker is the client of look.
+	looker kubernetes.Interface
 	clock  clock.PassiveClock
 	// changed is called after every change to the state.
 	changed func()

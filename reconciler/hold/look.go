@@ -44,7 +44,7 @@ func (b *brake) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	// Without a resource version, the API server answers with the latest state.
-	cm, err := b.source.Client.CoreV1().ConfigMaps(b.source.Namespace).Get(ctx, b.source.Name, metav1.GetOptions{})
+	cm, err := b.looker.CoreV1().ConfigMaps(b.source.Namespace).Get(ctx, b.source.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		err = follow.ErrMissing
 	}

@@ -24,6 +24,7 @@ type Store struct {
 	readOnly   bool
 	onReject   func(*corev1.ConfigMap, error)
 	freezeName string
+	looker     kubernetes.Interface
 	document   *document.Document[[]keyed]
 	brake      *brake
 
@@ -54,12 +55,16 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 // in the namespace of the holds.
 func FreezeIn(name string) Option { return func(s *Store) { s.freezeName = name } }
 
+// LookWith sets the client that reads the freeze before writes, which must not wait for a rate
+// limit. By default, that is the client of the store.
+func LookWith(client kubernetes.Interface) Option { return func(s *Store) { s.looker = client } }
+
 // New returns a store of the holds in a ConfigMap, which are unknown until Run. The client
 // must be allowed to list, watch, get and patch the ConfigMap, and to list, watch, get,
 // create, patch and delete the ConfigMap that freezes the cluster. It must not limit the
 // duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
-	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: FreezeName}
+	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: FreezeName, looker: client}
 	for _, set := range opts {
 		set(s)
 	}
@@ -74,6 +79,7 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 		OnReject: s.onReject,
 	})
 	s.brake = newBrake(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
+	s.brake.looker = s.looker
 	return s
 }
 

@@ -190,7 +190,8 @@ func TestRatioWrites(t *testing.T) {
 		if got := s.must(t, request).GetRatio(); !strings.HasPrefix(got.GetImplausible(), "n4 would be 125 times") || s.get("n4").GetImplausible() != got.GetImplausible() {
 			t.Errorf("response %v, in effect: %v", got, s.get("n4"))
 		}
-		s.must(t, cpu("n4", 126)) // It is not used already.
+		_, err = s.UpdateRatio(s.ctx, cpu("n4", 126)) // It is another one, even if it was not used before.
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "126 times")
 		if got := s.must(t, cpu("n4", 1.25)).GetRatio(); got.GetImplausible() != "" {
 			t.Errorf("after the correction: %v", got)
 		}

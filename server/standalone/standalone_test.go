@@ -155,12 +155,12 @@ func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 		want    string
 	}{
 		{"no manifest", &workloadresizerv1.PreviewManifestRequest{}, "manifest must be set"},
-		{"an invalid manifest", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): want a Kubernetes object"},
+		{"an invalid manifest", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): must be a Kubernetes object"},
 		{"no object that creates pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "ignored: Service web"},
 		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
-		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20002 containers"},
+		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "more than 40000 objects and lists"},
 		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "containers: has more than 10000 elements"},
-		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "a response of more than 3 MiB"},
+		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "more than 40000 objects and lists"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := resizer.PreviewManifest(t.Context(), client, tc.request)

@@ -29,7 +29,7 @@ func checkMetadata(ctx context.Context) error {
 }
 
 // Glance judges a call by its headers, before its request has arrived and without asking the
-// API server: it must not block. It returns who calls, if that is known: by a
+// API server: it must not block. It returns the caller, if that is known: by a
 // certificate, by a token that was recently good or that the cluster has signed, or because it
 // is a program on this machine. It returns an error if no caller could be let in like this.
 func (a *Access) Glance(ctx context.Context, method string) (who Who, err error) {

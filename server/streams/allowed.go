@@ -15,7 +15,7 @@ import (
 // watch wakes up every bookmarkEvery, so every watch is checked within a minute.
 const askEvery = time.Minute - bookmarkEvery
 
-// unansweredFor is how long a watch continues while the API server does not say whether its
+// unansweredFor is how long a watch continues while the API server does not report whether its
 // caller still has the right: an overload must not end all watches, whose callers would then
 // ask for more.
 const unansweredFor = 5 * time.Minute

@@ -396,7 +396,7 @@ func missing(t *testing.T, s *stored) {
 	store := s.opened(t)
 	has(t, store, 0)
 	says := func(err error) bool {
-		return err != nil && strings.Contains(err.Error(), s.name("n4")) && strings.Contains(err.Error(), "apply your manifests")
+		return err != nil && strings.Contains(err.Error(), s.name("n4")) && strings.Contains(err.Error(), "your manifests")
 	}
 	if err := store.Missing(); !says(err) {
 		t.Errorf("missing: %v", err)

@@ -8,16 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/flowcontrol"
 
-	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
-	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
 
 // turnstile is a limiter that lets one request pass per token.
@@ -42,21 +38,7 @@ func (l turnstile) Wait(ctx context.Context) error {
 
 func TestFreeze(t *testing.T) {
 	t.Parallel()
-	config := localcluster.ForTest(t, "").Config()
-	config.QPS = -1
-	client := kubernetes.NewForConfigOrDie(config)
-	s := &replicas{
-		apiServer: &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}, config: config,
-		source: ratiotest.NewMemory("memory", performance(1.25)), sizes: followSizes(t, client),
-	}
-	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "holds"}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	statuswriter.Start(t, config, statuswriter.Options{})
-	n := s.node(t, "replicas")
-	for i := range replicaPods {
-		s.create(t, n, fmt.Sprintf("pod-%d", i))
-	}
+	s := newReplicas(t)
 	a := s.start(t, "a")
 	a.awaitLead(t)
 	s.awaitSizes(t, "80m")

@@ -26,8 +26,9 @@ const (
 	leaseDuration  = 3 * time.Second
 )
 
-func TestReplicas(t *testing.T) {
-	t.Parallel()
+// newReplicas returns a cluster with replicaPods pods on one node, and no replicas yet.
+func newReplicas(t *testing.T) *replicas {
+	t.Helper()
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
@@ -43,6 +44,12 @@ func TestReplicas(t *testing.T) {
 	for i := range replicaPods {
 		s.create(t, n, fmt.Sprintf("pod-%d", i))
 	}
+	return s
+}
+
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	s := newReplicas(t)
 	s.create(t, s.strangeNode(t), strange)
 
 	a := s.start(t, "a")

@@ -18,7 +18,7 @@ const (
 	httpTimeout = 10 * time.Second
 	// maxScrapes is how many answers with metrics are made or sent at a time. Each takes half
 	// a MiB while it is read.
-	maxScrapes = 8
+	maxScrapes = 64
 )
 
 // newHTTP returns a server of probes and metrics.

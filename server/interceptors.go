@@ -18,10 +18,10 @@ import (
 )
 
 // The order is the same for unary calls and streams. First come the refusals of tap and the
-// arrival of the request, which ends the time limit for it. Metrics come next, so that denied calls count, and recovery
-// inside them, so that a panic is counted and logged as the error that it becomes. Cheap checks
-// come before expensive ones: the rate of calls, rights, other limits, then the rules of the
-// API.
+// arrival of the request, which ends the time limit for it. Metrics come next, so that denied
+// calls count, and recovery inside them, so that a panic is counted and logged as the error that
+// it becomes. Cheap checks come before expensive ones: the rate of calls, rights, other limits,
+// then the rules of the API.
 
 // guards checks calls before they reach a service, in this order.
 type guards struct {

@@ -42,7 +42,11 @@ func (a *Access) Glance(ctx context.Context, method string) (who Who, err error)
 	}
 	info, encrypted := from.AuthInfo.(credentials.TLSInfo)
 	if encrypted && len(info.State.VerifiedChains) > 0 {
-		caller := Caller{Name: info.State.VerifiedChains[0][0].Subject.CommonName}
+		leaf := info.State.VerifiedChains[0][0]
+		if id, ok := a.identities.Get(leaf); ok {
+			return id.(*identity).Who(), nil
+		}
+		caller := ownerOf(leaf)
 		return caller.Who(), nil
 	}
 	token, err := tokenOf(ctx)

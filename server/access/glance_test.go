@@ -1,14 +1,18 @@
 package access
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"strings"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 
 	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -73,6 +77,21 @@ func TestGlance(t *testing.T) {
 				t.Errorf("got %v, %v", known, err)
 			}
 			clock.SetTime(clock.Now().Add(remembered + time.Second)) // It is proven still.
+		}
+	})
+	t.Run("knows certificates as the authentication does", func(t *testing.T) {
+		leaf := &x509.Certificate{Raw: []byte("carol"), Subject: pkix.Name{CommonName: "carol"}, NotAfter: clock.Now().Add(time.Hour)}
+		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: loopback, AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}}})
+		first, err := a.Glance(ctx, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := a.authenticate(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := a.Glance(ctx, method); err != nil || first != again || first != id.Who() || first.Credential == "" {
+			t.Errorf("at first %v, then %v, %v; authenticated as %v", first, again, err, id.Who())
 		}
 	})
 	t.Run("knows programs of this machine where no one else can call", func(t *testing.T) {

@@ -110,10 +110,6 @@ func (i *Issuer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// check returns the caller that the cluster signed the token for, as far as limits need it. It
-// returns an error if the token is useless here, whatever the API server says about it. If it
-// returns neither, the token may be from another issuer, or signed with a key that is not
-// published yet.
 // canonical reports whether a token has no bits that mean nothing. Tokens are remembered by
 // their text, so other spellings of one token would all have to be reviewed.
 func canonical(token string) bool {
@@ -147,6 +143,10 @@ func (c *claims) caller() *Caller {
 	return caller
 }
 
+// check returns the caller that the cluster signed the token for, as far as limits need it. It
+// returns an error if the token is useless here, whatever the API server says about it. If it
+// returns neither, the token may be from another issuer, or signed with a key that is not
+// published yet.
 func (i *Issuer) check(token string, audiences []string, now time.Time) (signed *Caller, err error) {
 	if i == nil {
 		return nil, nil

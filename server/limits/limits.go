@@ -9,8 +9,8 @@ type Limits struct {
 	// a node are limited per node, because all node agents have the same account.
 	CallsPerSecond float64
 	CallBurst      int
-	// Previews is how many streams of plans and manifests may be processed at the same time for all
-	// callers, and for one caller half as many. The same limit applies separately to ratio
+	// Previews is how many streams of plans and manifests may be processed at the same time for
+	// all callers, and for one caller half as many. The same limit applies separately to ratio
 	// changes that are only validated.
 	Previews int
 	// WatchesPerCaller is the maximum number of watches of one caller.

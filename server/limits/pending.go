@@ -160,8 +160,9 @@ func (p *Pending) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 	return handler(ctx, request)
 }
 
-// Stream notes when the first request of a stream arrives. It must be the first interceptor:
-// the others run before the request is received, and their time is not the caller's fault.
+// Stream notes when the first request of a stream arrives. It must come right after the
+// refusals of tap: the other interceptors run before the request is received, and their time is
+// not the caller's fault.
 func (p *Pending) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	awaited(stream.Context(), false)
 	err := handler(service, &pendingStream{ServerStream: stream})

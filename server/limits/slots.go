@@ -13,8 +13,8 @@ import (
 // previewPause is how long a caller should wait before it tries a preview again.
 const previewPause = 2 * time.Second
 
-// Slots limits how much is planned for callers at the same time: streams of plans, manifests, or the
-// impact of ratio changes. A nil Slots has no limit.
+// Slots limits how much is planned for callers at the same time: streams of plans, manifests,
+// or the impact of ratio changes. A nil Slots has no limit.
 type Slots struct {
 	// most is the number of slots, and perCaller how many of them one caller may have, so
 	// that no caller can block all others. perCredential is the same for the credentials of

@@ -142,13 +142,21 @@ func returnsThePlansByObject(t *testing.T) {
 
 func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
-	many := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}\n---\n", 10001)
+	objects := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}\n---\n", 10001)
+	pod := func(container string, n int) string {
+		var all strings.Builder
+		for i := range n {
+			fmt.Fprintf(&all, container+", ", fmt.Sprint("c", i))
+		}
+		return "{apiVersion: v1, kind: Pod, spec: {containers: [" + all.String() + "]}}\n---\n"
+	}
+	many := strings.Repeat(pod("{name: %s}", 5001), 2) // Counted for each of two node types.
 	var containers strings.Builder
 	for i := range 10001 {
 		fmt.Fprintf(&containers, "{name: c%d}, ", i)
 	}
 	const c = "{name: %s, resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}"
-	large := strings.Repeat(fmt.Sprintf("{apiVersion: v1, kind: Pod, spec: {containers: ["+c+", "+c+"]}}\n---\n", "a", "b"), 3900)
+	large := strings.Repeat(pod(c, 950), 10)
 	for _, tc := range []struct {
 		name    string
 		request *workloadresizerv1.PreviewManifestRequest
@@ -158,9 +166,10 @@ func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 		{"an invalid manifest", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): must be a Kubernetes object"},
 		{"no object that creates pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "ignored: Service web"},
 		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
-		{"too many pods", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "more than 40000 objects and lists"},
+		{"too many objects and lists", &workloadresizerv1.PreviewManifestRequest{Manifest: objects}, "more than 40000 objects and lists"},
+		{"too many containers for the node types", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20004 containers"},
 		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "containers: has more than 10000 elements"},
-		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "more than 40000 objects and lists"},
+		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "a response of more than 3 MiB"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := resizer.PreviewManifest(t.Context(), client, tc.request)

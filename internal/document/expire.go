@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// expire ends the effect of entries that expire. They stay in the ConfigMap until
-// the next write, so that no replica writes on its own initiative.
+// expire ends the effect of entries that expire. They stay in the ConfigMap until it is
+// written again.
 func (d *Document[T]) expire(ctx context.Context) {
 	for {
 		var due <-chan time.Time

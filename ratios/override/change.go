@@ -26,6 +26,10 @@ type Change struct {
 	// RollbackTo is the change that was rolled back to; nil if this was not a
 	// rollback.
 	RollbackTo *int64
+	// Expiry means that overrides expired, so that nobody made the change.
+	Expiry bool
+	// RequestID is the ID of the request for the change; empty if it had none.
+	RequestID string
 }
 
 // Names reports whether the change affects the node type.
@@ -51,6 +55,26 @@ type Value struct {
 	CPUPerf, MemoryPerf float64
 	// ExpireTime is when the override expires, to the second; zero means never.
 	ExpireTime time.Time
+	// Fallback is the permanent value that takes effect then; nil if there is none.
+	Fallback *Value
+}
+
+// equal reports whether two values are the same; nil equals only nil.
+func (v *Value) equal(other *Value) bool {
+	if v == nil || other == nil {
+		return v == other
+	}
+	return v.CPUPerf == other.CPUPerf && v.MemoryPerf == other.MemoryPerf && v.ExpireTime.Equal(other.ExpireTime) && v.Fallback.equal(other.Fallback)
+}
+
+// override returns the override with the value, written by from.
+func (v *Value) override(from ratios.Provenance) Override {
+	o := Override{Ratio: ratios.Ratio{CPUPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: v.ExpireTime, Provenance: from}}
+	if v.Fallback != nil {
+		fallback := v.Fallback.override(from).Ratio
+		o.Fallback = &fallback
+	}
+	return o
 }
 
 // String describes the value; it returns "none" for nil.
@@ -62,34 +86,40 @@ func (v *Value) String() string {
 	if !v.ExpireTime.IsZero() {
 		text += " until " + v.ExpireTime.Format(time.RFC3339)
 	}
+	if v.Fallback != nil {
+		text += ", then " + v.Fallback.String()
+	}
 	return text
 }
 
-func valueOf(r ratios.Ratio) Value { return Value{r.CPUPerf, r.MemoryPerf, r.ExpireTime} }
+func valueOf(o Override) *Value {
+	v := &Value{CPUPerf: o.CPUPerf, MemoryPerf: o.MemoryPerf, ExpireTime: o.ExpireTime}
+	if o.Fallback != nil {
+		v.Fallback = valueOf(Override{Ratio: *o.Fallback})
+	}
+	return v
+}
 
 // deltas returns the differences between two sets of overrides, by node type.
-func deltas(from, to map[string]ratios.Ratio) []Delta {
+func deltas(from, to map[string]Override) []Delta {
 	names := maps.Clone(to)
 	if names == nil {
-		names = map[string]ratios.Ratio{}
+		names = map[string]Override{}
 	}
 	maps.Copy(names, from)
 	var all []Delta
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		before, after := pick(from, name), pick(to, name)
-		if (before == nil) == (after == nil) && (before == nil || *before == *after) {
-			continue
+		if !before.equal(after) {
+			all = append(all, Delta{name, before, after})
 		}
-		all = append(all, Delta{name, before, after})
 	}
 	return all
 }
 
-func pick(overrides map[string]ratios.Ratio, nodeType string) *Value {
-	r, ok := overrides[nodeType]
-	if !ok {
-		return nil
+func pick(overrides map[string]Override, nodeType string) *Value {
+	if o, ok := overrides[nodeType]; ok {
+		return valueOf(o)
 	}
-	v := valueOf(r)
-	return &v
+	return nil
 }

@@ -13,7 +13,7 @@ const expired = "expired"
 // content is the content of the ConfigMap. It is immutable.
 type content struct {
 	// overrides by node type, including expired ones.
-	overrides map[string]ratios.Ratio
+	overrides map[string]Override
 	// changes are the newest changes, oldest first.
 	changes []Change
 }
@@ -28,7 +28,7 @@ func (c content) newest() int64 {
 
 // with returns the content with its overrides replaced, and the recorded change. If no override
 // changes, it returns the same content and nil. The given change has no number or deltas yet.
-func (c content) with(overrides map[string]ratios.Ratio, change Change) (content, *Change) {
+func (c content) with(overrides map[string]Override, change Change) (content, *Change) {
 	change.Deltas = deltas(c.overrides, overrides)
 	if len(change.Deltas) == 0 {
 		return c, nil
@@ -38,24 +38,30 @@ func (c content) with(overrides map[string]ratios.Ratio, change Change) (content
 	return content{overrides, append(c.changes[:len(c.changes):len(c.changes)], change)}, &change
 }
 
-// at returns the content as of now: a separate change removes expired overrides.
+// at returns the content as of now. For each time at which overrides have expired since, it
+// has a separate change.
 func (c content) at(now time.Time) content {
-	next, _ := c.with(live(c.overrides, now), Change{Time: now, Reason: expired})
-	return next
+	for {
+		next := nextExpiry(c.overrides)
+		if !hasExpired(next, now) {
+			return c
+		}
+		c, _ = c.with(live(c.overrides, next), Change{Time: next, Expiry: true, Reason: expired})
+	}
 }
 
-// live returns the overrides that have not expired.
-func live(overrides map[string]ratios.Ratio, now time.Time) map[string]ratios.Ratio {
-	left := map[string]ratios.Ratio{}
-	for nodeType, r := range overrides {
-		if !hasExpired(r.ExpireTime, now) {
-			left[nodeType] = r
+// made returns the change that an earlier request with this ID made; nil if there is none.
+func (c content) made(requestID string) *Change {
+	if requestID == "" {
+		return nil
+	}
+	for i := range c.changes {
+		if c.changes[i].RequestID == requestID {
+			return &c.changes[i]
 		}
 	}
-	return left
+	return nil
 }
-
-func hasExpired(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
 // before returns, for all overrides that have changed since the given change, their
 // values right after it. A value is nil if there was no override. The error is a
@@ -75,20 +81,22 @@ func (c content) before(to int64) (map[string]*Value, error) {
 }
 
 // rolledBack returns the overrides with all changes after one undone. Overrides that would have
-// expired by now are not restored.
-func (c content) rolledBack(to int64, from ratios.Provenance) (map[string]ratios.Ratio, error) {
+// expired by now are not restored, but what they would have fallen back to is.
+func (c content) rolledBack(to int64, from ratios.Provenance) (map[string]Override, error) {
 	was, err := c.before(to)
 	if err != nil {
 		return nil, err
 	}
 	next := maps.Clone(c.overrides)
 	for nodeType, v := range was {
-		present := pick(c.overrides, nodeType)
+		if v != nil && hasExpired(v.ExpireTime, from.UpdateTime) {
+			v = v.Fallback
+		}
 		switch {
-		case v == nil || hasExpired(v.ExpireTime, from.UpdateTime):
+		case v == nil:
 			delete(next, nodeType)
-		case present == nil || *present != *v:
-			next[nodeType] = ratios.Ratio{CPUPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: v.ExpireTime, Provenance: from}
+		case !v.equal(pick(c.overrides, nodeType)):
+			next[nodeType] = v.override(from)
 		}
 	}
 	return next, nil

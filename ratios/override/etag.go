@@ -4,28 +4,34 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Etag returns 16 hexadecimal digits that identify the state of a node type's override; r is
+// Etag returns 16 hexadecimal digits that identify the state of a node type's override; o is
 // nil if there is none.
-func Etag(nodeType string, r *ratios.Ratio) string {
-	state := fmt.Sprintf("%q", nodeType)
-	if r != nil {
-		p := r.Provenance
-		state = fmt.Sprintf("%q %v %v %d %d %q %q", nodeType, r.CPUPerf, r.MemoryPerf, r.ExpireTime.Unix(), p.UpdateTime.Unix(), p.Author, p.Reason)
-	}
-	sum := sha256.Sum256([]byte(state))
-	return hex.EncodeToString(sum[:8])
-}
-
-// Of returns the override among the candidates for a node type; nil if there is none.
-func Of(candidates []ratios.Ratio) *ratios.Ratio {
-	for i := range candidates {
-		if candidates[i].Provenance.Source == Source {
-			return &candidates[i]
+func Etag(nodeType string, o *Override) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q", nodeType)
+	if o != nil {
+		write(sum, o.Ratio)
+		if o.Fallback != nil {
+			write(sum, *o.Fallback)
 		}
 	}
-	return nil
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+func write(w io.Writer, r ratios.Ratio) {
+	p := r.Provenance
+	fmt.Fprintf(w, " %v %v %d %d %q %q", r.CPUPerf, r.MemoryPerf, r.ExpireTime.Unix(), p.UpdateTime.Unix(), p.Author, p.Reason)
+}
+
+// etag returns the etag of the override of a node type, or of its absence.
+func (c content) etag(nodeType string) string {
+	if o, ok := c.overrides[nodeType]; ok {
+		return Etag(nodeType, &o)
+	}
+	return Etag(nodeType, nil)
 }

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
-	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
 // Keys of the ConfigMap.
@@ -43,6 +42,8 @@ type entry struct {
 	Reason     string  `json:"reason,omitempty"`
 	UpdateTime string  `json:"updateTime,omitempty"`
 	ExpireTime string  `json:"expireTime,omitempty"`
+	// Fallback is the permanent override that takes effect after ExpireTime.
+	Fallback *entry `json:"fallback,omitempty"`
 }
 
 // history is the text of HistoryKey.
@@ -57,6 +58,8 @@ type changeEntry struct {
 	Credential string       `json:"credentialID,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
 	RollbackTo *int64       `json:"rollbackTo,omitempty"`
+	Expiry     bool         `json:"expiry,omitempty"`
+	RequestID  string       `json:"requestID,omitempty"`
 	Deltas     []deltaEntry `json:"deltas"`
 }
 
@@ -67,9 +70,10 @@ type deltaEntry struct {
 }
 
 type valueEntry struct {
-	CPUPerf    float64 `json:"cpuPerf"`
-	MemoryPerf float64 `json:"memPerf"`
-	ExpireTime string  `json:"expireTime,omitempty"`
+	CPUPerf    float64     `json:"cpuPerf"`
+	MemoryPerf float64     `json:"memPerf"`
+	ExpireTime string      `json:"expireTime,omitempty"`
+	Fallback   *valueEntry `json:"fallback,omitempty"`
 }
 
 // readable formats the content and checks that parse reads it back unchanged, so that the store
@@ -93,8 +97,8 @@ func readable(c content) (map[string]string, error) {
 // as the limits allow, but at least one.
 func format(c content) (data map[string]string, kept []Change, err error) {
 	overrides := list{map[string]entry{}}
-	for nodeType, r := range c.overrides {
-		overrides.Overrides[nodeType] = entryOf(r)
+	for nodeType, o := range c.overrides {
+		overrides.Overrides[nodeType] = entryOf(o)
 	}
 	text, err := yaml.Marshal(overrides)
 	if err != nil {
@@ -128,13 +132,18 @@ func lines(changes []Change) (text string, kept []Change, err error) {
 	return b.String(), changes[len(changes)-len(newest):], nil
 }
 
-func entryOf(r ratios.Ratio) entry {
-	p := r.Provenance
-	return entry{r.CPUPerf, r.MemoryPerf, p.Author, p.CredentialID, p.Reason, document.TimeText(p.UpdateTime), document.TimeText(r.ExpireTime)}
+func entryOf(o Override) entry {
+	p := o.Provenance
+	e := entry{CPUPerf: o.CPUPerf, MemoryPerf: o.MemoryPerf, Author: p.Author, Credential: p.CredentialID, Reason: p.Reason, UpdateTime: document.TimeText(p.UpdateTime), ExpireTime: document.TimeText(o.ExpireTime)}
+	if o.Fallback != nil {
+		fallback := entryOf(Override{Ratio: *o.Fallback})
+		e.Fallback = &fallback
+	}
+	return e
 }
 
 func changeEntryOf(c Change) changeEntry {
-	e := changeEntry{c.Number, document.TimeText(c.Time), c.Author, c.CredentialID, c.Reason, c.RollbackTo, nil}
+	e := changeEntry{Number: c.Number, Time: document.TimeText(c.Time), Author: c.Author, Credential: c.CredentialID, Reason: c.Reason, RollbackTo: c.RollbackTo, Expiry: c.Expiry, RequestID: c.RequestID}
 	for _, d := range c.Deltas {
 		e.Deltas = append(e.Deltas, deltaEntry{d.NodeType, valueEntryOf(d.From), valueEntryOf(d.To)})
 	}
@@ -145,5 +154,5 @@ func valueEntryOf(v *Value) *valueEntry {
 	if v == nil {
 		return nil
 	}
-	return &valueEntry{v.CPUPerf, v.MemoryPerf, document.TimeText(v.ExpireTime)}
+	return &valueEntry{v.CPUPerf, v.MemoryPerf, document.TimeText(v.ExpireTime), valueEntryOf(v.Fallback)}
 }

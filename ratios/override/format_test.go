@@ -6,22 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
 // busy returns a content with these numbers of changes and overrides.
 func busy(changes, overrides int) content {
-	c := content{overrides: map[string]ratios.Ratio{}}
+	c := content{overrides: map[string]Override{}}
 	from := ratios.Provenance{Source: Source, UpdateTime: began, Author: "ann", Reason: "as measured"}
 	for n := range overrides {
-		c.overrides[fmt.Sprintf("type-%d", n)] = ratios.Ratio{CPUPerf: 1 + float64(n)/100, MemoryPerf: 1, Provenance: from, ExpireTime: began.Add(time.Hour)}
+		c.overrides[fmt.Sprintf("type-%d", n)] = Override{Ratio: ratios.Ratio{CPUPerf: 1 + float64(n)/100, MemoryPerf: 1, Provenance: from, ExpireTime: began.Add(time.Hour)}}
 	}
 	for n := range changes {
 		c.changes = append(c.changes, Change{
 			Number: int64(n + 1), Time: began, Author: "ann", Reason: strings.Repeat("x", 200),
-			Deltas: []Delta{{"n4", &Value{1, 1, began}, &Value{CPUPerf: 1.25, MemoryPerf: 1}}},
+			Deltas: []Delta{{"n4", &Value{CPUPerf: 1, MemoryPerf: 1, ExpireTime: began}, &Value{CPUPerf: 1.25, MemoryPerf: 1}}},
 		})
 	}
 	return c
@@ -37,22 +35,24 @@ func TestFormat(t *testing.T) {
 func readsBackWhatItWrites(t *testing.T) {
 	to := int64(0)
 	c := content{
-		overrides: map[string]ratios.Ratio{
+		overrides: permanent(map[string]ratios.Ratio{
 			"n4":            {CPUPerf: 1.3, MemoryPerf: 1e-7, Provenance: ratios.Provenance{Source: Source, UpdateTime: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>"}, ExpireTime: began},
 			"1e3":           {CPUPerf: 1e21, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
 			"e2@Intel-6-79": {CPUPerf: 0.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: Source}},
 			"yes":           {CPUPerf: 0.1, MemoryPerf: 3, Provenance: ratios.Provenance{Source: Source}},
-		},
+		}),
 		changes: []Change{
-			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{1e21, 1e-7, began}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
-			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to},
+			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{CPUPerf: 1e21, MemoryPerf: 1e-7, ExpireTime: began, Fallback: &Value{CPUPerf: 3, MemoryPerf: 4}}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
+			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to, RequestID: "1-2"},
+			{Number: 9, Time: began, Deltas: []Delta{{"n4", nil, nil}}, Expiry: true},
 		},
 	}
+	c.overrides["n4"] = Override{c.overrides["n4"].Ratio, &ratios.Ratio{CPUPerf: 2, MemoryPerf: 1, Provenance: ratios.Provenance{Source: Source, Author: "bob", UpdateTime: began}}}
 	data, err := readable(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(data[Key], preamble) || strings.Count(data[HistoryKey], "\n- ") != 2 {
+	if !strings.HasPrefix(data[Key], preamble) || strings.Count(data[HistoryKey], "\n- ") != 3 {
 		t.Errorf("written as\n%s\n%s", data[Key], data[HistoryKey])
 	}
 }
@@ -107,6 +107,9 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		{"not a node type", map[string]string{Key: "overrides: {-n4: {cpuPerf: 1, memPerf: 1}}"}, "overrides.-n4.nodeType: must be a valid node type"},
 		{"an empty CPU model", map[string]string{Key: "overrides: {n4@: {cpuPerf: 1, memPerf: 1}}"}, `overrides.n4@.nodeType: must be a valid node type: must have a node type before and a CPU model after`},
 		{"not a time", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: soon}}"}, `overrides.n4.expireTime: must be a time such as "2026-11-21T01:02:03Z", not "soon"`},
+		{"a fallback of a permanent override", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, fallback: {cpuPerf: 1, memPerf: 1}}}"}, "overrides.n4.fallback: must not be set without expireTime"},
+		{"a fallback that expires", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: 2026-11-21T01:02:03Z, fallback: {cpuPerf: 1, memPerf: 1, expireTime: 2026-11-21T01:02:03Z}}}"}, "overrides.n4.fallback: must be permanent"},
+		{"a bad fallback", map[string]string{Key: "overrides: {n4: {cpuPerf: 1, memPerf: 1, expireTime: 2026-11-21T01:02:03Z, fallback: {cpuPerf: 1}}}"}, "overrides.n4.fallback.memPerf: must be set"},
 		{"two lines", map[string]string{Key: `overrides: {n4: {cpuPerf: 1, memPerf: 1, reason: "a\nb"}}`}, "overrides.n4.reason: must be one line"},
 		{"two faults", map[string]string{Key: "overrides: {n4: {memPerf: 1}, c3: {cpuPerf: 1}}"}, "overrides.c3.memPerf: must be set to a finite number above 0; overrides.n4.cpuPerf: "},
 		{"a gap in the history", map[string]string{HistoryKey: "changes: [{number: 1, deltas: [{nodeType: n4}]}, {number: 3, deltas: [{nodeType: n4}]}]"}, "changes[1].number: must be 2, not 3"},
@@ -142,17 +145,17 @@ func anEtagIdentifiesOneState(t *testing.T) {
 	} {
 		other := r
 		change(&other)
-		etag := Etag("n4", &other)
+		etag := Etag("n4", &Override{Ratio: other})
 		if before, twice := seen[etag]; twice || len(etag) != 16 {
 			t.Errorf("%s and %s have %s", name, before, etag)
 		}
 		seen[etag] = name
 	}
+	if _, known := seen[Etag("n4", &Override{Ratio: r, Fallback: &r})]; known {
+		t.Error("the etag must depend on the fallback")
+	}
 	if Etag("n4", nil) == Etag("c3", nil) || len(Etag("n4", nil)) != 16 {
 		t.Error("without an override, the etag must depend on the node type")
-	}
-	if diff := cmp.Diff(&r, Of([]ratios.Ratio{{CPUPerf: 3}, r})); diff != "" || Of([]ratios.Ratio{{CPUPerf: 3}}) != nil {
-		t.Errorf("Of returned another ratio: %s", diff)
 	}
 }
 
@@ -166,7 +169,7 @@ func FuzzWhatIsWrittenCanBeRead(f *testing.F) {
 		if len(faults(nodeType, r)) > 0 {
 			return
 		}
-		c, _ := content{}.with(map[string]ratios.Ratio{nodeType: r}, Change{Time: began, Author: author, Reason: reason})
+		c, _ := content{}.with(permanent(map[string]ratios.Ratio{nodeType: r}), Change{Time: began, Author: author, Reason: reason})
 		if _, err := readable(c); err != nil {
 			t.Error(err)
 		}

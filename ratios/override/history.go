@@ -16,14 +16,11 @@ type Page struct {
 // Changes returns changes, newest first, and whether there are more. The error explains why the
 // changes are not known.
 func (s *Store) Changes(p Page) (page []Change, more bool, err error) {
-	err = s.document.Err()
-	s.mu.Lock()
-	changes := s.changes
-	s.mu.Unlock()
-	if changes == nil {
+	now, err := s.current()
+	if err != nil {
 		return nil, false, err
 	}
-	for _, c := range slices.Backward(changes) {
+	for _, c := range slices.Backward(now.changes) {
 		if p.Before != 0 && c.Number >= p.Before || p.NodeType != "" && !c.Names(p.NodeType) {
 			continue
 		}

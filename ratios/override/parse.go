@@ -18,6 +18,7 @@ const (
 	maxReason       = 512
 	maxAuthor       = 512
 	maxCredentialID = 256
+	maxRequestID    = 64
 )
 
 // parse reads the data of the ConfigMap. A missing key is empty. The error lists all faults,
@@ -37,14 +38,14 @@ func parse(data map[string]string) (content, error) {
 	if err := document.Decode(data[HistoryKey], &past); err != nil {
 		errs = append(errs, fmt.Errorf("%s: %w", HistoryKey, err))
 	}
-	c := content{overrides: make(map[string]ratios.Ratio, len(overrides.Overrides))}
+	c := content{overrides: make(map[string]Override, len(overrides.Overrides))}
 	for _, nodeType := range slices.Sorted(maps.Keys(overrides.Overrides)) {
 		e := overrides.Overrides[nodeType]
-		r, wrong := e.ratio(nodeType)
+		o, wrong := e.override(nodeType)
 		for _, fault := range wrong {
 			errs = append(errs, fmt.Errorf("overrides.%w", fault))
 		}
-		c.overrides[nodeType] = r
+		c.overrides[nodeType] = o
 	}
 	for i, e := range past.Changes {
 		change, err := e.change()
@@ -59,9 +60,34 @@ func parse(data map[string]string) (content, error) {
 	return c, errs.Err()
 }
 
-func (e *entry) ratio(nodeType string) (ratios.Ratio, []error) {
+// override returns the override of a node type, with what it falls back to, and everything that
+// is wrong with them.
+func (e *entry) override(nodeType string) (Override, []*FieldError) {
+	r, errs := e.ratio(nodeType)
+	o := Override{Ratio: r}
+	if e.Fallback == nil {
+		return o, errs
+	}
+	switch {
+	case e.ExpireTime == "":
+		errs = append(errs, &FieldError{nodeType, "fallback", "must not be set without expireTime"})
+	case e.Fallback.ExpireTime != "" || e.Fallback.Fallback != nil:
+		errs = append(errs, &FieldError{nodeType, "fallback", "must be permanent, without expireTime and fallback"})
+	}
+	fallback, wrong := e.Fallback.ratio(nodeType)
+	for _, fault := range wrong {
+		if fault.Field != "nodeType" {
+			errs = append(errs, &FieldError{nodeType, "fallback." + fault.Field, fault.Problem})
+		}
+	}
+	o.Fallback = &fallback
+	return o, errs
+}
+
+// ratio returns the ratio of an entry, without what it falls back to.
+func (e *entry) ratio(nodeType string) (ratios.Ratio, []*FieldError) {
 	r := ratios.Ratio{CPUPerf: e.CPUPerf, MemoryPerf: e.MemoryPerf, Provenance: ratios.Provenance{Source: Source, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason}}
-	var errs []error
+	var errs []*FieldError
 	for _, t := range []struct {
 		field, text string
 		into        *time.Time
@@ -71,13 +97,10 @@ func (e *entry) ratio(nodeType string) (ratios.Ratio, []error) {
 			errs = append(errs, &FieldError{nodeType, t.field, err.Error()})
 		}
 	}
-	for _, fault := range faults(nodeType, r) {
-		errs = append(errs, fault)
-	}
-	return r, errs
+	return r, append(errs, faults(nodeType, r)...)
 }
 
-// faults returns everything that is wrong with an override.
+// faults returns everything that is wrong with a ratio.
 func faults(nodeType string, r ratios.Ratio) []*FieldError {
 	var errs []*FieldError
 	add := func(field, problem string) { errs = append(errs, &FieldError{nodeType, field, problem}) }
@@ -115,7 +138,7 @@ func nodeTypeProblem(nodeType string) string {
 }
 
 func (e *changeEntry) change() (Change, error) {
-	c := Change{Number: e.Number, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason, RollbackTo: e.RollbackTo}
+	c := Change{Number: e.Number, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason, RollbackTo: e.RollbackTo, Expiry: e.Expiry, RequestID: e.RequestID}
 	var err error
 	switch c.Time, err = document.ParseTime(e.Time); {
 	case err != nil:
@@ -135,14 +158,21 @@ func (e *changeEntry) change() (Change, error) {
 			if v.entry == nil {
 				continue
 			}
-			r, wrong := (&entry{CPUPerf: v.entry.CPUPerf, MemoryPerf: v.entry.MemoryPerf, ExpireTime: v.entry.ExpireTime}).ratio(d.NodeType)
+			o, wrong := v.entry.entry().override(d.NodeType)
 			if len(wrong) > 0 {
 				return c, fmt.Errorf("deltas[%d].%s: %w", i, v.field, wrong[0])
 			}
-			value := valueOf(r)
-			*v.into = &value
+			*v.into = valueOf(o)
 		}
 		c.Deltas = append(c.Deltas, delta)
 	}
 	return c, nil
+}
+
+// entry returns the override with the value, which nobody has written.
+func (v *valueEntry) entry() *entry {
+	if v == nil {
+		return nil
+	}
+	return &entry{CPUPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: v.ExpireTime, Fallback: v.Fallback.entry()}
 }

@@ -24,12 +24,14 @@ type Store struct {
 	readOnly bool
 	onReject func(*corev1.ConfigMap, error)
 	document *document.Document[content]
+	// expired receives when overrides have expired whose expiry is not stored yet.
+	expired chan struct{}
 
 	mu sync.Mutex
 	// report is nil unless the store runs.
 	report func(ratios.Update)
-	// changes are the changes in the last good content; nil until there is one.
-	changes []Change
+	// now is the last good content, as of the last expiry; nil until there is one.
+	now *content
 }
 
 var _ ratios.Provider = (*Store)(nil)
@@ -51,7 +53,7 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 // New returns a store of the overrides in a ConfigMap. The client must be allowed
 // to list, watch, get and update it, and must not limit the duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
-	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}}
+	s := &Store{clock: clock.RealClock{}, expired: make(chan struct{}, 1), onReject: func(*corev1.ConfigMap, error) {}}
 	for _, set := range opts {
 		set(s)
 	}
@@ -76,7 +78,30 @@ func (s *Store) Name() string { return Source }
 func (s *Store) Run(ctx context.Context, report func(ratios.Update)) error {
 	s.reportTo(report)
 	defer s.reportTo(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	var recording sync.WaitGroup
+	defer recording.Wait()
+	defer cancel()
+	recording.Go(func() { s.recordExpiries(ctx) })
 	return s.document.Run(ctx)
+}
+
+// Overrides returns the overrides in effect by node type, which must not be modified. The error
+// explains why they are not known.
+func (s *Store) Overrides() (map[string]Override, error) {
+	c, err := s.current()
+	return c.overrides, err
+}
+
+// current returns the content in effect, or an error if there is none.
+func (s *Store) current() (content, error) {
+	err := s.document.Err()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		return content{}, err
+	}
+	return *s.now, nil
 }
 
 // Missing returns an error if no override can be stored because the ConfigMap does not exist,
@@ -92,12 +117,18 @@ func (s *Store) reportTo(report func(ratios.Update)) {
 // accept puts the overrides that have not expired into effect. A writer gets no response before
 // they are reported.
 func (s *Store) accept(_ context.Context, c content) document.InForce {
-	inForce := live(c.overrides, s.clock.Now())
+	now := c.at(s.clock.Now())
 	s.mu.Lock()
-	s.changes = append([]Change{}, c.changes...)
+	s.now = &now
 	s.mu.Unlock()
-	s.tell(ratios.Update{Layer: &ratios.Layer{Ratios: inForce}})
-	return document.InForce{Count: len(inForce), Expires: nextExpiry(inForce)}
+	s.tell(ratios.Update{Layer: layer(now.overrides)})
+	if len(now.changes) > len(c.changes) {
+		select {
+		case s.expired <- struct{}{}:
+		default: // A pending signal covers this expiry, too.
+		}
+	}
+	return document.InForce{Count: len(now.overrides), Expires: nextExpiry(now.overrides)}
 }
 
 func (s *Store) tell(u ratios.Update) {
@@ -108,16 +139,5 @@ func (s *Store) tell(u ratios.Update) {
 	}
 }
 
-// now returns the time to the second.
-func (s *Store) now() time.Time { return s.clock.Now().UTC().Truncate(time.Second) }
-
-// nextExpiry returns when the next override expires; zero if none does.
-func nextExpiry(overrides map[string]ratios.Ratio) time.Time {
-	var next time.Time
-	for _, r := range overrides {
-		if !r.ExpireTime.IsZero() && (next.IsZero() || r.ExpireTime.Before(next)) {
-			next = r.ExpireTime
-		}
-	}
-	return next
-}
+// second returns the time, to the second.
+func (s *Store) second() time.Time { return s.clock.Now().UTC().Truncate(time.Second) }

@@ -87,10 +87,10 @@ func replay(changes []Change) map[string]Value {
 	return all
 }
 
-func values(overrides map[string]ratios.Ratio) map[string]Value {
+func values(overrides map[string]Override) map[string]Value {
 	all := map[string]Value{}
-	for nodeType, r := range overrides {
-		all[nodeType] = valueOf(r)
+	for nodeType, o := range overrides {
+		all[nodeType] = *valueOf(o)
 	}
 	return all
 }
@@ -196,7 +196,7 @@ func allOrNone(t *testing.T, s *stored) {
 		t.Errorf("update: %v", err)
 	}
 	incomplete := set("c3", 2)
-	incomplete.Default, incomplete.AllowMissing = nil, true
+	incomplete.Default, incomplete.AllowNewNodeType = nil, true
 	_, err = r.Update(t.Context(), []Patch{set("n4", 2), incomplete}, Request{})
 	if field, ok := errors.AsType[*FieldError](err); !ok || field.Field != "memPerf" {
 		t.Errorf("update: %v", err)
@@ -296,7 +296,7 @@ func rolledBack(t *testing.T, s *stored) {
 	update(set("c4", 5))
 	// Roll back to each change in turn; each rollback is a change, too.
 	for _, to := range []int64{3, 2, 1, 0, 4, 2, 7} {
-		made(r.Rollback(t.Context(), Rollback{To: to, Newest: int64(len(states) - 1)}, Request{Author: "ann"}))
+		made(r.Rollback(t.Context(), Rollback{To: to, Newest: new(int64(len(states) - 1))}, Request{Author: "ann"}))
 		if diff := cmp.Diff(states[to], states[len(states)-1]); diff != "" {
 			t.Errorf("after the rollback to %d: %s", to, diff)
 		}
@@ -312,7 +312,7 @@ func rolledBack(t *testing.T, s *stored) {
 	if _, ok := errors.AsType[*NotKeptError](err); !ok || !strings.Contains(err.Error(), fmt.Sprintf("change %d does not exist", newest+1)) {
 		t.Errorf("to a change that does not exist yet: %v", err)
 	}
-	_, err = r.Rollback(t.Context(), Rollback{To: 1, Newest: newest - 1}, Request{})
+	_, err = r.Rollback(t.Context(), Rollback{To: 1, Newest: new(newest - 1)}, Request{})
 	if newer, ok := errors.AsType[*NewerChangeError](err); !ok || newer.Newest != newest {
 		t.Errorf("with a newer change: %v", err)
 	}
@@ -375,15 +375,120 @@ func expires(t *testing.T, s *stored) {
 			t.Error("an expired override has an etag of its own")
 		}
 	}
-	if c := s.read(t); len(c.overrides) != 2 || len(c.changes) != 1 {
-		t.Errorf("a replica wrote without a request: %+v", c)
-	}
-	now := clock.Now()
-	c := b.mustUpdate(t, Request{Author: "bob"}, set("c4", 4))
+	want := Change{Number: 2, Time: end, Expiry: true, Reason: "expired", Deltas: []Delta{{"c3", &Value{CPUPerf: 3, MemoryPerf: 1, ExpireTime: end}, nil}}}
+	s.awaitChanges(t, 2)
 	got := s.read(t)
-	want := Change{Number: 2, Time: now, Reason: "expired", Deltas: []Delta{{"c3", &Value{3, 1, end}, nil}}}
-	if c.Number != 3 || !cmp.Equal(got.changes[1], want) || !slices.Equal(slices.Sorted(maps.Keys(got.overrides)), []string{"c4", "n4"}) {
-		t.Errorf("change %d after %+v, stored %v", c.Number, got.changes[1], got.overrides)
+	if diff := cmp.Diff(want, got.changes[1]); diff != "" || !slices.Equal(slices.Sorted(maps.Keys(got.overrides)), []string{"n4"}) {
+		t.Errorf("stored %v after %s", got.overrides, diff)
+	}
+	if c := b.mustUpdate(t, Request{Author: "bob"}, set("c4", 4)); c.Number != 3 {
+		t.Errorf("the next change has number %d", c.Number)
+	}
+}
+
+// awaitChanges waits until this many changes are stored.
+func (s *stored) awaitChanges(t *testing.T, n int) {
+	t.Helper()
+	localcluster.Eventually(t, "the changes", func() error {
+		if c := s.read(t); len(c.changes) != n {
+			return fmt.Errorf("%d changes", len(c.changes))
+		}
+		return nil
+	})
+}
+
+// temporary returns a patch that sets the cpu performance of a node type until a time.
+func temporary(nodeType string, cpu float64, until time.Time) Patch {
+	p := set(nodeType, cpu)
+	p.ExpireTime = &until
+	return p
+}
+
+func fallsBack(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	r := s.run(t, WithClock(clock))
+	r.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
+	r.mustUpdate(t, Request{Author: "bob"}, temporary("n4", 3, began.Add(time.Hour)))
+	r.mustUpdate(t, Request{Author: "bob"}, temporary("n4", 4, began.Add(2*time.Hour)))
+	overrides, err := r.Overrides()
+	if o := overrides["n4"]; err != nil || o.CPUPerf != 4 || o.Fallback == nil || o.Fallback.CPUPerf != 2 || o.Fallback.Provenance.Author != "ann" {
+		t.Fatalf("overrides %+v, %v", overrides, err)
+	}
+	localcluster.Eventually(t, "the fallback", func() error {
+		clock.Step(time.Hour)
+		if got := r.cpu(); !cmp.Equal(got, map[string]float64{"n4": 2}) {
+			return fmt.Errorf("overrides %v", got)
+		}
+		return nil
+	})
+	s.awaitChanges(t, 4)
+	got := s.read(t)
+	last := got.changes[3]
+	if !last.Expiry || last.Author != "" || last.Deltas[0].From.CPUPerf != 4 || !last.Deltas[0].To.equal(&Value{CPUPerf: 2, MemoryPerf: 1}) {
+		t.Errorf("recorded as %+v", last)
+	}
+	if o := got.overrides["n4"]; o.Fallback != nil || o.Provenance.Author != "ann" || o.Provenance.Reason != "measured" {
+		t.Errorf("stored %+v", o)
+	}
+}
+
+func permanentAgain(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	r.mustUpdate(t, Request{}, set("n4", 2))
+	r.mustUpdate(t, Request{}, temporary("n4", 3, time.Now().Add(time.Hour)))
+	forever := set("n4", 4)
+	forever.ExpireTime = &time.Time{}
+	r.mustUpdate(t, Request{}, forever)
+	if o := s.read(t).overrides["n4"]; o.CPUPerf != 4 || o.Fallback != nil || !o.ExpireTime.IsZero() {
+		t.Errorf("stored %+v", o)
+	}
+}
+
+func rolledBackFallback(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	r := s.run(t, WithClock(clock))
+	r.mustUpdate(t, Request{}, set("n4", 2))
+	r.mustUpdate(t, Request{}, temporary("n4", 3, began.Add(time.Hour)))
+	forever := set("n4", 4)
+	forever.ExpireTime = &time.Time{}
+	r.mustUpdate(t, Request{}, forever)
+	c, err := r.Rollback(t.Context(), Rollback{To: 2}, Request{ValidateOnly: true})
+	if want := (&Value{CPUPerf: 3, MemoryPerf: 1, ExpireTime: began.Add(time.Hour), Fallback: &Value{CPUPerf: 2, MemoryPerf: 1}}); err != nil || !c.Deltas[0].To.equal(want) {
+		t.Errorf("before the expiry: %+v, %v", c, err)
+	}
+	clock.Step(2 * time.Hour)
+	c, err = r.Rollback(t.Context(), Rollback{To: 2}, Request{})
+	if err != nil || !c.Deltas[0].To.equal(&Value{CPUPerf: 2, MemoryPerf: 1}) {
+		t.Errorf("after the expiry: %+v, %v", c, err)
+	}
+}
+
+func sentAgain(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	first := r.mustUpdate(t, Request{ID: "a"}, set("n4", 2))
+	r.mustUpdate(t, Request{ID: "b"}, set("n4", 3))
+	for name, again := range map[string]func(Request) (*Change, error){
+		"update": func(request Request) (*Change, error) { return r.Update(t.Context(), []Patch{set("n4", 2)}, request) },
+		"delete": func(request Request) (*Change, error) {
+			return r.Delete(t.Context(), Deletion{NodeType: "n4"}, request)
+		},
+		"rollback": func(request Request) (*Change, error) { return r.Rollback(t.Context(), Rollback{}, request) },
+	} {
+		for _, check := range []bool{false, true} {
+			if c, err := again(Request{ID: "a", ValidateOnly: check}); err != nil || !cmp.Equal(c, first) {
+				t.Errorf("%s: %+v, %v", name, c, err)
+			}
+		}
+	}
+	if got := s.read(t); got.overrides["n4"].CPUPerf != 3 || len(got.changes) != 2 {
+		t.Errorf("stored %+v", got)
+	}
+	if _, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{ID: strings.Repeat("x", 65)}); err == nil {
+		t.Error("accepted an ID of 65 bytes")
 	}
 }
 
@@ -453,9 +558,9 @@ func refused(t *testing.T, s *stored) {
 }
 
 func full(t *testing.T, s *stored) {
-	c := content{overrides: map[string]ratios.Ratio{}}
+	c := content{overrides: map[string]Override{}}
 	for n := range maxOverrides {
-		c.overrides[fmt.Sprintf("type-%d", n)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+		c.overrides[fmt.Sprintf("type-%d", n)] = Override{Ratio: ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}}
 	}
 	data, _, err := format(c)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 			return ratiotest.Source{
 				Provider: New(client, namespace.Name, s.name),
 				Write: func(l *ratios.Layer) {
-					data, _, err := format(content{overrides: l.Ratios})
+					data, _, err := format(content{overrides: permanent(l.Ratios)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -68,7 +68,11 @@ func TestStore(t *testing.T) {
 		{"deleting reports a missing override", deleted},
 		{"a rollback undoes a delete, a batch and a rollback", rolledBack},
 		{"a rollback does not restore expired overrides", rolledBackExpiry},
-		{"overrides end when they expire, and the next write records it", expires},
+		{"overrides end when they expire, and one replica records it then", expires},
+		{"a temporary override falls back to the permanent one that it replaced", fallsBack},
+		{"a rollback restores what an expired override would have fallen back to", rolledBackFallback},
+		{"a request that is sent again changes nothing again", sentAgain},
+		{"a permanent override has nothing to fall back to", permanentAgain},
 		{"a missing ConfigMap has no overrides, and stores none", missing},
 		{"invalid content leaves the last good overrides in effect, and is not overwritten", broken},
 		{"distinguishes refusals of the API server from temporary errors", refused},
@@ -158,8 +162,8 @@ func (r *replica) cpu() map[string]float64 {
 	if table := r.table.Table(); table != nil {
 		for _, nodeType := range table.NodeTypes() {
 			entry, _ := table.Lookup(nodeType)
-			if o := Of(entry.Candidates); o != nil {
-				all[nodeType] = o.CPUPerf
+			if entry.Ratio.Provenance.Source == Source {
+				all[nodeType] = entry.Ratio.CPUPerf
 			}
 		}
 	}
@@ -177,9 +181,9 @@ func (r *replica) await(t *testing.T, want map[string]float64) {
 	})
 }
 
-// set returns a patch that sets the cpu performance of a node type.
+// set returns a patch that sets the cpu performance of a node type, with or without an override.
 func set(nodeType string, cpu float64) Patch {
-	return Patch{NodeType: nodeType, CPUPerf: &cpu, Default: func(string) (ratios.Ratio, bool) { return ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}, true }}
+	return Patch{NodeType: nodeType, CPUPerf: &cpu, AllowMissing: true, Default: func(string) (ratios.Ratio, bool) { return ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}, true }}
 }
 
 func (r *replica) mustUpdate(t *testing.T, request Request, patches ...Patch) *Change {
@@ -193,8 +197,18 @@ func (r *replica) mustUpdate(t *testing.T, request Request, patches ...Patch) *C
 
 // etag returns the etag of the override in effect.
 func (r *replica) etag(nodeType string) string {
-	if entry, ok := r.table.Table().Lookup(nodeType); ok {
-		return Etag(nodeType, Of(entry.Candidates))
+	overrides, err := r.Overrides()
+	if o, ok := overrides[nodeType]; ok && err == nil {
+		return Etag(nodeType, &o)
 	}
 	return Etag(nodeType, nil)
+}
+
+// permanent returns overrides that have nothing to fall back to.
+func permanent(all map[string]ratios.Ratio) map[string]Override {
+	overrides := map[string]Override{}
+	for nodeType, r := range all {
+		overrides[nodeType] = Override{Ratio: r}
+	}
+	return overrides
 }

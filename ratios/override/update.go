@@ -13,6 +13,9 @@ type Request struct {
 	// Author, CredentialID and Reason are for the history. CredentialID can be up
 	// to 256 bytes.
 	Author, CredentialID, Reason string
+	// ID identifies the request, unless it is empty. If the history has a change with this
+	// ID, nothing is changed, and that change is the result.
+	ID string
 	// Check validates the resulting layer before it is written. If the write is
 	// retried, Check is called again with the new layer. Its error is returned.
 	// Nil accepts every layer.
@@ -30,9 +33,11 @@ type Patch struct {
 	// ExpireTime means that the override does not expire.
 	CPUPerf, MemoryPerf *float64
 	ExpireTime          *time.Time
-	// AllowMissing allows a node type that no source knows. Both performances
-	// must then be set.
+	// AllowMissing allows a node type without an override.
 	AllowMissing bool
+	// AllowNewNodeType allows a node type that no source knows. Both performances
+	// must then be set.
+	AllowNewNodeType bool
 	// Default returns the ratio that the other sources have for a node type: the
 	// start value if there is no override. It is called on every try, with the
 	// state that is stored at that time. Nil means that no other source knows any
@@ -42,11 +47,12 @@ type Patch struct {
 
 // Update changes the overrides of node types, all or none. It returns the change as it is
 // recorded in the history; nil if there is nothing to change. The change is in effect on this
-// replica when Update returns. The error may be an *EtagError, *UnknownError, *FieldError,
+// replica when Update returns. The error may be an *EtagError, *NoOverrideError, *UnknownError,
+// *FieldError,
 // *FullError, *document.MissingError, *document.ContentError, *document.RefusedError,
 // ErrReadOnly, or the error of Check.
 func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change, error) {
-	return s.change(ctx, r, func(c content, from ratios.Provenance) (map[string]ratios.Ratio, error) {
+	return s.change(ctx, r, func(c content, from ratios.Provenance) (map[string]Override, error) {
 		next := maps.Clone(c.overrides)
 		for _, p := range patches {
 			if err := checkEtag(c, p.NodeType, p.Etag); err != nil {
@@ -56,14 +62,14 @@ func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change
 			if err != nil {
 				return nil, err
 			}
-			next[p.NodeType] = patched
+			next[p.NodeType] = next[p.NodeType].replacedBy(patched)
 		}
 		return next, nil
 	})
 }
 
-// apply returns the override with the patch applied.
-func (p *Patch) apply(overrides map[string]ratios.Ratio, from ratios.Provenance) (ratios.Ratio, error) {
+// apply returns the ratio of the override with the patch applied.
+func (p *Patch) apply(overrides map[string]Override, from ratios.Provenance) (ratios.Ratio, error) {
 	patched, err := p.start(overrides)
 	if err != nil {
 		return ratios.Ratio{}, err
@@ -91,9 +97,12 @@ func (p *Patch) apply(overrides map[string]ratios.Ratio, from ratios.Provenance)
 
 // start returns the value that the patch is applied to: the override, or else the value from
 // the other sources. If neither exists, the patch must set both performances.
-func (p *Patch) start(overrides map[string]ratios.Ratio) (ratios.Ratio, error) {
+func (p *Patch) start(overrides map[string]Override) (ratios.Ratio, error) {
 	if override, ok := overrides[p.NodeType]; ok {
-		return override, nil
+		return override.Ratio, nil
+	}
+	if !p.AllowMissing {
+		return ratios.Ratio{}, &NoOverrideError{p.NodeType}
 	}
 	if p.Default != nil {
 		if known, ok := p.Default(p.NodeType); ok {
@@ -102,7 +111,7 @@ func (p *Patch) start(overrides map[string]ratios.Ratio) (ratios.Ratio, error) {
 	}
 	const lacking = "must be set: no source has a ratio for this node type"
 	switch {
-	case !p.AllowMissing:
+	case !p.AllowNewNodeType:
 		return ratios.Ratio{}, &UnknownError{p.NodeType}
 	case p.CPUPerf == nil:
 		return ratios.Ratio{}, &FieldError{p.NodeType, "cpuPerf", lacking}
@@ -124,7 +133,7 @@ type Deletion struct {
 // Delete deletes an override. The results are the same as for Update; the error may also be a
 // *NoOverrideError.
 func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, error) {
-	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]ratios.Ratio, error) {
+	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]Override, error) {
 		if _, ok := c.overrides[d.NodeType]; !ok {
 			if !d.AllowMissing {
 				return nil, &NoOverrideError{d.NodeType}
@@ -141,11 +150,7 @@ func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, err
 }
 
 func checkEtag(c content, nodeType, etag string) error {
-	var present *ratios.Ratio
-	if r, ok := c.overrides[nodeType]; ok {
-		present = &r
-	}
-	if now := Etag(nodeType, present); etag != "" && etag != now {
+	if now := c.etag(nodeType); etag != "" && etag != now {
 		return &EtagError{nodeType, now}
 	}
 	return nil

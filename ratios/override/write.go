@@ -11,39 +11,48 @@ import (
 
 // edit returns the new overrides. It gets the stored content, the same content without expired
 // overrides, and the provenance for the overrides that it changes.
-type edit func(stored, now content, from ratios.Provenance) (map[string]ratios.Ratio, error)
+type edit func(stored, now content, from ratios.Provenance) (map[string]Override, error)
 
 // change is edit for callers that do not need expired overrides.
-func (s *Store) change(ctx context.Context, r Request, next func(content, ratios.Provenance) (map[string]ratios.Ratio, error)) (*Change, error) {
-	return s.edit(ctx, r, nil, func(_, now content, from ratios.Provenance) (map[string]ratios.Ratio, error) { return next(now, from) })
+func (s *Store) change(ctx context.Context, r Request, next func(content, ratios.Provenance) (map[string]Override, error)) (*Change, error) {
+	return s.edit(ctx, r, nil, func(_, now content, from ratios.Provenance) (map[string]Override, error) { return next(now, from) })
 }
 
 // edit changes the stored overrides.
 func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edit) (made *Change, err error) {
 	wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor)
-	for _, problem := range document.LineProblems(r.CredentialID, maxCredentialID) {
-		wrong = append(wrong, &FieldError{Field: "credentialID", Problem: problem})
+	for _, text := range []struct {
+		field, value string
+		most         int
+	}{{"credentialID", r.CredentialID, maxCredentialID}, {"requestID", r.ID, maxRequestID}} {
+		for _, problem := range document.LineProblems(text.value, text.most) {
+			wrong = append(wrong, &FieldError{Field: text.field, Problem: problem})
+		}
 	}
 	if len(wrong) > 0 {
 		return nil, wrong[0]
 	}
 	var written []Change
+	again := false
 	err = s.document.Update(ctx, r.ValidateOnly, func(stored content, data map[string]string) (map[string]string, error) {
-		made, written = nil, nil
-		now := s.now()
+		made, written = stored.made(r.ID), nil
+		if again = made != nil; again {
+			return nil, nil
+		}
+		now := s.second()
 		present := stored.at(now)
 		overrides, err := edit(stored, present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason})
 		if err != nil {
 			return nil, err
 		}
 		if r.Check != nil {
-			if err := r.Check(&ratios.Layer{Ratios: overrides}); err != nil {
+			if err := r.Check(layer(overrides)); err != nil {
 				return nil, err
 			}
 		}
-		next, change := present.with(overrides, Change{Time: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason, RollbackTo: rollbackTo})
+		next, change := present.with(overrides, Change{Time: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason, RollbackTo: rollbackTo, RequestID: r.ID})
 		if change == nil {
-			return nil, nil // Expired overrides are removed with the next necessary write.
+			return nil, nil // The store records what has expired by itself.
 		}
 		text, err := readable(next)
 		if err != nil {
@@ -59,15 +68,19 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		return nil, err
 	}
 	if r.ValidateOnly {
-		if made != nil {
+		if made != nil && !again {
 			made.Number = 0 // Another change may be written first.
 		}
 		return made, nil
 	}
+	logAll(ctx, written)
+	return made, nil
+}
+
+func logAll(ctx context.Context, written []Change) {
 	for i := range written {
 		written[i].log(ctx)
 	}
-	return made, nil
 }
 
 // log logs a written change, so that a record outlives the limited history.

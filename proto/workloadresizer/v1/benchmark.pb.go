@@ -8,6 +8,7 @@ package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -140,7 +141,7 @@ func (BenchmarkMode) EnumDescriptor() ([]byte, []int) {
 // One measurement of one machine by one benchmark.
 type BenchmarkSample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. Identifies the sample among the samples of the node type.
+	// Identifies the sample among the samples of the node type.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The node of this cluster that was measured. Its labels determine the node type.
 	// Set either node alone, or node_type, instance_type or both.
@@ -151,28 +152,28 @@ type BenchmarkSample struct {
 	InstanceType string `protobuf:"bytes,4,opt,name=instance_type,json=instanceType,proto3" json:"instance_type,omitempty"`
 	// The CPU model, for example "Intel-6-143"; empty if it is not known.
 	CpuModel string `protobuf:"bytes,5,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// Required. The benchmark, for example "coremark".
+	// The benchmark, for example "coremark".
 	Benchmark string `protobuf:"bytes,6,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
 	// The version of the benchmark. Scores of different versions are not compared.
 	Version string `protobuf:"bytes,7,opt,name=version,proto3" json:"version,omitempty"`
-	// Required. The throughput of all vCPUs together or, in a spot check, of one vCPU. A
+	// The throughput of all vCPUs together or, in a spot check, of one vCPU. A
 	// higher score is faster.
 	Score float64 `protobuf:"fixed64,8,opt,name=score,proto3" json:"score,omitempty"`
 	// The unit of the score, for display, for example "MB/s".
 	Unit string `protobuf:"bytes,9,opt,name=unit,proto3" json:"unit,omitempty"`
-	// Required. The number of vCPUs of the machine.
+	// The number of vCPUs of the machine.
 	Vcpus int32 `protobuf:"varint,10,opt,name=vcpus,proto3" json:"vcpus,omitempty"`
-	// Required. The number of threads that ran: the number of vCPUs, or 1 in a spot
+	// The number of threads that ran: the number of vCPUs, or 1 in a spot
 	// check.
 	Threads int32 `protobuf:"varint,11,opt,name=threads,proto3" json:"threads,omitempty"`
-	// The throughput of a single thread; 0 if it was not measured.
-	SingleThreadScore float64 `protobuf:"fixed64,12,opt,name=single_thread_score,json=singleThreadScore,proto3" json:"single_thread_score,omitempty"`
-	// The number of runs that the score summarizes, for published results; 0 means 1.
-	Runs int32 `protobuf:"varint,13,opt,name=runs,proto3" json:"runs,omitempty"`
+	// The throughput of a single thread; absent if it was not measured.
+	SingleThreadScore *float64 `protobuf:"fixed64,12,opt,name=single_thread_score,json=singleThreadScore,proto3,oneof" json:"single_thread_score,omitempty"`
+	// The number of runs that the score summarizes, for published results; absent for 1.
+	Runs *int32 `protobuf:"varint,13,opt,name=runs,proto3,oneof" json:"runs,omitempty"`
 	// Identifies the machine. Required unless node is set, which then identifies the
 	// machine.
 	Machine string `protobuf:"bytes,14,opt,name=machine,proto3" json:"machine,omitempty"`
-	// Required. When the measurement was taken.
+	// When the measurement was taken.
 	MeasureTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=measure_time,json=measureTime,proto3" json:"measure_time,omitempty"`
 	// Whether this is a short check of one vCPU, which never determines a ratio.
 	SpotCheck bool `protobuf:"varint,16,opt,name=spot_check,json=spotCheck,proto3" json:"spot_check,omitempty"`
@@ -290,15 +291,15 @@ func (x *BenchmarkSample) GetThreads() int32 {
 }
 
 func (x *BenchmarkSample) GetSingleThreadScore() float64 {
-	if x != nil {
-		return x.SingleThreadScore
+	if x != nil && x.SingleThreadScore != nil {
+		return *x.SingleThreadScore
 	}
 	return 0
 }
 
 func (x *BenchmarkSample) GetRuns() int32 {
-	if x != nil {
-		return x.Runs
+	if x != nil && x.Runs != nil {
+		return *x.Runs
 	}
 	return 0
 }
@@ -557,7 +558,7 @@ type ListBenchmarksRequest struct {
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The benchmark to list; empty for all benchmarks.
 	Benchmark string `protobuf:"bytes,2,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// The maximum number of benchmarks to return. 0 means 500; the maximum is 5000.
+	// The maximum number of benchmarks to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -703,16 +704,16 @@ type Benchmark struct {
 	// The deviation of the scores from the median: the scaled median absolute deviation
 	// divided by the median.
 	Spread float64 `protobuf:"fixed64,10,opt,name=spread,proto3" json:"spread,omitempty"`
-	// The median of the single-thread scores; 0 if it is not known.
-	SingleThreadMedian float64 `protobuf:"fixed64,11,opt,name=single_thread_median,json=singleThreadMedian,proto3" json:"single_thread_median,omitempty"`
+	// The median of the single-thread scores; absent if it is not known.
+	SingleThreadMedian *float64 `protobuf:"fixed64,11,opt,name=single_thread_median,json=singleThreadMedian,proto3,oneof" json:"single_thread_median,omitempty"`
 	// When the oldest sample that counts was measured.
 	OldestTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
 	// When the newest sample that counts was measured.
 	NewestTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
 	// The number of spot checks.
 	SpotChecks int64 `protobuf:"varint,14,opt,name=spot_checks,json=spotChecks,proto3" json:"spot_checks,omitempty"`
-	// The median of the spot checks.
-	SpotMedian    float64 `protobuf:"fixed64,15,opt,name=spot_median,json=spotMedian,proto3" json:"spot_median,omitempty"`
+	// The median of the spot checks; absent if there are none.
+	SpotMedian    *float64 `protobuf:"fixed64,15,opt,name=spot_median,json=spotMedian,proto3,oneof" json:"spot_median,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -818,8 +819,8 @@ func (x *Benchmark) GetSpread() float64 {
 }
 
 func (x *Benchmark) GetSingleThreadMedian() float64 {
-	if x != nil {
-		return x.SingleThreadMedian
+	if x != nil && x.SingleThreadMedian != nil {
+		return *x.SingleThreadMedian
 	}
 	return 0
 }
@@ -846,15 +847,19 @@ func (x *Benchmark) GetSpotChecks() int64 {
 }
 
 func (x *Benchmark) GetSpotMedian() float64 {
-	if x != nil {
-		return x.SpotMedian
+	if x != nil && x.SpotMedian != nil {
+		return *x.SpotMedian
 	}
 	return 0
 }
 
 // Request message for BenchmarkService.ListFeeds.
 type ListFeedsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The maximum number of feeds to return. 0 means 100; values above 1000 mean 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -889,11 +894,27 @@ func (*ListFeedsRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
 }
 
+func (x *ListFeedsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListFeedsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 // Response message for BenchmarkService.ListFeeds.
 type ListFeedsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The feeds, ordered by name.
-	Feeds         []*Feed `protobuf:"bytes,1,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	Feeds []*Feed `protobuf:"bytes,1,rep,name=feeds,proto3" json:"feeds,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -933,6 +954,13 @@ func (x *ListFeedsResponse) GetFeeds() []*Feed {
 		return x.Feeds
 	}
 	return nil
+}
+
+func (x *ListFeedsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // The state of a feed on the replica that answers.
@@ -1138,7 +1166,7 @@ func (x *FeedFault) GetMessage() string {
 // Request message for BenchmarkService.GetSuggestion.
 type GetSuggestionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The node type, for example "n4", or a node type with a CPU model, for
+	// The node type, for example "n4", or a node type with a CPU model, for
 	// example "n4@Intel-6-207".
 	NodeType      string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1240,7 +1268,11 @@ func (x *GetSuggestionResponse) GetImpact() *Impact {
 
 // Request message for BenchmarkService.ListSuggestions.
 type ListSuggestionsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The maximum number of suggestions to return. 0 means 500; values above 1000 mean 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1275,6 +1307,20 @@ func (*ListSuggestionsRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
 }
 
+func (x *ListSuggestionsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListSuggestionsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 // Response message for BenchmarkService.ListSuggestions.
 type ListSuggestionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1282,8 +1328,10 @@ type ListSuggestionsResponse struct {
 	Suggestions []*Suggestion `protobuf:"bytes,1,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
 	// The node type that all suggestions are relative to.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,3,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListSuggestionsResponse) Reset() {
@@ -1330,6 +1378,13 @@ func (x *ListSuggestionsResponse) GetBaselineNodeType() string {
 	return ""
 }
 
+func (x *ListSuggestionsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // The ratio that benchmarks support for a node type.
 type Suggestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1337,46 +1392,41 @@ type Suggestion struct {
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The node type that the ratio is relative to.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// How many times as fast as the baseline the node type is; 0 if no benchmark ran on
+	// How many times as fast as the baseline the node type is; absent if no benchmark ran on
 	// both.
-	Ratio float64 `protobuf:"fixed64,3,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The lower end of the confidence interval of the ratio; equal to the ratio if there
-	// are too few scores for an interval.
-	RatioLow float64 `protobuf:"fixed64,4,opt,name=ratio_low,json=ratioLow,proto3" json:"ratio_low,omitempty"`
-	// The upper end of the confidence interval of the ratio; equal to the ratio if there
-	// are too few scores for an interval.
-	RatioHigh float64 `protobuf:"fixed64,5,opt,name=ratio_high,json=ratioHigh,proto3" json:"ratio_high,omitempty"`
-	// The confidence level of the interval, for example 0.95.
-	Confidence float64 `protobuf:"fixed64,6,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// The cpu_perf to set to accept the suggestion: the ratio in the unit of the table; 0
-	// if there is no ratio.
-	CpuPerf float64 `protobuf:"fixed64,7,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
+	Ratio *float64 `protobuf:"fixed64,3,opt,name=ratio,proto3,oneof" json:"ratio,omitempty"`
+	// The confidence interval of the ratio; absent if there are too few scores for one.
+	Interval *RatioInterval `protobuf:"bytes,4,opt,name=interval,proto3" json:"interval,omitempty"`
+	// The cpu_perf to set to accept the suggestion: the ratio in the unit of the table;
+	// absent if there is no ratio.
+	CpuPerf *float64 `protobuf:"fixed64,5,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
 	// The memory_perf to set with it: the current value or, if there is none, the value
-	// of the baseline.
-	MemoryPerf float64 `protobuf:"fixed64,8,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
+	// of the baseline; absent if there is no ratio.
+	MemoryPerf *float64 `protobuf:"fixed64,6,opt,name=memory_perf,json=memoryPerf,proto3,oneof" json:"memory_perf,omitempty"`
 	// The ratio in effect; absent if the table does not contain the node type.
-	Current *Ratio `protobuf:"bytes,9,opt,name=current,proto3" json:"current,omitempty"`
-	// The etag for UpdateRatio, which fails if the override has changed.
-	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
+	Current *Ratio `protobuf:"bytes,7,opt,name=current,proto3" json:"current,omitempty"`
+	// The ratio_etag for OverrideService.UpdateOverride, which fails if the ratio in effect
+	// has changed. Empty if the server does not use overrides.
+	RatioEtag string `protobuf:"bytes,8,opt,name=ratio_etag,json=ratioEtag,proto3" json:"ratio_etag,omitempty"`
 	// Why the suggestion is held back and not applied automatically; empty if it is good
 	// enough.
-	Holds []*SuggestionHold `protobuf:"bytes,11,rep,name=holds,proto3" json:"holds,omitempty"`
+	Holds []*SuggestionHold `protobuf:"bytes,9,rep,name=holds,proto3" json:"holds,omitempty"`
 	// The ratios of the individual benchmarks.
-	Parts []*SuggestionPart `protobuf:"bytes,12,rep,name=parts,proto3" json:"parts,omitempty"`
+	Parts []*SuggestionPart `protobuf:"bytes,10,rep,name=parts,proto3" json:"parts,omitempty"`
 	// The CPU models of the node type.
-	Models []*SuggestionModel `protobuf:"bytes,13,rep,name=models,proto3" json:"models,omitempty"`
+	Models []*SuggestionModel `protobuf:"bytes,11,rep,name=models,proto3" json:"models,omitempty"`
 	// The number of samples that count.
-	Samples int64 `protobuf:"varint,14,opt,name=samples,proto3" json:"samples,omitempty"`
+	Samples int64 `protobuf:"varint,12,opt,name=samples,proto3" json:"samples,omitempty"`
 	// The number of machines that were measured.
-	Machines int64 `protobuf:"varint,15,opt,name=machines,proto3" json:"machines,omitempty"`
+	Machines int64 `protobuf:"varint,13,opt,name=machines,proto3" json:"machines,omitempty"`
 	// When the oldest sample that counts was measured.
-	OldestTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
+	OldestTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
 	// When the newest sample that counts was measured.
-	NewestTime *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
+	NewestTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=newest_time,json=newestTime,proto3" json:"newest_time,omitempty"`
 	// How benchmarks are used for the node type.
-	Mode BenchmarkMode `protobuf:"varint,18,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
+	Mode BenchmarkMode `protobuf:"varint,16,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the benchmark source follows the suggestion; absent if it does not.
-	Progress      *SuggestionProgress `protobuf:"bytes,19,opt,name=progress,proto3" json:"progress,omitempty"`
+	Progress      *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1426,43 +1476,29 @@ func (x *Suggestion) GetBaselineNodeType() string {
 }
 
 func (x *Suggestion) GetRatio() float64 {
-	if x != nil {
-		return x.Ratio
+	if x != nil && x.Ratio != nil {
+		return *x.Ratio
 	}
 	return 0
 }
 
-func (x *Suggestion) GetRatioLow() float64 {
+func (x *Suggestion) GetInterval() *RatioInterval {
 	if x != nil {
-		return x.RatioLow
+		return x.Interval
 	}
-	return 0
-}
-
-func (x *Suggestion) GetRatioHigh() float64 {
-	if x != nil {
-		return x.RatioHigh
-	}
-	return 0
-}
-
-func (x *Suggestion) GetConfidence() float64 {
-	if x != nil {
-		return x.Confidence
-	}
-	return 0
+	return nil
 }
 
 func (x *Suggestion) GetCpuPerf() float64 {
-	if x != nil {
-		return x.CpuPerf
+	if x != nil && x.CpuPerf != nil {
+		return *x.CpuPerf
 	}
 	return 0
 }
 
 func (x *Suggestion) GetMemoryPerf() float64 {
-	if x != nil {
-		return x.MemoryPerf
+	if x != nil && x.MemoryPerf != nil {
+		return *x.MemoryPerf
 	}
 	return 0
 }
@@ -1474,9 +1510,9 @@ func (x *Suggestion) GetCurrent() *Ratio {
 	return nil
 }
 
-func (x *Suggestion) GetEtag() string {
+func (x *Suggestion) GetRatioEtag() string {
 	if x != nil {
-		return x.Etag
+		return x.RatioEtag
 	}
 	return ""
 }
@@ -1544,6 +1580,70 @@ func (x *Suggestion) GetProgress() *SuggestionProgress {
 	return nil
 }
 
+// A confidence interval of a ratio.
+type RatioInterval struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The lower end.
+	Low float64 `protobuf:"fixed64,1,opt,name=low,proto3" json:"low,omitempty"`
+	// The upper end.
+	High float64 `protobuf:"fixed64,2,opt,name=high,proto3" json:"high,omitempty"`
+	// The confidence level, for example 0.95.
+	Confidence    float64 `protobuf:"fixed64,3,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioInterval) Reset() {
+	*x = RatioInterval{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioInterval) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioInterval) ProtoMessage() {}
+
+func (x *RatioInterval) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
+func (*RatioInterval) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RatioInterval) GetLow() float64 {
+	if x != nil {
+		return x.Low
+	}
+	return 0
+}
+
+func (x *RatioInterval) GetHigh() float64 {
+	if x != nil {
+		return x.High
+	}
+	return 0
+}
+
+func (x *RatioInterval) GetConfidence() float64 {
+	if x != nil {
+		return x.Confidence
+	}
+	return 0
+}
+
 // Why a suggestion is held back.
 type SuggestionHold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1557,7 +1657,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1669,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1682,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -1624,7 +1724,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +1736,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +1749,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -1713,9 +1813,9 @@ type SuggestionModel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The CPU model; empty if it is not known.
 	CpuModel string `protobuf:"bytes,1,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
-	// How many times as fast as the baseline the machines are; 0 if no benchmark ran on
+	// How many times as fast as the baseline the machines are; absent if no benchmark ran on
 	// both.
-	Ratio float64 `protobuf:"fixed64,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	Ratio *float64 `protobuf:"fixed64,2,opt,name=ratio,proto3,oneof" json:"ratio,omitempty"`
 	// The number of machines that were measured.
 	Machines      int64 `protobuf:"varint,3,opt,name=machines,proto3" json:"machines,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1724,7 +1824,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1836,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1849,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -1760,8 +1860,8 @@ func (x *SuggestionModel) GetCpuModel() string {
 }
 
 func (x *SuggestionModel) GetRatio() float64 {
-	if x != nil {
-		return x.Ratio
+	if x != nil && x.Ratio != nil {
+		return *x.Ratio
 	}
 	return 0
 }
@@ -1776,8 +1876,8 @@ func (x *SuggestionModel) GetMachines() int64 {
 // How the benchmark source follows a suggestion.
 type SuggestionProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio to the baseline that the source has now; 0 if it has none.
-	Ratio float64 `protobuf:"fixed64,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The ratio to the baseline that the source has now; absent if it has none.
+	Ratio *float64 `protobuf:"fixed64,1,opt,name=ratio,proto3,oneof" json:"ratio,omitempty"`
 	// The ratio that the source moves toward; equal to ratio if it does not move.
 	Target float64 `protobuf:"fixed64,2,opt,name=target,proto3" json:"target,omitempty"`
 	// The number of windows that have confirmed the change.
@@ -1794,7 +1894,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1906,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,12 +1919,12 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
-	if x != nil {
-		return x.Ratio
+	if x != nil && x.Ratio != nil {
+		return *x.Ratio
 	}
 	return 0
 }
@@ -1868,30 +1968,32 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfa\x03\n" +
-	"\x0fBenchmarkSample\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x1b\n" +
-	"\tnode_type\x18\x03 \x01(\tR\bnodeType\x12#\n" +
-	"\rinstance_type\x18\x04 \x01(\tR\finstanceType\x12\x1b\n" +
-	"\tcpu_model\x18\x05 \x01(\tR\bcpuModel\x12\x1c\n" +
-	"\tbenchmark\x18\x06 \x01(\tR\tbenchmark\x12\x18\n" +
-	"\aversion\x18\a \x01(\tR\aversion\x12\x14\n" +
-	"\x05score\x18\b \x01(\x01R\x05score\x12\x12\n" +
-	"\x04unit\x18\t \x01(\tR\x04unit\x12\x14\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfa\x04\n" +
+	"\x0fBenchmarkSample\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
+	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
+	"\tnode_type\x18\x03 \x01(\tB\x03\xe0A\x01R\bnodeType\x12(\n" +
+	"\rinstance_type\x18\x04 \x01(\tB\x03\xe0A\x01R\finstanceType\x12 \n" +
+	"\tcpu_model\x18\x05 \x01(\tB\x03\xe0A\x01R\bcpuModel\x12!\n" +
+	"\tbenchmark\x18\x06 \x01(\tB\x03\xe0A\x02R\tbenchmark\x12\x1d\n" +
+	"\aversion\x18\a \x01(\tB\x03\xe0A\x01R\aversion\x12\x19\n" +
+	"\x05score\x18\b \x01(\x01B\x03\xe0A\x02R\x05score\x12\x17\n" +
+	"\x04unit\x18\t \x01(\tB\x03\xe0A\x01R\x04unit\x12\x19\n" +
 	"\x05vcpus\x18\n" +
-	" \x01(\x05R\x05vcpus\x12\x18\n" +
-	"\athreads\x18\v \x01(\x05R\athreads\x12.\n" +
-	"\x13single_thread_score\x18\f \x01(\x01R\x11singleThreadScore\x12\x12\n" +
-	"\x04runs\x18\r \x01(\x05R\x04runs\x12\x18\n" +
-	"\amachine\x18\x0e \x01(\tR\amachine\x12=\n" +
-	"\fmeasure_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\vmeasureTime\x12\x1d\n" +
+	" \x01(\x05B\x03\xe0A\x02R\x05vcpus\x12\x1d\n" +
+	"\athreads\x18\v \x01(\x05B\x03\xe0A\x02R\athreads\x128\n" +
+	"\x13single_thread_score\x18\f \x01(\x01B\x03\xe0A\x01H\x00R\x11singleThreadScore\x88\x01\x01\x12\x1c\n" +
+	"\x04runs\x18\r \x01(\x05B\x03\xe0A\x01H\x01R\x04runs\x88\x01\x01\x12\x1d\n" +
+	"\amachine\x18\x0e \x01(\tB\x03\xe0A\x01R\amachine\x12B\n" +
+	"\fmeasure_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\vmeasureTime\x12\"\n" +
 	"\n" +
-	"spot_check\x18\x10 \x01(\bR\tspotCheck\x12\x16\n" +
-	"\x06source\x18\x11 \x01(\tR\x06source\"\x85\x01\n" +
-	"\x14IngestSamplesRequest\x12H\n" +
-	"\asamples\x18\x01 \x03(\v2#.workloadresizer.v1.BenchmarkSampleB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\asamples\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\"\xac\x01\n" +
+	"spot_check\x18\x10 \x01(\bB\x03\xe0A\x01R\tspotCheck\x12\x1b\n" +
+	"\x06source\x18\x11 \x01(\tB\x03\xe0A\x01R\x06sourceB\x16\n" +
+	"\x14_single_thread_scoreB\a\n" +
+	"\x05_runs\"\x8d\x01\n" +
+	"\x14IngestSamplesRequest\x12K\n" +
+	"\asamples\x18\x01 \x03(\v2#.workloadresizer.v1.BenchmarkSampleB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\asamples\x12(\n" +
+	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\xac\x01\n" +
 	"\x15IngestSamplesResponse\x12\x16\n" +
 	"\x06stored\x18\x01 \x01(\x03R\x06stored\x12\x14\n" +
 	"\x05known\x18\x02 \x01(\x03R\x05known\x12\x1a\n" +
@@ -1903,19 +2005,20 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x127\n" +
 	"\x04code\x18\x03 \x01(\x0e2#.workloadresizer.v1.SampleErrorCodeR\x04code\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xb7\x01\n" +
-	"\x15ListBenchmarksRequest\x12$\n" +
-	"\tnode_type\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x12&\n" +
-	"\tbenchmark\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tbenchmark\x12'\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xc0\x01\n" +
+	"\x15ListBenchmarksRequest\x12'\n" +
+	"\tnode_type\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
+	"\tbenchmark\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\tbenchmark\x12'\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\x88'(\x00R\bpageSize\x12'\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\bR\tpageToken\"\x7f\n" +
+	"page_token\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"\x7f\n" +
 	"\x16ListBenchmarksResponse\x12=\n" +
 	"\n" +
 	"benchmarks\x18\x01 \x03(\v2\x1d.workloadresizer.v1.BenchmarkR\n" +
 	"benchmarks\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x81\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb4\x04\n" +
 	"\tBenchmark\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x1b\n" +
 	"\tcpu_model\x18\x02 \x01(\tR\bcpuModel\x12\x1c\n" +
@@ -1927,19 +2030,26 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\bmachines\x18\b \x01(\x03R\bmachines\x12\x16\n" +
 	"\x06median\x18\t \x01(\x01R\x06median\x12\x16\n" +
 	"\x06spread\x18\n" +
-	" \x01(\x01R\x06spread\x120\n" +
-	"\x14single_thread_median\x18\v \x01(\x01R\x12singleThreadMedian\x12;\n" +
+	" \x01(\x01R\x06spread\x125\n" +
+	"\x14single_thread_median\x18\v \x01(\x01H\x00R\x12singleThreadMedian\x88\x01\x01\x12;\n" +
 	"\voldest_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"oldestTime\x12;\n" +
 	"\vnewest_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"newestTime\x12\x1f\n" +
 	"\vspot_checks\x18\x0e \x01(\x03R\n" +
-	"spotChecks\x12\x1f\n" +
-	"\vspot_median\x18\x0f \x01(\x01R\n" +
-	"spotMedian\"\x12\n" +
-	"\x10ListFeedsRequest\"C\n" +
+	"spotChecks\x12$\n" +
+	"\vspot_median\x18\x0f \x01(\x01H\x01R\n" +
+	"spotMedian\x88\x01\x01B\x17\n" +
+	"\x15_single_thread_medianB\x0e\n" +
+	"\f_spot_median\"g\n" +
+	"\x10ListFeedsRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"k\n" +
 	"\x11ListFeedsResponse\x12.\n" +
-	"\x05feeds\x18\x01 \x03(\v2\x18.workloadresizer.v1.FeedR\x05feeds\"\x81\x03\n" +
+	"\x05feeds\x18\x01 \x03(\v2\x18.workloadresizer.v1.FeedR\x05feeds\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x81\x03\n" +
 	"\x04Feed\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06format\x18\x02 \x01(\tR\x06format\x12\x1a\n" +
@@ -1956,46 +2066,56 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\tFeedFault\x12\x12\n" +
 	"\x04line\x18\x01 \x01(\x03R\x04line\x12\x14\n" +
 	"\x05field\x18\x02 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\">\n" +
-	"\x14GetSuggestionRequest\x12&\n" +
-	"\tnode_type\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"\x8b\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"A\n" +
+	"\x14GetSuggestionRequest\x12)\n" +
+	"\tnode_type\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"\x8b\x01\n" +
 	"\x15GetSuggestionResponse\x12>\n" +
 	"\n" +
 	"suggestion\x18\x01 \x01(\v2\x1e.workloadresizer.v1.SuggestionR\n" +
 	"suggestion\x122\n" +
-	"\x06impact\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x18\n" +
-	"\x16ListSuggestionsRequest\"\x89\x01\n" +
+	"\x06impact\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"m\n" +
+	"\x16ListSuggestionsRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xb1\x01\n" +
 	"\x17ListSuggestionsResponse\x12@\n" +
 	"\vsuggestions\x18\x01 \x03(\v2\x1e.workloadresizer.v1.SuggestionR\vsuggestions\x12,\n" +
-	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\"\xaa\x06\n" +
+	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12&\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xce\x06\n" +
 	"\n" +
 	"Suggestion\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12,\n" +
-	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12\x14\n" +
-	"\x05ratio\x18\x03 \x01(\x01R\x05ratio\x12\x1b\n" +
-	"\tratio_low\x18\x04 \x01(\x01R\bratioLow\x12\x1d\n" +
+	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12\x19\n" +
+	"\x05ratio\x18\x03 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12=\n" +
+	"\binterval\x18\x04 \x01(\v2!.workloadresizer.v1.RatioIntervalR\binterval\x12\x1e\n" +
+	"\bcpu_perf\x18\x05 \x01(\x01H\x01R\acpuPerf\x88\x01\x01\x12$\n" +
+	"\vmemory_perf\x18\x06 \x01(\x01H\x02R\n" +
+	"memoryPerf\x88\x01\x01\x123\n" +
+	"\acurrent\x18\a \x01(\v2\x19.workloadresizer.v1.RatioR\acurrent\x12\x1d\n" +
 	"\n" +
-	"ratio_high\x18\x05 \x01(\x01R\tratioHigh\x12\x1e\n" +
-	"\n" +
-	"confidence\x18\x06 \x01(\x01R\n" +
-	"confidence\x12\x19\n" +
-	"\bcpu_perf\x18\a \x01(\x01R\acpuPerf\x12\x1f\n" +
-	"\vmemory_perf\x18\b \x01(\x01R\n" +
-	"memoryPerf\x123\n" +
-	"\acurrent\x18\t \x01(\v2\x19.workloadresizer.v1.RatioR\acurrent\x12\x12\n" +
-	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x128\n" +
-	"\x05holds\x18\v \x03(\v2\".workloadresizer.v1.SuggestionHoldR\x05holds\x128\n" +
-	"\x05parts\x18\f \x03(\v2\".workloadresizer.v1.SuggestionPartR\x05parts\x12;\n" +
-	"\x06models\x18\r \x03(\v2#.workloadresizer.v1.SuggestionModelR\x06models\x12\x18\n" +
-	"\asamples\x18\x0e \x01(\x03R\asamples\x12\x1a\n" +
-	"\bmachines\x18\x0f \x01(\x03R\bmachines\x12;\n" +
-	"\voldest_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"ratio_etag\x18\b \x01(\tR\tratioEtag\x128\n" +
+	"\x05holds\x18\t \x03(\v2\".workloadresizer.v1.SuggestionHoldR\x05holds\x128\n" +
+	"\x05parts\x18\n" +
+	" \x03(\v2\".workloadresizer.v1.SuggestionPartR\x05parts\x12;\n" +
+	"\x06models\x18\v \x03(\v2#.workloadresizer.v1.SuggestionModelR\x06models\x12\x18\n" +
+	"\asamples\x18\f \x01(\x03R\asamples\x12\x1a\n" +
+	"\bmachines\x18\r \x01(\x03R\bmachines\x12;\n" +
+	"\voldest_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"oldestTime\x12;\n" +
-	"\vnewest_time\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"\vnewest_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"newestTime\x125\n" +
-	"\x04mode\x18\x12 \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
-	"\bprogress\x18\x13 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\">\n" +
+	"\x04mode\x18\x10 \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
+	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogressB\b\n" +
+	"\x06_ratioB\v\n" +
+	"\t_cpu_perfB\x0e\n" +
+	"\f_memory_perf\"U\n" +
+	"\rRatioInterval\x12\x10\n" +
+	"\x03low\x18\x01 \x01(\x01R\x03low\x12\x12\n" +
+	"\x04high\x18\x02 \x01(\x01R\x04high\x12\x1e\n" +
+	"\n" +
+	"confidence\x18\x03 \x01(\x01R\n" +
+	"confidence\">\n" +
 	"\x0eSuggestionHold\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"\x84\x02\n" +
@@ -2007,19 +2127,21 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\asamples\x18\x05 \x01(\x03R\asamples\x12\x1a\n" +
 	"\bmachines\x18\x06 \x01(\x03R\bmachines\x12)\n" +
 	"\x10baseline_samples\x18\a \x01(\x03R\x0fbaselineSamples\x12+\n" +
-	"\x11baseline_machines\x18\b \x01(\x03R\x10baselineMachines\"`\n" +
+	"\x11baseline_machines\x18\b \x01(\x03R\x10baselineMachines\"o\n" +
 	"\x0fSuggestionModel\x12\x1b\n" +
-	"\tcpu_model\x18\x01 \x01(\tR\bcpuModel\x12\x14\n" +
-	"\x05ratio\x18\x02 \x01(\x01R\x05ratio\x12\x1a\n" +
-	"\bmachines\x18\x03 \x01(\x03R\bmachines\"\x8c\x02\n" +
-	"\x12SuggestionProgress\x12\x14\n" +
-	"\x05ratio\x18\x01 \x01(\x01R\x05ratio\x12\x16\n" +
+	"\tcpu_model\x18\x01 \x01(\tR\bcpuModel\x12\x19\n" +
+	"\x05ratio\x18\x02 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12\x1a\n" +
+	"\bmachines\x18\x03 \x01(\x03R\bmachinesB\b\n" +
+	"\x06_ratio\"\x9b\x02\n" +
+	"\x12SuggestionProgress\x12\x19\n" +
+	"\x05ratio\x18\x01 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\x01R\x06target\x12+\n" +
 	"\x11confirmed_windows\x18\x03 \x01(\x05R\x10confirmedWindows\x12%\n" +
 	"\x0eneeded_windows\x18\x04 \x01(\x05R\rneededWindows\x12;\n" +
 	"\vchange_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"changeTime\x127\n" +
-	"\tnext_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bnextTime*\xc0\x01\n" +
+	"\tnext_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bnextTimeB\b\n" +
+	"\x06_ratio*\xc0\x01\n" +
 	"\x0fSampleErrorCode\x12!\n" +
 	"\x1dSAMPLE_ERROR_CODE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19SAMPLE_ERROR_CODE_INVALID\x10\x01\x12\"\n" +
@@ -2050,7 +2172,7 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(SampleErrorCode)(0),            // 0: workloadresizer.v1.SampleErrorCode
 	(BenchmarkMode)(0),              // 1: workloadresizer.v1.BenchmarkMode
@@ -2070,54 +2192,56 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*ListSuggestionsRequest)(nil),  // 15: workloadresizer.v1.ListSuggestionsRequest
 	(*ListSuggestionsResponse)(nil), // 16: workloadresizer.v1.ListSuggestionsResponse
 	(*Suggestion)(nil),              // 17: workloadresizer.v1.Suggestion
-	(*SuggestionHold)(nil),          // 18: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),          // 19: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),         // 20: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),      // 21: workloadresizer.v1.SuggestionProgress
-	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
-	(*Impact)(nil),                  // 23: workloadresizer.v1.Impact
-	(*Ratio)(nil),                   // 24: workloadresizer.v1.Ratio
+	(*RatioInterval)(nil),           // 18: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),          // 19: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),          // 20: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),         // 21: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),      // 22: workloadresizer.v1.SuggestionProgress
+	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
+	(*Impact)(nil),                  // 24: workloadresizer.v1.Impact
+	(*Ratio)(nil),                   // 25: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	22, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	23, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
 	8,  // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	22, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	22, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	23, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	23, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
 	11, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	22, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	22, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	23, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	23, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
 	12, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
 	17, // 11: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	23, // 12: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	24, // 12: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
 	17, // 13: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	24, // 14: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	18, // 15: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	19, // 16: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	20, // 17: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	22, // 18: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	22, // 19: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
-	1,  // 20: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	21, // 21: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	22, // 22: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	22, // 23: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 24: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 25: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	9,  // 26: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	13, // 27: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	15, // 28: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 29: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 30: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	10, // 31: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	14, // 32: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	16, // 33: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	29, // [29:34] is the sub-list for method output_type
-	24, // [24:29] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	18, // 14: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	25, // 15: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	19, // 16: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	20, // 17: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	21, // 18: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	23, // 19: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	23, // 20: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	1,  // 21: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	22, // 22: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	23, // 23: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	23, // 24: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 25: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 26: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	9,  // 27: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	13, // 28: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	15, // 29: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 30: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 31: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	10, // 32: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	14, // 33: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	16, // 34: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	30, // [30:35] is the sub-list for method output_type
+	25, // [25:30] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2127,13 +2251,18 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	}
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
+	file_workloadresizer_v1_benchmark_proto_msgTypes[0].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[6].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[15].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[19].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -63,7 +63,7 @@ type BenchmarkServiceClient interface {
 	ListFeeds(ctx context.Context, in *ListFeedsRequest, opts ...grpc.CallOption) (*ListFeedsResponse, error)
 	// Returns the suggested ratio for a node type with its confidence, why it is held
 	// back if it is, and the impact on pods of accepting it. To accept it, call
-	// RatioService.UpdateRatio.
+	// OverrideService.UpdateOverride with its ratio_etag.
 	//
 	// Errors:
 	//
@@ -177,7 +177,7 @@ type BenchmarkServiceServer interface {
 	ListFeeds(context.Context, *ListFeedsRequest) (*ListFeedsResponse, error)
 	// Returns the suggested ratio for a node type with its confidence, why it is held
 	// back if it is, and the impact on pods of accepting it. To accept it, call
-	// RatioService.UpdateRatio.
+	// OverrideService.UpdateOverride with its ratio_etag.
 	//
 	// Errors:
 	//

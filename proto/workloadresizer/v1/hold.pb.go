@@ -8,8 +8,10 @@ package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -76,19 +78,18 @@ func (HoldKind) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{0}
 }
 
-// The scope of a hold. Exactly one of: the cluster (all_namespaces), a namespace (only
-// namespace), a workload (namespace and workload), or a pod (namespace and pod). An
-// empty scope is an error; it never means the cluster.
+// The scope of a hold. A scope must be named; an empty message never means the cluster.
 type HoldScope struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the hold covers every pod in the cluster.
-	AllNamespaces bool `protobuf:"varint,1,opt,name=all_namespaces,json=allNamespaces,proto3" json:"all_namespaces,omitempty"`
-	// The namespace to cover, or the namespace of the workload or pod.
-	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The name of the pod.
-	Pod string `protobuf:"bytes,3,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The workload. The hold covers its existing and future pods.
-	Workload      *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
+	// The pods in the scope.
+	//
+	// Types that are valid to be assigned to Scope:
+	//
+	//	*HoldScope_AllNamespaces
+	//	*HoldScope_Namespace
+	//	*HoldScope_Workload
+	//	*HoldScope_Pod
+	Scope         isHoldScope_Scope `protobuf_oneof:"scope"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -123,65 +124,102 @@ func (*HoldScope) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *HoldScope) GetAllNamespaces() bool {
+func (x *HoldScope) GetScope() isHoldScope_Scope {
 	if x != nil {
-		return x.AllNamespaces
-	}
-	return false
-}
-
-func (x *HoldScope) GetNamespace() string {
-	if x != nil {
-		return x.Namespace
-	}
-	return ""
-}
-
-func (x *HoldScope) GetPod() string {
-	if x != nil {
-		return x.Pod
-	}
-	return ""
-}
-
-func (x *HoldScope) GetWorkload() *Workload {
-	if x != nil {
-		return x.Workload
+		return x.Scope
 	}
 	return nil
 }
 
-// A freeze stops all writes to pods in the whole cluster, restores included. It outranks
-// every hold and has no end of its own.
-type Freeze struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why the cluster is frozen, in the words of the author.
-	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who froze the cluster: the name of the caller, or the author that an unauthenticated
-	// caller named in the request; empty if it was frozen with kubectl.
-	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// When the freeze began.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The credential of the author, as in RatioChange.
-	CredentialId  string `protobuf:"bytes,4,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
+func (x *HoldScope) GetAllNamespaces() *AllNamespaces {
+	if x != nil {
+		if x, ok := x.Scope.(*HoldScope_AllNamespaces); ok {
+			return x.AllNamespaces
+		}
+	}
+	return nil
+}
+
+func (x *HoldScope) GetNamespace() string {
+	if x != nil {
+		if x, ok := x.Scope.(*HoldScope_Namespace); ok {
+			return x.Namespace
+		}
+	}
+	return ""
+}
+
+func (x *HoldScope) GetWorkload() *NamespacedWorkload {
+	if x != nil {
+		if x, ok := x.Scope.(*HoldScope_Workload); ok {
+			return x.Workload
+		}
+	}
+	return nil
+}
+
+func (x *HoldScope) GetPod() *NamespacedPod {
+	if x != nil {
+		if x, ok := x.Scope.(*HoldScope_Pod); ok {
+			return x.Pod
+		}
+	}
+	return nil
+}
+
+type isHoldScope_Scope interface {
+	isHoldScope_Scope()
+}
+
+type HoldScope_AllNamespaces struct {
+	// Every pod in the cluster.
+	AllNamespaces *AllNamespaces `protobuf:"bytes,1,opt,name=all_namespaces,json=allNamespaces,proto3,oneof"`
+}
+
+type HoldScope_Namespace struct {
+	// The pods in a namespace.
+	Namespace string `protobuf:"bytes,2,opt,name=namespace,proto3,oneof"`
+}
+
+type HoldScope_Workload struct {
+	// The existing and future pods of a workload.
+	Workload *NamespacedWorkload `protobuf:"bytes,3,opt,name=workload,proto3,oneof"`
+}
+
+type HoldScope_Pod struct {
+	// One pod.
+	Pod *NamespacedPod `protobuf:"bytes,4,opt,name=pod,proto3,oneof"`
+}
+
+func (*HoldScope_AllNamespaces) isHoldScope_Scope() {}
+
+func (*HoldScope_Namespace) isHoldScope_Scope() {}
+
+func (*HoldScope_Workload) isHoldScope_Scope() {}
+
+func (*HoldScope_Pod) isHoldScope_Scope() {}
+
+// Every namespace of the cluster. It has no fields.
+type AllNamespaces struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Freeze) Reset() {
-	*x = Freeze{}
+func (x *AllNamespaces) Reset() {
+	*x = AllNamespaces{}
 	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Freeze) String() string {
+func (x *AllNamespaces) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Freeze) ProtoMessage() {}
+func (*AllNamespaces) ProtoMessage() {}
 
-func (x *Freeze) ProtoReflect() protoreflect.Message {
+func (x *AllNamespaces) ProtoReflect() protoreflect.Message {
 	mi := &file_workloadresizer_v1_hold_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -193,35 +231,127 @@ func (x *Freeze) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Freeze.ProtoReflect.Descriptor instead.
-func (*Freeze) Descriptor() ([]byte, []int) {
+// Deprecated: Use AllNamespaces.ProtoReflect.Descriptor instead.
+func (*AllNamespaces) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *Freeze) GetReason() string {
+// A workload in a namespace: the controller of pods, for example a ReplicaSet, or any owner
+// above it, for example a Deployment.
+type NamespacedWorkload struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The kind, for example "Deployment".
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The name.
+	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamespacedWorkload) Reset() {
+	*x = NamespacedWorkload{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamespacedWorkload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamespacedWorkload) ProtoMessage() {}
+
+func (x *NamespacedWorkload) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
 	if x != nil {
-		return x.Reason
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamespacedWorkload.ProtoReflect.Descriptor instead.
+func (*NamespacedWorkload) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *NamespacedWorkload) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
 	}
 	return ""
 }
 
-func (x *Freeze) GetAuthor() string {
+func (x *NamespacedWorkload) GetKind() string {
 	if x != nil {
-		return x.Author
+		return x.Kind
 	}
 	return ""
 }
 
-func (x *Freeze) GetCreateTime() *timestamppb.Timestamp {
+func (x *NamespacedWorkload) GetName() string {
 	if x != nil {
-		return x.CreateTime
+		return x.Name
 	}
-	return nil
+	return ""
 }
 
-func (x *Freeze) GetCredentialId() string {
+// A pod in a namespace.
+type NamespacedPod struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The name.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamespacedPod) Reset() {
+	*x = NamespacedPod{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamespacedPod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamespacedPod) ProtoMessage() {}
+
+func (x *NamespacedPod) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[3]
 	if x != nil {
-		return x.CredentialId
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamespacedPod.ProtoReflect.Descriptor instead.
+func (*NamespacedPod) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *NamespacedPod) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *NamespacedPod) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -245,7 +375,7 @@ type Hold struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When the hold expires; absent if it does not expire.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// The credential of the author, as in RatioChange.
+	// The credential of the author, as in OverrideChange.
 	CredentialId  string `protobuf:"bytes,8,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -253,7 +383,7 @@ type Hold struct {
 
 func (x *Hold) Reset() {
 	*x = Hold{}
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -265,7 +395,7 @@ func (x *Hold) String() string {
 func (*Hold) ProtoMessage() {}
 
 func (x *Hold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_hold_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -278,7 +408,7 @@ func (x *Hold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hold.ProtoReflect.Descriptor instead.
 func (*Hold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Hold) GetKind() HoldKind {
@@ -337,22 +467,1216 @@ func (x *Hold) GetCredentialId() string {
 	return ""
 }
 
+// How far a hold has taken effect on the pods that are in its scope now.
+type HoldProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of pods in the scope.
+	Pods int64 `protobuf:"varint,1,opt,name=pods,proto3" json:"pods,omitempty"`
+	// The number of pods that are as the hold requires: for a pause, all pods that no other
+	// hold changes; for a restore, the pods with their originals and no annotations of
+	// workload-resizer.
+	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	// The number of pods that wait for their turn.
+	Pending int64 `protobuf:"varint,3,opt,name=pending,proto3" json:"pending,omitempty"`
+	// The number of pods that a reason keeps from becoming as the hold requires.
+	Blocked int64 `protobuf:"varint,4,opt,name=blocked,proto3" json:"blocked,omitempty"`
+	// The number of blocked pods by the code of their first reason.
+	Codes         map[string]int64 `protobuf:"bytes,5,rep,name=codes,proto3" json:"codes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldProgress) Reset() {
+	*x = HoldProgress{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldProgress) ProtoMessage() {}
+
+func (x *HoldProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldProgress.ProtoReflect.Descriptor instead.
+func (*HoldProgress) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *HoldProgress) GetPods() int64 {
+	if x != nil {
+		return x.Pods
+	}
+	return 0
+}
+
+func (x *HoldProgress) GetDone() int64 {
+	if x != nil {
+		return x.Done
+	}
+	return 0
+}
+
+func (x *HoldProgress) GetPending() int64 {
+	if x != nil {
+		return x.Pending
+	}
+	return 0
+}
+
+func (x *HoldProgress) GetBlocked() int64 {
+	if x != nil {
+		return x.Blocked
+	}
+	return 0
+}
+
+func (x *HoldProgress) GetCodes() map[string]int64 {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+// A freeze stops all writes to pods in the whole cluster, restores included. It outranks
+// every hold and has no end of its own.
+type Freeze struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the cluster is frozen, in the words of the author.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who froze the cluster: the name of the caller, or the author that an unauthenticated
+	// caller named in the request; empty if it was frozen with kubectl.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// When the freeze began.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The credential of the author, as in OverrideChange.
+	CredentialId  string `protobuf:"bytes,4,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Freeze) Reset() {
+	*x = Freeze{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Freeze) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Freeze) ProtoMessage() {}
+
+func (x *Freeze) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Freeze.ProtoReflect.Descriptor instead.
+func (*Freeze) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Freeze) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Freeze) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *Freeze) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Freeze) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
+	}
+	return ""
+}
+
+// Request message for HoldService.Pause.
+type PauseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pods to pause.
+	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Why the pods are paused, shown to callers that list the holds. One line of up to
+	// 512 bytes.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Allowed only if the server does not authenticate its callers. One line of
+	// up to 128 bytes.
+	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// How long the pods are paused, at least one second. If absent, they are paused until
+	// Resume.
+	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// Whether to only validate the request, without storing the hold.
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Identifies the request, so that it is safe to send it again: a UUID. While the hold of
+	// the first request is in effect, it stays as it is.
+	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseRequest) Reset() {
+	*x = PauseRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseRequest) ProtoMessage() {}
+
+func (x *PauseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
+func (*PauseRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PauseRequest) GetScope() *HoldScope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *PauseRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *PauseRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *PauseRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *PauseRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *PauseRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// Response message for HoldService.Pause.
+type PauseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hold that was stored.
+	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
+	// The number of pods that are in the scope now; absent while this is not known.
+	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
+	// The restore that takes precedence for these pods; absent if there is none.
+	OverruledBy   *Hold `protobuf:"bytes,3,opt,name=overruled_by,json=overruledBy,proto3" json:"overruled_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseResponse) Reset() {
+	*x = PauseResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseResponse) ProtoMessage() {}
+
+func (x *PauseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
+func (*PauseResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PauseResponse) GetHold() *Hold {
+	if x != nil {
+		return x.Hold
+	}
+	return nil
+}
+
+func (x *PauseResponse) GetPods() int64 {
+	if x != nil && x.Pods != nil {
+		return *x.Pods
+	}
+	return 0
+}
+
+func (x *PauseResponse) GetOverruledBy() *Hold {
+	if x != nil {
+		return x.OverruledBy
+	}
+	return nil
+}
+
+// Request message for HoldService.Restore.
+type RestoreRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pods to restore.
+	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Why the pods are restored, shown to callers that list the holds. One line of up to
+	// 512 bytes.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Allowed only if the server does not authenticate its callers. One line of
+	// up to 128 bytes.
+	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// How long the pods stay restored, at least one second. If absent, they stay restored
+	// until Resume.
+	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// Whether to only validate the request, without storing the hold.
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Identifies the request, so that it is safe to send it again: a UUID. While the hold of
+	// the first request is in effect, it stays as it is.
+	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestoreRequest) Reset() {
+	*x = RestoreRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoreRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoreRequest) ProtoMessage() {}
+
+func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoreRequest.ProtoReflect.Descriptor instead.
+func (*RestoreRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RestoreRequest) GetScope() *HoldScope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *RestoreRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *RestoreRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *RestoreRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *RestoreRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *RestoreRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// Response message for HoldService.Restore.
+type RestoreResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hold that was stored.
+	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
+	// The number of pods that are in the scope now; absent while this is not known.
+	Pods          *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestoreResponse) Reset() {
+	*x = RestoreResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoreResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoreResponse) ProtoMessage() {}
+
+func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoreResponse.ProtoReflect.Descriptor instead.
+func (*RestoreResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RestoreResponse) GetHold() *Hold {
+	if x != nil {
+		return x.Hold
+	}
+	return nil
+}
+
+func (x *RestoreResponse) GetPods() int64 {
+	if x != nil && x.Pods != nil {
+		return *x.Pods
+	}
+	return 0
+}
+
+// Request message for HoldService.Resume.
+type ResumeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pods to resume. A scope can name a pod that no longer exists.
+	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Whether to only return the holds that would end, without ending them.
+	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// The kind of holds to end. If unspecified, holds of both kinds end.
+	Kind HoldKind `protobuf:"varint,3,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
+	// Whether to also end the holds of narrower scopes inside this scope.
+	IncludeNested bool `protobuf:"varint,4,opt,name=include_nested,json=includeNested,proto3" json:"include_nested,omitempty"`
+	// Why the holds end, for the log of the server. One line of up to 512 bytes.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Allowed only if the server does not authenticate its callers. One line of
+	// up to 128 bytes.
+	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeRequest) Reset() {
+	*x = ResumeRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeRequest) ProtoMessage() {}
+
+func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
+func (*ResumeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ResumeRequest) GetScope() *HoldScope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *ResumeRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *ResumeRequest) GetKind() HoldKind {
+	if x != nil {
+		return x.Kind
+	}
+	return HoldKind_HOLD_KIND_UNSPECIFIED
+}
+
+func (x *ResumeRequest) GetIncludeNested() bool {
+	if x != nil {
+		return x.IncludeNested
+	}
+	return false
+}
+
+func (x *ResumeRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ResumeRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+// Response message for HoldService.Resume.
+type ResumeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The holds that ended, or that would end, at most 1000. Holds of namespaces whose pods
+	// the caller cannot see also end, but are not listed here.
+	Released []*Hold `protobuf:"bytes,1,rep,name=released,proto3" json:"released,omitempty"`
+	// The number of pods that are in the scope now; absent while this is not known.
+	Pods *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
+	// The number of holds of narrower scopes inside this scope that stay in effect.
+	Nested int64 `protobuf:"varint,3,opt,name=nested,proto3" json:"nested,omitempty"`
+	// The hold of a wider scope that covers these pods and stays in effect; absent if
+	// there is none.
+	StillHeldBy   *Hold `protobuf:"bytes,4,opt,name=still_held_by,json=stillHeldBy,proto3" json:"still_held_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeResponse) Reset() {
+	*x = ResumeResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeResponse) ProtoMessage() {}
+
+func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
+func (*ResumeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ResumeResponse) GetReleased() []*Hold {
+	if x != nil {
+		return x.Released
+	}
+	return nil
+}
+
+func (x *ResumeResponse) GetPods() int64 {
+	if x != nil && x.Pods != nil {
+		return *x.Pods
+	}
+	return 0
+}
+
+func (x *ResumeResponse) GetNested() int64 {
+	if x != nil {
+		return x.Nested
+	}
+	return 0
+}
+
+func (x *ResumeResponse) GetStillHeldBy() *Hold {
+	if x != nil {
+		return x.StillHeldBy
+	}
+	return nil
+}
+
+// Request message for HoldService.ListHolds.
+type ListHoldsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace to list; empty for the cluster and every namespace that the caller
+	// can see. Holds of the cluster also cover the namespace and are returned with it.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The maximum number of holds to return. 0 means 500; values above 1000 mean 1000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHoldsRequest) Reset() {
+	*x = ListHoldsRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHoldsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHoldsRequest) ProtoMessage() {}
+
+func (x *ListHoldsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHoldsRequest.ProtoReflect.Descriptor instead.
+func (*ListHoldsRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListHoldsRequest) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *ListHoldsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListHoldsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response message for HoldService.ListHolds.
+type ListHoldsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The holds in effect: first the holds of the cluster, then the holds of each namespace
+	// and its pods, ordered by name.
+	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
+	// Why the list contains the last holds that could be read instead of the holds that
+	// are stored now; empty if there is no problem.
+	Problem string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
+	// The freeze in effect, which outranks the holds; absent if the cluster is not frozen.
+	Freeze *Freeze `protobuf:"bytes,3,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHoldsResponse) Reset() {
+	*x = ListHoldsResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHoldsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHoldsResponse) ProtoMessage() {}
+
+func (x *ListHoldsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHoldsResponse.ProtoReflect.Descriptor instead.
+func (*ListHoldsResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListHoldsResponse) GetHolds() []*Hold {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
+func (x *ListHoldsResponse) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *ListHoldsResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
+func (x *ListHoldsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request message for HoldService.GetHold.
+type GetHoldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The scope of the hold.
+	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// The kind of the hold.
+	Kind          HoldKind `protobuf:"varint,2,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetHoldRequest) Reset() {
+	*x = GetHoldRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetHoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetHoldRequest) ProtoMessage() {}
+
+func (x *GetHoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetHoldRequest.ProtoReflect.Descriptor instead.
+func (*GetHoldRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GetHoldRequest) GetScope() *HoldScope {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *GetHoldRequest) GetKind() HoldKind {
+	if x != nil {
+		return x.Kind
+	}
+	return HoldKind_HOLD_KIND_UNSPECIFIED
+}
+
+// Response message for HoldService.GetHold.
+type GetHoldResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hold.
+	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
+	// How far the hold has taken effect.
+	Progress      *HoldProgress `protobuf:"bytes,2,opt,name=progress,proto3" json:"progress,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetHoldResponse) Reset() {
+	*x = GetHoldResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetHoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetHoldResponse) ProtoMessage() {}
+
+func (x *GetHoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetHoldResponse.ProtoReflect.Descriptor instead.
+func (*GetHoldResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *GetHoldResponse) GetHold() *Hold {
+	if x != nil {
+		return x.Hold
+	}
+	return nil
+}
+
+func (x *GetHoldResponse) GetProgress() *HoldProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+// Request message for HoldService.Freeze.
+type FreezeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the cluster is frozen, shown to callers that ask why pods are not resized. One
+	// line of up to 512 bytes.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Allowed only if the server does not authenticate its callers. One line of
+	// up to 128 bytes.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to only validate the request, without freezing the cluster.
+	ValidateOnly  bool `protobuf:"varint,3,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FreezeRequest) Reset() {
+	*x = FreezeRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FreezeRequest) ProtoMessage() {}
+
+func (x *FreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FreezeRequest.ProtoReflect.Descriptor instead.
+func (*FreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *FreezeRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *FreezeRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *FreezeRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// Response message for HoldService.Freeze.
+type FreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze that was stored.
+	Freeze        *Freeze `protobuf:"bytes,1,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FreezeResponse) Reset() {
+	*x = FreezeResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FreezeResponse) ProtoMessage() {}
+
+func (x *FreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FreezeResponse.ProtoReflect.Descriptor instead.
+func (*FreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *FreezeResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
+// Request message for HoldService.Unfreeze.
+type UnfreezeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the freeze ends, for the log of the server. One line of up to 512 bytes.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The author. Allowed only if the server does not authenticate its callers. One line of
+	// up to 128 bytes.
+	Author string `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to only return the freeze that would end, without ending it.
+	ValidateOnly  bool `protobuf:"varint,3,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnfreezeRequest) Reset() {
+	*x = UnfreezeRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnfreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnfreezeRequest) ProtoMessage() {}
+
+func (x *UnfreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnfreezeRequest.ProtoReflect.Descriptor instead.
+func (*UnfreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *UnfreezeRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *UnfreezeRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *UnfreezeRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// Response message for HoldService.Unfreeze.
+type UnfreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze that ended, or that would end; absent if the cluster was not frozen.
+	Released      *Freeze `protobuf:"bytes,1,opt,name=released,proto3" json:"released,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnfreezeResponse) Reset() {
+	*x = UnfreezeResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnfreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnfreezeResponse) ProtoMessage() {}
+
+func (x *UnfreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnfreezeResponse.ProtoReflect.Descriptor instead.
+func (*UnfreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *UnfreezeResponse) GetReleased() *Freeze {
+	if x != nil {
+		return x.Released
+	}
+	return nil
+}
+
+// Request message for HoldService.GetFreeze.
+type GetFreezeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFreezeRequest) Reset() {
+	*x = GetFreezeRequest{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFreezeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFreezeRequest) ProtoMessage() {}
+
+func (x *GetFreezeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFreezeRequest.ProtoReflect.Descriptor instead.
+func (*GetFreezeRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{21}
+}
+
+// Response message for HoldService.GetFreeze.
+type GetFreezeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The freeze in effect; absent if the cluster is not frozen.
+	Freeze        *Freeze `protobuf:"bytes,1,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFreezeResponse) Reset() {
+	*x = GetFreezeResponse{}
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFreezeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFreezeResponse) ProtoMessage() {}
+
+func (x *GetFreezeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_hold_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFreezeResponse.ProtoReflect.Descriptor instead.
+func (*GetFreezeResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_hold_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetFreezeResponse) GetFreeze() *Freeze {
+	if x != nil {
+		return x.Freeze
+	}
+	return nil
+}
+
 var File_workloadresizer_v1_hold_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/hold.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a!workloadresizer/v1/workload.proto\"\xaf\x01\n" +
-	"\tHoldScope\x12%\n" +
-	"\x0eall_namespaces\x18\x01 \x01(\bR\rallNamespaces\x12%\n" +
-	"\tnamespace\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x1a\n" +
-	"\x03pod\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
-	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"\x9a\x01\n" +
-	"\x06Freeze\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\x02 \x01(\tR\x06author\x12;\n" +
-	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12#\n" +
-	"\rcredential_id\x18\x04 \x01(\tR\fcredentialId\"\xce\x02\n" +
+	"\x1dworkloadresizer/v1/hold.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x02\n" +
+	"\tHoldScope\x12O\n" +
+	"\x0eall_namespaces\x18\x01 \x01(\v2!.workloadresizer.v1.AllNamespacesB\x03\xe0A\x01H\x00R\rallNamespaces\x12,\n" +
+	"\tnamespace\x18\x02 \x01(\tB\f\xe0A\x01\xbaH\x06r\x04\x10\x01\x18?H\x00R\tnamespace\x12I\n" +
+	"\bworkload\x18\x03 \x01(\v2&.workloadresizer.v1.NamespacedWorkloadB\x03\xe0A\x01H\x00R\bworkload\x12:\n" +
+	"\x03pod\x18\x04 \x01(\v2!.workloadresizer.v1.NamespacedPodB\x03\xe0A\x01H\x00R\x03podB\x0e\n" +
+	"\x05scope\x12\x05\xbaH\x02\b\x01\"\x0f\n" +
+	"\rAllNamespaces\"\x9a\x01\n" +
+	"\x12NamespacedWorkload\x12*\n" +
+	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x125\n" +
+	"\x04kind\x18\x02 \x01(\tB!\xe0A\x02\xbaH\x1br\x19\x10\x01\x18?2\x13^[A-Z][A-Za-z0-9]*$R\x04kind\x12!\n" +
+	"\x04name\x18\x03 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04name\"^\n" +
+	"\rNamespacedPod\x12*\n" +
+	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12!\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04name\"\xce\x02\n" +
 	"\x04Hold\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x123\n" +
 	"\x05scope\x18\x02 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x10\n" +
@@ -363,11 +1687,107 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"createTime\x12;\n" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12#\n" +
-	"\rcredential_id\x18\b \x01(\tR\fcredentialId*Q\n" +
+	"\rcredential_id\x18\b \x01(\tR\fcredentialId\"\xe7\x01\n" +
+	"\fHoldProgress\x12\x12\n" +
+	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x18\n" +
+	"\apending\x18\x03 \x01(\x03R\apending\x12\x18\n" +
+	"\ablocked\x18\x04 \x01(\x03R\ablocked\x12A\n" +
+	"\x05codes\x18\x05 \x03(\v2+.workloadresizer.v1.HoldProgress.CodesEntryR\x05codes\x1a8\n" +
+	"\n" +
+	"CodesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x9a\x01\n" +
+	"\x06Freeze\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06author\x18\x02 \x01(\tR\x06author\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12#\n" +
+	"\rcredential_id\x18\x04 \x01(\tR\fcredentialId\"\xad\x02\n" +
+	"\fPauseRequest\x12>\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05scope\x12#\n" +
+	"\x06reason\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
+	"\x06author\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\x12:\n" +
+	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\r\xe0A\x01\xbaH\a\xaa\x01\x042\x02\b\x01R\x03ttl\x12(\n" +
+	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12-\n" +
+	"\n" +
+	"request_id\x18\x06 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\"\x9c\x01\n" +
+	"\rPauseResponse\x12,\n" +
+	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
+	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01\x12;\n" +
+	"\foverruled_by\x18\x03 \x01(\v2\x18.workloadresizer.v1.HoldR\voverruledByB\a\n" +
+	"\x05_pods\"\xaf\x02\n" +
+	"\x0eRestoreRequest\x12>\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05scope\x12#\n" +
+	"\x06reason\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
+	"\x06author\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\x12:\n" +
+	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\r\xe0A\x01\xbaH\a\xaa\x01\x042\x02\b\x01R\x03ttl\x12(\n" +
+	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12-\n" +
+	"\n" +
+	"request_id\x18\x06 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\"a\n" +
+	"\x0fRestoreResponse\x12,\n" +
+	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
+	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01B\a\n" +
+	"\x05_pods\"\xae\x02\n" +
+	"\rResumeRequest\x12>\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05scope\x12(\n" +
+	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12=\n" +
+	"\x04kind\x18\x03 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12*\n" +
+	"\x0einclude_nested\x18\x04 \x01(\bB\x03\xe0A\x01R\rincludeNested\x12#\n" +
+	"\x06reason\x18\x05 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
+	"\x06author\x18\x06 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\"\xbe\x01\n" +
+	"\x0eResumeResponse\x124\n" +
+	"\breleased\x18\x01 \x03(\v2\x18.workloadresizer.v1.HoldR\breleased\x12\x17\n" +
+	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01\x12\x16\n" +
+	"\x06nested\x18\x03 \x01(\x03R\x06nested\x12<\n" +
+	"\rstill_held_by\x18\x04 \x01(\v2\x18.workloadresizer.v1.HoldR\vstillHeldByB\a\n" +
+	"\x05_pods\"\x91\x01\n" +
+	"\x10ListHoldsRequest\x12(\n" +
+	"\tnamespace\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x10R\tpageToken\"\xb9\x01\n" +
+	"\x11ListHoldsResponse\x12.\n" +
+	"\x05holds\x18\x01 \x03(\v2\x18.workloadresizer.v1.HoldR\x05holds\x12\x18\n" +
+	"\aproblem\x18\x02 \x01(\tR\aproblem\x122\n" +
+	"\x06freeze\x18\x03 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\x12&\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\"\x91\x01\n" +
+	"\x0eGetHoldRequest\x12>\n" +
+	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05scope\x12?\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindB\r\xe0A\x02\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04kind\"}\n" +
+	"\x0fGetHoldResponse\x12,\n" +
+	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12<\n" +
+	"\bprogress\x18\x02 \x01(\v2 .workloadresizer.v1.HoldProgressR\bprogress\"\x83\x01\n" +
+	"\rFreezeRequest\x12#\n" +
+	"\x06reason\x18\x01 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
+	"\x06author\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\x12(\n" +
+	"\rvalidate_only\x18\x03 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"D\n" +
+	"\x0eFreezeResponse\x122\n" +
+	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"\x85\x01\n" +
+	"\x0fUnfreezeRequest\x12#\n" +
+	"\x06reason\x18\x01 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
+	"\x06author\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\x12(\n" +
+	"\rvalidate_only\x18\x03 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"J\n" +
+	"\x10UnfreezeResponse\x126\n" +
+	"\breleased\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\breleased\"\x12\n" +
+	"\x10GetFreezeRequest\"G\n" +
+	"\x11GetFreezeResponse\x122\n" +
+	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze*Q\n" +
 	"\bHoldKind\x12\x19\n" +
 	"\x15HOLD_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11HOLD_KIND_RESTORE\x10\x01\x12\x13\n" +
-	"\x0fHOLD_KIND_PAUSE\x10\x02BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\x0fHOLD_KIND_PAUSE\x10\x022\xb0\x05\n" +
+	"\vHoldService\x12L\n" +
+	"\x05Pause\x12 .workloadresizer.v1.PauseRequest\x1a!.workloadresizer.v1.PauseResponse\x12R\n" +
+	"\aRestore\x12\".workloadresizer.v1.RestoreRequest\x1a#.workloadresizer.v1.RestoreResponse\x12O\n" +
+	"\x06Resume\x12!.workloadresizer.v1.ResumeRequest\x1a\".workloadresizer.v1.ResumeResponse\x12X\n" +
+	"\tListHolds\x12$.workloadresizer.v1.ListHoldsRequest\x1a%.workloadresizer.v1.ListHoldsResponse\x12R\n" +
+	"\aGetHold\x12\".workloadresizer.v1.GetHoldRequest\x1a#.workloadresizer.v1.GetHoldResponse\x12O\n" +
+	"\x06Freeze\x12!.workloadresizer.v1.FreezeRequest\x1a\".workloadresizer.v1.FreezeResponse\x12U\n" +
+	"\bUnfreeze\x12#.workloadresizer.v1.UnfreezeRequest\x1a$.workloadresizer.v1.UnfreezeResponse\x12X\n" +
+	"\tGetFreeze\x12$.workloadresizer.v1.GetFreezeRequest\x1a%.workloadresizer.v1.GetFreezeResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_hold_proto_rawDescOnce sync.Once
@@ -382,27 +1802,87 @@ func file_workloadresizer_v1_hold_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_hold_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_workloadresizer_v1_hold_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_workloadresizer_v1_hold_proto_goTypes = []any{
 	(HoldKind)(0),                 // 0: workloadresizer.v1.HoldKind
 	(*HoldScope)(nil),             // 1: workloadresizer.v1.HoldScope
-	(*Freeze)(nil),                // 2: workloadresizer.v1.Freeze
-	(*Hold)(nil),                  // 3: workloadresizer.v1.Hold
-	(*Workload)(nil),              // 4: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(*AllNamespaces)(nil),         // 2: workloadresizer.v1.AllNamespaces
+	(*NamespacedWorkload)(nil),    // 3: workloadresizer.v1.NamespacedWorkload
+	(*NamespacedPod)(nil),         // 4: workloadresizer.v1.NamespacedPod
+	(*Hold)(nil),                  // 5: workloadresizer.v1.Hold
+	(*HoldProgress)(nil),          // 6: workloadresizer.v1.HoldProgress
+	(*Freeze)(nil),                // 7: workloadresizer.v1.Freeze
+	(*PauseRequest)(nil),          // 8: workloadresizer.v1.PauseRequest
+	(*PauseResponse)(nil),         // 9: workloadresizer.v1.PauseResponse
+	(*RestoreRequest)(nil),        // 10: workloadresizer.v1.RestoreRequest
+	(*RestoreResponse)(nil),       // 11: workloadresizer.v1.RestoreResponse
+	(*ResumeRequest)(nil),         // 12: workloadresizer.v1.ResumeRequest
+	(*ResumeResponse)(nil),        // 13: workloadresizer.v1.ResumeResponse
+	(*ListHoldsRequest)(nil),      // 14: workloadresizer.v1.ListHoldsRequest
+	(*ListHoldsResponse)(nil),     // 15: workloadresizer.v1.ListHoldsResponse
+	(*GetHoldRequest)(nil),        // 16: workloadresizer.v1.GetHoldRequest
+	(*GetHoldResponse)(nil),       // 17: workloadresizer.v1.GetHoldResponse
+	(*FreezeRequest)(nil),         // 18: workloadresizer.v1.FreezeRequest
+	(*FreezeResponse)(nil),        // 19: workloadresizer.v1.FreezeResponse
+	(*UnfreezeRequest)(nil),       // 20: workloadresizer.v1.UnfreezeRequest
+	(*UnfreezeResponse)(nil),      // 21: workloadresizer.v1.UnfreezeResponse
+	(*GetFreezeRequest)(nil),      // 22: workloadresizer.v1.GetFreezeRequest
+	(*GetFreezeResponse)(nil),     // 23: workloadresizer.v1.GetFreezeResponse
+	nil,                           // 24: workloadresizer.v1.HoldProgress.CodesEntry
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
 }
 var file_workloadresizer_v1_hold_proto_depIdxs = []int32{
-	4, // 0: workloadresizer.v1.HoldScope.workload:type_name -> workloadresizer.v1.Workload
-	5, // 1: workloadresizer.v1.Freeze.create_time:type_name -> google.protobuf.Timestamp
-	0, // 2: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
-	1, // 3: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
-	5, // 4: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
-	5, // 5: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	2,  // 0: workloadresizer.v1.HoldScope.all_namespaces:type_name -> workloadresizer.v1.AllNamespaces
+	3,  // 1: workloadresizer.v1.HoldScope.workload:type_name -> workloadresizer.v1.NamespacedWorkload
+	4,  // 2: workloadresizer.v1.HoldScope.pod:type_name -> workloadresizer.v1.NamespacedPod
+	0,  // 3: workloadresizer.v1.Hold.kind:type_name -> workloadresizer.v1.HoldKind
+	1,  // 4: workloadresizer.v1.Hold.scope:type_name -> workloadresizer.v1.HoldScope
+	25, // 5: workloadresizer.v1.Hold.create_time:type_name -> google.protobuf.Timestamp
+	25, // 6: workloadresizer.v1.Hold.expire_time:type_name -> google.protobuf.Timestamp
+	24, // 7: workloadresizer.v1.HoldProgress.codes:type_name -> workloadresizer.v1.HoldProgress.CodesEntry
+	25, // 8: workloadresizer.v1.Freeze.create_time:type_name -> google.protobuf.Timestamp
+	1,  // 9: workloadresizer.v1.PauseRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	26, // 10: workloadresizer.v1.PauseRequest.ttl:type_name -> google.protobuf.Duration
+	5,  // 11: workloadresizer.v1.PauseResponse.hold:type_name -> workloadresizer.v1.Hold
+	5,  // 12: workloadresizer.v1.PauseResponse.overruled_by:type_name -> workloadresizer.v1.Hold
+	1,  // 13: workloadresizer.v1.RestoreRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	26, // 14: workloadresizer.v1.RestoreRequest.ttl:type_name -> google.protobuf.Duration
+	5,  // 15: workloadresizer.v1.RestoreResponse.hold:type_name -> workloadresizer.v1.Hold
+	1,  // 16: workloadresizer.v1.ResumeRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	0,  // 17: workloadresizer.v1.ResumeRequest.kind:type_name -> workloadresizer.v1.HoldKind
+	5,  // 18: workloadresizer.v1.ResumeResponse.released:type_name -> workloadresizer.v1.Hold
+	5,  // 19: workloadresizer.v1.ResumeResponse.still_held_by:type_name -> workloadresizer.v1.Hold
+	5,  // 20: workloadresizer.v1.ListHoldsResponse.holds:type_name -> workloadresizer.v1.Hold
+	7,  // 21: workloadresizer.v1.ListHoldsResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	1,  // 22: workloadresizer.v1.GetHoldRequest.scope:type_name -> workloadresizer.v1.HoldScope
+	0,  // 23: workloadresizer.v1.GetHoldRequest.kind:type_name -> workloadresizer.v1.HoldKind
+	5,  // 24: workloadresizer.v1.GetHoldResponse.hold:type_name -> workloadresizer.v1.Hold
+	6,  // 25: workloadresizer.v1.GetHoldResponse.progress:type_name -> workloadresizer.v1.HoldProgress
+	7,  // 26: workloadresizer.v1.FreezeResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	7,  // 27: workloadresizer.v1.UnfreezeResponse.released:type_name -> workloadresizer.v1.Freeze
+	7,  // 28: workloadresizer.v1.GetFreezeResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	8,  // 29: workloadresizer.v1.HoldService.Pause:input_type -> workloadresizer.v1.PauseRequest
+	10, // 30: workloadresizer.v1.HoldService.Restore:input_type -> workloadresizer.v1.RestoreRequest
+	12, // 31: workloadresizer.v1.HoldService.Resume:input_type -> workloadresizer.v1.ResumeRequest
+	14, // 32: workloadresizer.v1.HoldService.ListHolds:input_type -> workloadresizer.v1.ListHoldsRequest
+	16, // 33: workloadresizer.v1.HoldService.GetHold:input_type -> workloadresizer.v1.GetHoldRequest
+	18, // 34: workloadresizer.v1.HoldService.Freeze:input_type -> workloadresizer.v1.FreezeRequest
+	20, // 35: workloadresizer.v1.HoldService.Unfreeze:input_type -> workloadresizer.v1.UnfreezeRequest
+	22, // 36: workloadresizer.v1.HoldService.GetFreeze:input_type -> workloadresizer.v1.GetFreezeRequest
+	9,  // 37: workloadresizer.v1.HoldService.Pause:output_type -> workloadresizer.v1.PauseResponse
+	11, // 38: workloadresizer.v1.HoldService.Restore:output_type -> workloadresizer.v1.RestoreResponse
+	13, // 39: workloadresizer.v1.HoldService.Resume:output_type -> workloadresizer.v1.ResumeResponse
+	15, // 40: workloadresizer.v1.HoldService.ListHolds:output_type -> workloadresizer.v1.ListHoldsResponse
+	17, // 41: workloadresizer.v1.HoldService.GetHold:output_type -> workloadresizer.v1.GetHoldResponse
+	19, // 42: workloadresizer.v1.HoldService.Freeze:output_type -> workloadresizer.v1.FreezeResponse
+	21, // 43: workloadresizer.v1.HoldService.Unfreeze:output_type -> workloadresizer.v1.UnfreezeResponse
+	23, // 44: workloadresizer.v1.HoldService.GetFreeze:output_type -> workloadresizer.v1.GetFreezeResponse
+	37, // [37:45] is the sub-list for method output_type
+	29, // [29:37] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_hold_proto_init() }
@@ -410,16 +1890,24 @@ func file_workloadresizer_v1_hold_proto_init() {
 	if File_workloadresizer_v1_hold_proto != nil {
 		return
 	}
-	file_workloadresizer_v1_workload_proto_init()
+	file_workloadresizer_v1_hold_proto_msgTypes[0].OneofWrappers = []any{
+		(*HoldScope_AllNamespaces)(nil),
+		(*HoldScope_Namespace)(nil),
+		(*HoldScope_Workload)(nil),
+		(*HoldScope_Pod)(nil),
+	}
+	file_workloadresizer_v1_hold_proto_msgTypes[8].OneofWrappers = []any{}
+	file_workloadresizer_v1_hold_proto_msgTypes[10].OneofWrappers = []any{}
+	file_workloadresizer_v1_hold_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_hold_proto_rawDesc), len(file_workloadresizer_v1_hold_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   24,
 			NumExtensions: 0,
-			NumServices:   0,
+			NumServices:   1,
 		},
 		GoTypes:           file_workloadresizer_v1_hold_proto_goTypes,
 		DependencyIndexes: file_workloadresizer_v1_hold_proto_depIdxs,

@@ -32,10 +32,10 @@ type Impact struct {
 	// The impact by namespace, ordered by name. Contains only namespaces with pods that
 	// would change or be vetoed, and whose pods the caller can see.
 	Namespaces []*ImpactGroup `protobuf:"bytes,3,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
-	// 1 if the caller does not have the right to get pods in all namespaces, so that
-	// affected namespaces and vetoed pods may be missing, else 0. This is not a count,
-	// which would reveal in how many hidden namespaces a change affects pods.
-	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
+	// Whether affected namespaces and vetoed pods may be missing, because the caller does not
+	// have the right to get pods in all namespaces. This is not a count, which would reveal
+	// in how many hidden namespaces a change affects pods.
+	Incomplete bool `protobuf:"varint,4,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
 	// Pods that a veto keeps from getting some or all of their new sizes. Contains only
 	// pods that the caller can see, ordered by namespace and name, and at most 100.
 	Vetoed        []*VetoedPod `protobuf:"bytes,5,rep,name=vetoed,proto3" json:"vetoed,omitempty"`
@@ -94,11 +94,11 @@ func (x *Impact) GetNamespaces() []*ImpactGroup {
 	return nil
 }
 
-func (x *Impact) GetHiddenNamespaces() int64 {
+func (x *Impact) GetIncomplete() bool {
 	if x != nil {
-		return x.HiddenNamespaces
+		return x.Incomplete
 	}
-	return 0
+	return false
 }
 
 func (x *Impact) GetVetoed() []*VetoedPod {
@@ -270,15 +270,17 @@ var File_workloadresizer_v1_impact_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_impact_proto_rawDesc = "" +
 	"\n" +
-	"\x1fworkloadresizer/v1/impact.proto\x12\x12workloadresizer.v1\"\xa4\x02\n" +
+	"\x1fworkloadresizer/v1/impact.proto\x12\x12workloadresizer.v1\"\x97\x02\n" +
 	"\x06Impact\x125\n" +
 	"\x05total\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ImpactGroupR\x05total\x12>\n" +
 	"\n" +
 	"node_types\x18\x02 \x03(\v2\x1f.workloadresizer.v1.ImpactGroupR\tnodeTypes\x12?\n" +
 	"\n" +
 	"namespaces\x18\x03 \x03(\v2\x1f.workloadresizer.v1.ImpactGroupR\n" +
-	"namespaces\x12+\n" +
-	"\x11hidden_namespaces\x18\x04 \x01(\x03R\x10hiddenNamespaces\x125\n" +
+	"namespaces\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\x04 \x01(\bR\n" +
+	"incomplete\x125\n" +
 	"\x06vetoed\x18\x05 \x03(\v2\x1d.workloadresizer.v1.VetoedPodR\x06vetoed\"\xe6\x01\n" +
 	"\vImpactGroup\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +

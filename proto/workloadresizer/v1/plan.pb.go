@@ -8,6 +8,7 @@ package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -82,9 +83,8 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 // Assumptions for a plan.
 type WhatIf struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ratios that replace ratios of the table or add to them. Only node_type, cpu_perf and
-	// memory_perf are used. A performance of 0 stands for the value in effect.
-	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
+	// Ratios that replace ratios of the table or add to them.
+	Ratios []*AssumedRatio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
 	// The node type to assume for every pod, regardless of its node; empty for the type
 	// of its node. If set, the capacity of the node is not checked.
 	NodeType string `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
@@ -127,7 +127,7 @@ func (*WhatIf) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *WhatIf) GetRatios() []*Ratio {
+func (x *WhatIf) GetRatios() []*AssumedRatio {
 	if x != nil {
 		return x.Ratios
 	}
@@ -155,12 +155,78 @@ func (x *WhatIf) GetBounds() *Bounds {
 	return nil
 }
 
+// The ratio to assume for one node type.
+type AssumedRatio struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type, for example "n4".
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The CPU performance, in the unit that all node types of the table share; absent for
+	// the value in effect.
+	CpuPerf *float64 `protobuf:"fixed64,2,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
+	// The memory performance, in the unit that all node types of the table share; absent for
+	// the value in effect.
+	MemoryPerf    *float64 `protobuf:"fixed64,3,opt,name=memory_perf,json=memoryPerf,proto3,oneof" json:"memory_perf,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AssumedRatio) Reset() {
+	*x = AssumedRatio{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AssumedRatio) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AssumedRatio) ProtoMessage() {}
+
+func (x *AssumedRatio) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AssumedRatio.ProtoReflect.Descriptor instead.
+func (*AssumedRatio) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AssumedRatio) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *AssumedRatio) GetCpuPerf() float64 {
+	if x != nil && x.CpuPerf != nil {
+		return *x.CpuPerf
+	}
+	return 0
+}
+
+func (x *AssumedRatio) GetMemoryPerf() float64 {
+	if x != nil && x.MemoryPerf != nil {
+		return *x.MemoryPerf
+	}
+	return 0
+}
+
 // Request message for PlanService.PreviewPod.
 type PreviewPodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The namespace of the pod.
+	// The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// Required. The name of the pod.
+	// The name of the pod.
 	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	// Whether to plan a restore of the pod, to its originals and without the annotations
 	// of workload-resizer.
@@ -177,7 +243,7 @@ type PreviewPodRequest struct {
 
 func (x *PreviewPodRequest) Reset() {
 	*x = PreviewPodRequest{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -189,7 +255,7 @@ func (x *PreviewPodRequest) String() string {
 func (*PreviewPodRequest) ProtoMessage() {}
 
 func (x *PreviewPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[1]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -202,7 +268,7 @@ func (x *PreviewPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPodRequest.ProtoReflect.Descriptor instead.
 func (*PreviewPodRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{1}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PreviewPodRequest) GetNamespace() string {
@@ -251,7 +317,7 @@ type PreviewPodResponse struct {
 
 func (x *PreviewPodResponse) Reset() {
 	*x = PreviewPodResponse{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -263,7 +329,7 @@ func (x *PreviewPodResponse) String() string {
 func (*PreviewPodResponse) ProtoMessage() {}
 
 func (x *PreviewPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -276,7 +342,7 @@ func (x *PreviewPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPodResponse.ProtoReflect.Descriptor instead.
 func (*PreviewPodResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PreviewPodResponse) GetPlan() *Plan {
@@ -318,7 +384,7 @@ type PreviewPlansRequest struct {
 
 func (x *PreviewPlansRequest) Reset() {
 	*x = PreviewPlansRequest{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +396,7 @@ func (x *PreviewPlansRequest) String() string {
 func (*PreviewPlansRequest) ProtoMessage() {}
 
 func (x *PreviewPlansRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +409,7 @@ func (x *PreviewPlansRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPlansRequest.ProtoReflect.Descriptor instead.
 func (*PreviewPlansRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PreviewPlansRequest) GetNamespace() string {
@@ -426,7 +492,7 @@ type PreviewPlansResponse struct {
 
 func (x *PreviewPlansResponse) Reset() {
 	*x = PreviewPlansResponse{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -438,7 +504,7 @@ func (x *PreviewPlansResponse) String() string {
 func (*PreviewPlansResponse) ProtoMessage() {}
 
 func (x *PreviewPlansResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -451,7 +517,7 @@ func (x *PreviewPlansResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewPlansResponse.ProtoReflect.Descriptor instead.
 func (*PreviewPlansResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PreviewPlansResponse) GetResult() isPreviewPlansResponse_Result {
@@ -526,7 +592,7 @@ type PlanProgress struct {
 
 func (x *PlanProgress) Reset() {
 	*x = PlanProgress{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +604,7 @@ func (x *PlanProgress) String() string {
 func (*PlanProgress) ProtoMessage() {}
 
 func (x *PlanProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +617,7 @@ func (x *PlanProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanProgress.ProtoReflect.Descriptor instead.
 func (*PlanProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlanProgress) GetDone() int64 {
@@ -586,17 +652,17 @@ type PlanSummary struct {
 	// The number of plans by the code of their first reason. Plans with DECISION_RESIZE
 	// are not counted.
 	Codes map[string]int64 `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// 1 if the request names no namespace and the caller does not have the right to get
-	// pods in all of them, so that pods may be missing, else 0. This is not a count, which
-	// would reveal in how many hidden namespaces pods match the request.
-	HiddenNamespaces int64 `protobuf:"varint,7,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether pods may be missing, because the request names no namespace and the caller does
+	// not have the right to get pods in all of them. This is not a count, which would reveal
+	// in how many hidden namespaces pods match the request.
+	Incomplete    bool `protobuf:"varint,7,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlanSummary) Reset() {
 	*x = PlanSummary{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +674,7 @@ func (x *PlanSummary) String() string {
 func (*PlanSummary) ProtoMessage() {}
 
 func (x *PlanSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +687,7 @@ func (x *PlanSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSummary.ProtoReflect.Descriptor instead.
 func (*PlanSummary) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlanSummary) GetPods() int64 {
@@ -666,17 +732,17 @@ func (x *PlanSummary) GetCodes() map[string]int64 {
 	return nil
 }
 
-func (x *PlanSummary) GetHiddenNamespaces() int64 {
+func (x *PlanSummary) GetIncomplete() bool {
 	if x != nil {
-		return x.HiddenNamespaces
+		return x.Incomplete
 	}
-	return 0
+	return false
 }
 
 // Request message for PlanService.PreviewManifest.
 type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. One or more objects in YAML or JSON, or a part of their text: pods, and
+	// One or more objects in YAML or JSON, or a part of their text: pods, and
 	// objects that create pods (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,
 	// CronJob, ReplicationController, List). Other objects are ignored. The server
 	// concatenates the texts of all messages, without separators.
@@ -691,7 +757,7 @@ type PreviewManifestRequest struct {
 
 func (x *PreviewManifestRequest) Reset() {
 	*x = PreviewManifestRequest{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +769,7 @@ func (x *PreviewManifestRequest) String() string {
 func (*PreviewManifestRequest) ProtoMessage() {}
 
 func (x *PreviewManifestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +782,7 @@ func (x *PreviewManifestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewManifestRequest.ProtoReflect.Descriptor instead.
 func (*PreviewManifestRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PreviewManifestRequest) GetManifest() string {
@@ -746,14 +812,14 @@ type PreviewManifestResponse struct {
 	// The objects that create pods, in the order of the manifest.
 	Objects []*ManifestPlan `protobuf:"bytes,1,rep,name=objects,proto3" json:"objects,omitempty"`
 	// The objects that were ignored, as "Kind name".
-	PassedOver    []string `protobuf:"bytes,2,rep,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
+	Ignored       []string `protobuf:"bytes,2,rep,name=ignored,proto3" json:"ignored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PreviewManifestResponse) Reset() {
 	*x = PreviewManifestResponse{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +831,7 @@ func (x *PreviewManifestResponse) String() string {
 func (*PreviewManifestResponse) ProtoMessage() {}
 
 func (x *PreviewManifestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +844,7 @@ func (x *PreviewManifestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewManifestResponse.ProtoReflect.Descriptor instead.
 func (*PreviewManifestResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PreviewManifestResponse) GetObjects() []*ManifestPlan {
@@ -788,9 +854,9 @@ func (x *PreviewManifestResponse) GetObjects() []*ManifestPlan {
 	return nil
 }
 
-func (x *PreviewManifestResponse) GetPassedOver() []string {
+func (x *PreviewManifestResponse) GetIgnored() []string {
 	if x != nil {
-		return x.PassedOver
+		return x.Ignored
 	}
 	return nil
 }
@@ -815,7 +881,7 @@ type ManifestPlan struct {
 
 func (x *ManifestPlan) Reset() {
 	*x = ManifestPlan{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +893,7 @@ func (x *ManifestPlan) String() string {
 func (*ManifestPlan) ProtoMessage() {}
 
 func (x *ManifestPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +906,7 @@ func (x *ManifestPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManifestPlan.ProtoReflect.Descriptor instead.
 func (*ManifestPlan) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ManifestPlan) GetKind() string {
@@ -899,10 +965,11 @@ type Plan struct {
 	BaselineNodeType string `protobuf:"bytes,7,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
 	// The revision of the ratio table that the plan was made with.
 	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`
-	// The factor that CPU requests are multiplied by on this node; 0 if it is not known.
-	CpuFactor float64 `protobuf:"fixed64,9,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
-	// The factor that memory requests are multiplied by on this node; 0 if it is not known.
-	MemoryFactor float64 `protobuf:"fixed64,10,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
+	// The factor that CPU requests are multiplied by on this node; absent if it is not known.
+	CpuFactor *float64 `protobuf:"fixed64,9,opt,name=cpu_factor,json=cpuFactor,proto3,oneof" json:"cpu_factor,omitempty"`
+	// The factor that memory requests are multiplied by on this node; absent if it is not
+	// known.
+	MemoryFactor *float64 `protobuf:"fixed64,10,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
 	// The decision.
 	Decision Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
 	// The reasons for the decision. DECISION_ALIGNED and DECISION_SKIP have at least one,
@@ -922,7 +989,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1001,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1014,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Plan) GetNamespace() string {
@@ -1007,15 +1074,15 @@ func (x *Plan) GetRatioRevision() string {
 }
 
 func (x *Plan) GetCpuFactor() float64 {
-	if x != nil {
-		return x.CpuFactor
+	if x != nil && x.CpuFactor != nil {
+		return *x.CpuFactor
 	}
 	return 0
 }
 
 func (x *Plan) GetMemoryFactor() float64 {
-	if x != nil {
-		return x.MemoryFactor
+	if x != nil && x.MemoryFactor != nil {
+		return *x.MemoryFactor
 	}
 	return 0
 }
@@ -1069,7 +1136,7 @@ type PlanReason struct {
 
 func (x *PlanReason) Reset() {
 	*x = PlanReason{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1148,7 @@ func (x *PlanReason) String() string {
 func (*PlanReason) ProtoMessage() {}
 
 func (x *PlanReason) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1161,7 @@ func (x *PlanReason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanReason.ProtoReflect.Descriptor instead.
 func (*PlanReason) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PlanReason) GetCode() string {
@@ -1130,7 +1197,7 @@ type ContainerPlan struct {
 
 func (x *ContainerPlan) Reset() {
 	*x = ContainerPlan{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1209,7 @@ func (x *ContainerPlan) String() string {
 func (*ContainerPlan) ProtoMessage() {}
 
 func (x *ContainerPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1222,7 @@ func (x *ContainerPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerPlan.ProtoReflect.Descriptor instead.
 func (*ContainerPlan) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ContainerPlan) GetName() string {
@@ -1207,7 +1274,7 @@ type Resources struct {
 
 func (x *Resources) Reset() {
 	*x = Resources{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1219,7 +1286,7 @@ func (x *Resources) String() string {
 func (*Resources) ProtoMessage() {}
 
 func (x *Resources) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1232,7 +1299,7 @@ func (x *Resources) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resources.ProtoReflect.Descriptor instead.
 func (*Resources) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{13}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Resources) GetRequests() map[string]string {
@@ -1253,33 +1320,43 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xd7\x01\n" +
-	"\x06WhatIf\x12<\n" +
-	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioB\t\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12$\n" +
-	"\tnode_type\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x125\n" +
-	"\x12baseline_node_type\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18?R\x10baselineNodeType\x122\n" +
-	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\"\xca\x01\n" +
-	"\x11PreviewPodRequest\x12'\n" +
-	"\tnamespace\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12\x1c\n" +
-	"\x03pod\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x03pod\x12\x18\n" +
-	"\arestore\x18\x03 \x01(\bR\arestore\x12\x1f\n" +
-	"\vserver_side\x18\x04 \x01(\bR\n" +
-	"serverSide\x123\n" +
-	"\awhat_if\x18\x05 \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"B\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xec\x01\n" +
+	"\x06WhatIf\x12F\n" +
+	"\x06ratios\x18\x01 \x03(\v2 .workloadresizer.v1.AssumedRatioB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12'\n" +
+	"\tnode_type\x18\x02 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x128\n" +
+	"\x12baseline_node_type\x18\x03 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\x10baselineNodeType\x127\n" +
+	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsB\x03\xe0A\x01R\x06bounds\"\xf3\x01\n" +
+	"\fAssumedRatio\x12V\n" +
+	"\tnode_type\x18\x01 \x01(\tB9\xe0A\x02\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x123\n" +
+	"\bcpu_perf\x18\x02 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\acpuPerf\x88\x01\x01\x129\n" +
+	"\vmemory_perf\x18\x03 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\n" +
+	"memoryPerf\x88\x01\x01B\v\n" +
+	"\t_cpu_perfB\x0e\n" +
+	"\f_memory_perf\"\xdf\x01\n" +
+	"\x11PreviewPodRequest\x12*\n" +
+	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12\x1f\n" +
+	"\x03pod\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x03pod\x12\x1d\n" +
+	"\arestore\x18\x03 \x01(\bB\x03\xe0A\x01R\arestore\x12$\n" +
+	"\vserver_side\x18\x04 \x01(\bB\x03\xe0A\x01R\n" +
+	"serverSide\x128\n" +
+	"\awhat_if\x18\x05 \x01(\v2\x1a.workloadresizer.v1.WhatIfB\x03\xe0A\x01R\x06whatIf\"B\n" +
 	"\x12PreviewPodResponse\x12,\n" +
-	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"\xf7\x02\n" +
-	"\x13PreviewPlansRequest\x12%\n" +
-	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12\x18\n" +
-	"\arestore\x18\x02 \x01(\bR\arestore\x12\x1f\n" +
-	"\vserver_side\x18\x03 \x01(\bR\n" +
-	"serverSide\x12\x1a\n" +
-	"\x03pod\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x128\n" +
-	"\bworkload\x18\x05 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12/\n" +
-	"\x0elabel_selector\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12\x1c\n" +
-	"\x04node\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xfd\x01R\x04node\x12$\n" +
-	"\tnode_type\x18\b \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x123\n" +
-	"\awhat_if\x18\t \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"\xcd\x01\n" +
+	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\"\x9a\x03\n" +
+	"\x13PreviewPlansRequest\x12(\n" +
+	"\tnamespace\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12\x1d\n" +
+	"\arestore\x18\x02 \x01(\bB\x03\xe0A\x01R\arestore\x12$\n" +
+	"\vserver_side\x18\x03 \x01(\bB\x03\xe0A\x01R\n" +
+	"serverSide\x12\x1d\n" +
+	"\x03pod\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\xfd\x01R\x03pod\x12=\n" +
+	"\bworkload\x18\x05 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
+	"\x0elabel_selector\x18\x06 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12\x1f\n" +
+	"\x04node\x18\a \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\xfd\x01R\x04node\x12'\n" +
+	"\tnode_type\x18\b \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x128\n" +
+	"\awhat_if\x18\t \x01(\v2\x1a.workloadresizer.v1.WhatIfB\x03\xe0A\x01R\x06whatIf\"\xcd\x01\n" +
 	"\x14PreviewPlansResponse\x12.\n" +
 	"\x04plan\x18\x01 \x01(\v2\x18.workloadresizer.v1.PlanH\x00R\x04plan\x12;\n" +
 	"\asummary\x18\x02 \x01(\v2\x1f.workloadresizer.v1.PlanSummaryH\x00R\asummary\x12>\n" +
@@ -1287,37 +1364,38 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x06result\"8\n" +
 	"\fPlanProgress\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
-	"\x05total\x18\x02 \x01(\x03R\x05total\"\xa9\x03\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\"\x9c\x03\n" +
 	"\vPlanSummary\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12\x16\n" +
 	"\x06resize\x18\x02 \x01(\x03R\x06resize\x12\x18\n" +
 	"\aaligned\x18\x03 \x01(\x03R\aaligned\x12\x12\n" +
 	"\x04skip\x18\x04 \x01(\x03R\x04skip\x12V\n" +
 	"\rrequest_delta\x18\x05 \x03(\v21.workloadresizer.v1.PlanSummary.RequestDeltaEntryR\frequestDelta\x12@\n" +
-	"\x05codes\x18\x06 \x03(\v2*.workloadresizer.v1.PlanSummary.CodesEntryR\x05codes\x12+\n" +
-	"\x11hidden_namespaces\x18\a \x01(\x03R\x10hiddenNamespaces\x1a?\n" +
+	"\x05codes\x18\x06 \x03(\v2*.workloadresizer.v1.PlanSummary.CodesEntryR\x05codes\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\a \x01(\bR\n" +
+	"incomplete\x1a?\n" +
 	"\x11RequestDeltaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a8\n" +
 	"\n" +
 	"CodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa8\x01\n" +
-	"\x16PreviewManifestRequest\x12'\n" +
-	"\bmanifest\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\bmanifest\x120\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xb3\x01\n" +
+	"\x16PreviewManifestRequest\x12*\n" +
+	"\bmanifest\x18\x01 \x01(\tB\x0e\xe0A\x02\xbaH\br\x06\x10\x01(\x80\x80\x04R\bmanifest\x123\n" +
 	"\n" +
-	"node_types\x18\x02 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18?R\tnodeTypes\x123\n" +
-	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfR\x06whatIf\"v\n" +
+	"node_types\x18\x02 \x03(\tB\x14\xe0A\x01\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18?R\tnodeTypes\x128\n" +
+	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfB\x03\xe0A\x01R\x06whatIf\"o\n" +
 	"\x17PreviewManifestResponse\x12:\n" +
-	"\aobjects\x18\x01 \x03(\v2 .workloadresizer.v1.ManifestPlanR\aobjects\x12\x1f\n" +
-	"\vpassed_over\x18\x02 \x03(\tR\n" +
-	"passedOver\"\xa0\x01\n" +
+	"\aobjects\x18\x01 \x03(\v2 .workloadresizer.v1.ManifestPlanR\aobjects\x12\x18\n" +
+	"\aignored\x18\x02 \x03(\tR\aignored\"\xa0\x01\n" +
 	"\fManifestPlan\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1a\n" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12.\n" +
-	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\"\xa2\x04\n" +
+	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\"\xcd\x04\n" +
 	"\x04Plan\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +
@@ -1326,18 +1404,20 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\tnode_type\x18\x05 \x01(\tR\bnodeType\x12&\n" +
 	"\x0fnode_type_label\x18\x06 \x01(\tR\rnodeTypeLabel\x12,\n" +
 	"\x12baseline_node_type\x18\a \x01(\tR\x10baselineNodeType\x12%\n" +
-	"\x0eratio_revision\x18\b \x01(\tR\rratioRevision\x12\x1d\n" +
+	"\x0eratio_revision\x18\b \x01(\tR\rratioRevision\x12\"\n" +
 	"\n" +
-	"cpu_factor\x18\t \x01(\x01R\tcpuFactor\x12#\n" +
+	"cpu_factor\x18\t \x01(\x01H\x00R\tcpuFactor\x88\x01\x01\x12(\n" +
 	"\rmemory_factor\x18\n" +
-	" \x01(\x01R\fmemoryFactor\x128\n" +
+	" \x01(\x01H\x01R\fmemoryFactor\x88\x01\x01\x128\n" +
 	"\bdecision\x18\v \x01(\x0e2\x1c.workloadresizer.v1.DecisionR\bdecision\x128\n" +
 	"\areasons\x18\f \x03(\v2\x1e.workloadresizer.v1.PlanReasonR\areasons\x12A\n" +
 	"\n" +
 	"containers\x18\r \x03(\v2!.workloadresizer.v1.ContainerPlanR\n" +
 	"containers\x12\x1b\n" +
 	"\tqos_class\x18\x0e \x01(\tR\bqosClass\x12\x12\n" +
-	"\x04rule\x18\x0f \x01(\tR\x04rule\":\n" +
+	"\x04rule\x18\x0f \x01(\tR\x04ruleB\r\n" +
+	"\v_cpu_factorB\x10\n" +
+	"\x0e_memory_factor\":\n" +
 	"\n" +
 	"PlanReason\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
@@ -1381,60 +1461,60 @@ func file_workloadresizer_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_workloadresizer_v1_plan_proto_goTypes = []any{
 	(Decision)(0),                   // 0: workloadresizer.v1.Decision
 	(*WhatIf)(nil),                  // 1: workloadresizer.v1.WhatIf
-	(*PreviewPodRequest)(nil),       // 2: workloadresizer.v1.PreviewPodRequest
-	(*PreviewPodResponse)(nil),      // 3: workloadresizer.v1.PreviewPodResponse
-	(*PreviewPlansRequest)(nil),     // 4: workloadresizer.v1.PreviewPlansRequest
-	(*PreviewPlansResponse)(nil),    // 5: workloadresizer.v1.PreviewPlansResponse
-	(*PlanProgress)(nil),            // 6: workloadresizer.v1.PlanProgress
-	(*PlanSummary)(nil),             // 7: workloadresizer.v1.PlanSummary
-	(*PreviewManifestRequest)(nil),  // 8: workloadresizer.v1.PreviewManifestRequest
-	(*PreviewManifestResponse)(nil), // 9: workloadresizer.v1.PreviewManifestResponse
-	(*ManifestPlan)(nil),            // 10: workloadresizer.v1.ManifestPlan
-	(*Plan)(nil),                    // 11: workloadresizer.v1.Plan
-	(*PlanReason)(nil),              // 12: workloadresizer.v1.PlanReason
-	(*ContainerPlan)(nil),           // 13: workloadresizer.v1.ContainerPlan
-	(*Resources)(nil),               // 14: workloadresizer.v1.Resources
-	nil,                             // 15: workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	nil,                             // 16: workloadresizer.v1.PlanSummary.CodesEntry
-	nil,                             // 17: workloadresizer.v1.Resources.RequestsEntry
-	nil,                             // 18: workloadresizer.v1.Resources.LimitsEntry
-	(*Ratio)(nil),                   // 19: workloadresizer.v1.Ratio
+	(*AssumedRatio)(nil),            // 2: workloadresizer.v1.AssumedRatio
+	(*PreviewPodRequest)(nil),       // 3: workloadresizer.v1.PreviewPodRequest
+	(*PreviewPodResponse)(nil),      // 4: workloadresizer.v1.PreviewPodResponse
+	(*PreviewPlansRequest)(nil),     // 5: workloadresizer.v1.PreviewPlansRequest
+	(*PreviewPlansResponse)(nil),    // 6: workloadresizer.v1.PreviewPlansResponse
+	(*PlanProgress)(nil),            // 7: workloadresizer.v1.PlanProgress
+	(*PlanSummary)(nil),             // 8: workloadresizer.v1.PlanSummary
+	(*PreviewManifestRequest)(nil),  // 9: workloadresizer.v1.PreviewManifestRequest
+	(*PreviewManifestResponse)(nil), // 10: workloadresizer.v1.PreviewManifestResponse
+	(*ManifestPlan)(nil),            // 11: workloadresizer.v1.ManifestPlan
+	(*Plan)(nil),                    // 12: workloadresizer.v1.Plan
+	(*PlanReason)(nil),              // 13: workloadresizer.v1.PlanReason
+	(*ContainerPlan)(nil),           // 14: workloadresizer.v1.ContainerPlan
+	(*Resources)(nil),               // 15: workloadresizer.v1.Resources
+	nil,                             // 16: workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	nil,                             // 17: workloadresizer.v1.PlanSummary.CodesEntry
+	nil,                             // 18: workloadresizer.v1.Resources.RequestsEntry
+	nil,                             // 19: workloadresizer.v1.Resources.LimitsEntry
 	(*Bounds)(nil),                  // 20: workloadresizer.v1.Bounds
 	(*Workload)(nil),                // 21: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_plan_proto_depIdxs = []int32{
-	19, // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.Ratio
+	2,  // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.AssumedRatio
 	20, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
 	1,  // 2: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	11, // 3: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
+	12, // 3: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
 	21, // 4: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
 	1,  // 5: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	11, // 6: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
-	7,  // 7: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
-	6,  // 8: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
-	15, // 9: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	16, // 10: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
+	12, // 6: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
+	8,  // 7: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
+	7,  // 8: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
+	16, // 9: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	17, // 10: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
 	1,  // 11: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	10, // 12: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
-	11, // 13: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
+	11, // 12: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
+	12, // 13: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
 	0,  // 14: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
-	12, // 15: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
-	13, // 16: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
-	14, // 17: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
-	14, // 18: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
-	14, // 19: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
-	17, // 20: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
-	18, // 21: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
-	2,  // 22: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
-	4,  // 23: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
-	8,  // 24: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
-	3,  // 25: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
-	5,  // 26: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
-	9,  // 27: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
+	13, // 15: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
+	14, // 16: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
+	15, // 17: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
+	15, // 18: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
+	15, // 19: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
+	18, // 20: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
+	19, // 21: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
+	3,  // 22: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
+	5,  // 23: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
+	9,  // 24: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
+	4,  // 25: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
+	6,  // 26: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
+	10, // 27: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
 	25, // [25:28] is the sub-list for method output_type
 	22, // [22:25] is the sub-list for method input_type
 	22, // [22:22] is the sub-list for extension type_name
@@ -1449,18 +1529,20 @@ func file_workloadresizer_v1_plan_proto_init() {
 	}
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
-	file_workloadresizer_v1_plan_proto_msgTypes[4].OneofWrappers = []any{
+	file_workloadresizer_v1_plan_proto_msgTypes[1].OneofWrappers = []any{}
+	file_workloadresizer_v1_plan_proto_msgTypes[5].OneofWrappers = []any{
 		(*PreviewPlansResponse_Plan)(nil),
 		(*PreviewPlansResponse_Summary)(nil),
 		(*PreviewPlansResponse_Progress)(nil),
 	}
+	file_workloadresizer_v1_plan_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_plan_proto_rawDesc), len(file_workloadresizer_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

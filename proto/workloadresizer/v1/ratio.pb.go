@@ -27,17 +27,24 @@
 //   Call again to continue, or name a namespace.
 // - CANCELLED (reason MESSAGE_LATE): the request of a stream did not arrive soon after
 //   the call began.
-// - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
-//   runs without one.
+// - UNIMPLEMENTED (reason STANDALONE): the method needs a cluster, and the server runs
+//   without one.
+// - UNIMPLEMENTED (reason METHOD_MOVED): the method has a new name. The message contains
+//   it.
 // - INTERNAL (reason INTERNAL): a bug in the server.
+//
+// Methods whose names begin with List return pages. A page ends after page_size items, or
+// earlier if it becomes too large for a message. If there are more items, the response
+// has a next_page_token. The next request must be the same, except for page_size and
+// page_token.
 
 package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -53,7 +60,11 @@ const (
 
 // Request message for RatioService.ListRatios.
 type ListRatiosRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The maximum number of ratios to return. 0 means 500; values above 1000 mean 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -88,6 +99,20 @@ func (*ListRatiosRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{0}
 }
 
+func (x *ListRatiosRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRatiosRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 // The ratio table in effect.
 type ListRatiosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -102,11 +127,11 @@ type ListRatiosResponse struct {
 	Revision string `protobuf:"bytes,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The sources that the table was made from, in order of precedence.
 	Sources []*RatioSource `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
-	// The rules for specific pods, in the order in which they are evaluated.
-	Rules []*RatioRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
 	// How many times faster or slower than the baseline a node type may be. Ratios beyond
 	// it are implausible and not used.
-	MaxSpeedRatio float64 `protobuf:"fixed64,7,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
+	MaxSpeedRatio float64 `protobuf:"fixed64,6,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -176,13 +201,6 @@ func (x *ListRatiosResponse) GetSources() []*RatioSource {
 	return nil
 }
 
-func (x *ListRatiosResponse) GetRules() []*RatioRule {
-	if x != nil {
-		return x.Rules
-	}
-	return nil
-}
-
 func (x *ListRatiosResponse) GetMaxSpeedRatio() float64 {
 	if x != nil {
 		return x.MaxSpeedRatio
@@ -190,28 +208,267 @@ func (x *ListRatiosResponse) GetMaxSpeedRatio() float64 {
 	return 0
 }
 
+func (x *ListRatiosResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request message for RatioService.GetRatio.
+type GetRatioRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type, for example "n4".
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The path of a rule, for example "overrides[0] (critical)", to return the ratio for
+	// the pods that match it; empty for all other pods.
+	Rule          string `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRatioRequest) Reset() {
+	*x = GetRatioRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRatioRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRatioRequest) ProtoMessage() {}
+
+func (x *GetRatioRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRatioRequest.ProtoReflect.Descriptor instead.
+func (*GetRatioRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetRatioRequest) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *GetRatioRequest) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+// Response message for RatioService.GetRatio.
+type GetRatioResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratio.
+	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The revision of the table that contains the ratio.
+	Revision      string `protobuf:"bytes,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRatioResponse) Reset() {
+	*x = GetRatioResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRatioResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRatioResponse) ProtoMessage() {}
+
+func (x *GetRatioResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRatioResponse.ProtoReflect.Descriptor instead.
+func (*GetRatioResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetRatioResponse) GetRatio() *Ratio {
+	if x != nil {
+		return x.Ratio
+	}
+	return nil
+}
+
+func (x *GetRatioResponse) GetRevision() string {
+	if x != nil {
+		return x.Revision
+	}
+	return ""
+}
+
+// Request message for RatioService.ListRatioRules.
+type ListRatioRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The maximum number of rules to return. 0 means 100; values above 1000 mean 1000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatioRulesRequest) Reset() {
+	*x = ListRatioRulesRequest{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatioRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatioRulesRequest) ProtoMessage() {}
+
+func (x *ListRatioRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatioRulesRequest.ProtoReflect.Descriptor instead.
+func (*ListRatioRulesRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ListRatioRulesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRatioRulesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response message for RatioService.ListRatioRules.
+type ListRatioRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rules, in the order in which they are evaluated.
+	Rules []*RatioRule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
+	// The revision of the table that contains the rules.
+	Revision string `protobuf:"bytes,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,3,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatioRulesResponse) Reset() {
+	*x = ListRatioRulesResponse{}
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatioRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatioRulesResponse) ProtoMessage() {}
+
+func (x *ListRatioRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatioRulesResponse.ProtoReflect.Descriptor instead.
+func (*ListRatioRulesResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListRatioRulesResponse) GetRules() []*RatioRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ListRatioRulesResponse) GetRevision() string {
+	if x != nil {
+		return x.Revision
+	}
+	return ""
+}
+
+func (x *ListRatioRulesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // The settings that replace the global ones for the pods that match a rule of the
-// configuration.
+// configuration. A setting that is absent is the global one.
 type RatioRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The path of the rule, for example "overrides[0] (critical)".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The node type that requests of these pods are written for.
+	// The node type that requests of these pods are written for; empty for the global one.
 	BaselineNodeType string `protobuf:"bytes,2,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
-	// The bounds of every request of these pods.
+	// The bounds of every request of these pods. Each minimum or maximum that is absent is
+	// the global one; "0" means that the rule removes it.
 	Bounds *Bounds `protobuf:"bytes,3,opt,name=bounds,proto3" json:"bounds,omitempty"`
-	// One ratio per node type, ordered by name, from the rule or else from the global
-	// settings.
+	// The ratios of the node types that the rule names, ordered by name. All other node
+	// types have the global ratio, relative to the baseline of the rule.
 	Ratios []*Ratio `protobuf:"bytes,4,rep,name=ratios,proto3" json:"ratios,omitempty"`
-	// How many times faster or slower than the baseline a node type may be for these pods.
-	MaxSpeedRatio float64 `protobuf:"fixed64,5,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
+	// How many times faster or slower than the baseline a node type may be for these pods;
+	// absent for the global value.
+	MaxSpeedRatio *float64 `protobuf:"fixed64,5,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3,oneof" json:"max_speed_ratio,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RatioRule) Reset() {
 	*x = RatioRule{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -223,7 +480,7 @@ func (x *RatioRule) String() string {
 func (*RatioRule) ProtoMessage() {}
 
 func (x *RatioRule) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -236,7 +493,7 @@ func (x *RatioRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioRule.ProtoReflect.Descriptor instead.
 func (*RatioRule) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RatioRule) GetName() string {
@@ -268,114 +525,13 @@ func (x *RatioRule) GetRatios() []*Ratio {
 }
 
 func (x *RatioRule) GetMaxSpeedRatio() float64 {
-	if x != nil {
-		return x.MaxSpeedRatio
+	if x != nil && x.MaxSpeedRatio != nil {
+		return *x.MaxSpeedRatio
 	}
 	return 0
 }
 
-// Request message for RatioService.GetRatio.
-type GetRatioRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The node type, for example "n4".
-	NodeType      string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRatioRequest) Reset() {
-	*x = GetRatioRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRatioRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRatioRequest) ProtoMessage() {}
-
-func (x *GetRatioRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRatioRequest.ProtoReflect.Descriptor instead.
-func (*GetRatioRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *GetRatioRequest) GetNodeType() string {
-	if x != nil {
-		return x.NodeType
-	}
-	return ""
-}
-
-// Response message for RatioService.GetRatio.
-type GetRatioResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio.
-	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The revision of the table that contains the ratio.
-	Revision      string `protobuf:"bytes,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRatioResponse) Reset() {
-	*x = GetRatioResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRatioResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRatioResponse) ProtoMessage() {}
-
-func (x *GetRatioResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRatioResponse.ProtoReflect.Descriptor instead.
-func (*GetRatioResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *GetRatioResponse) GetRatio() *Ratio {
-	if x != nil {
-		return x.Ratio
-	}
-	return nil
-}
-
-func (x *GetRatioResponse) GetRevision() string {
-	if x != nil {
-		return x.Revision
-	}
-	return ""
-}
-
-// The performance of one node type, and the factors for requests there.
+// The performance of one node type in effect, and the factors for requests there.
 type Ratio struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type, for example "n4".
@@ -384,28 +540,28 @@ type Ratio struct {
 	CpuPerf float64 `protobuf:"fixed64,2,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
 	// The memory performance, in the unit that all node types of the table share.
 	MemoryPerf float64 `protobuf:"fixed64,3,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// Output only. The factor that CPU requests are multiplied by on this node type: baseline
+	// The factor that CPU requests are multiplied by on this node type: baseline
 	// cpu_perf / cpu_perf.
 	CpuFactor float64 `protobuf:"fixed64,4,opt,name=cpu_factor,json=cpuFactor,proto3" json:"cpu_factor,omitempty"`
-	// Output only. The factor that memory requests are multiplied by on this node type: baseline
+	// The factor that memory requests are multiplied by on this node type: baseline
 	// memory_perf / memory_perf.
 	MemoryFactor float64 `protobuf:"fixed64,5,opt,name=memory_factor,json=memoryFactor,proto3" json:"memory_factor,omitempty"`
-	// Output only. Whether requests are written for this node type.
+	// Whether requests are written for this node type.
 	Baseline bool `protobuf:"varint,6,opt,name=baseline,proto3" json:"baseline,omitempty"`
-	// Output only. Where the ratio comes from.
+	// Where the ratio comes from.
 	Provenance *Provenance `protobuf:"bytes,7,opt,name=provenance,proto3" json:"provenance,omitempty"`
-	// Output only. The ratios that the sources have for this node type, in order of
-	// precedence. The first one is this ratio.
+	// The ratios that the sources have for this node type, in order of precedence. The
+	// first one is this ratio.
 	Candidates []*RatioCandidate `protobuf:"bytes,8,rep,name=candidates,proto3" json:"candidates,omitempty"`
-	// Identifies the state of the node type's override, or its absence. An update with an
-	// outdated etag fails. Empty in rules.
+	// Identifies what this message says: the ratio, its factors, what each source has, and
+	// the override. A change with ratio_etag fails if any of them has changed. Empty in
+	// rules, and if the server does not use overrides.
 	Etag string `protobuf:"bytes,9,opt,name=etag,proto3" json:"etag,omitempty"`
-	// When the override expires; absent if it does not expire or there is no override.
+	// When the ratio expires; absent if it does not expire.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Output only. Why the node type is not used: it would be faster or slower than the
-	// baseline by more than max_speed_ratio, most likely because of a typing mistake. Its
-	// pods are skipped (reason ImplausibleRatio) and keep their sizes. Empty if the node
-	// type is used.
+	// Why the node type is not used: it would be faster or slower than the baseline by more
+	// than max_speed_ratio, most likely because of a typing mistake. Its pods are skipped
+	// (reason ImplausibleRatio) and keep their sizes. Empty if the node type is used.
 	Implausible   string `protobuf:"bytes,11,opt,name=implausible,proto3" json:"implausible,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -413,7 +569,7 @@ type Ratio struct {
 
 func (x *Ratio) Reset() {
 	*x = Ratio{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +581,7 @@ func (x *Ratio) String() string {
 func (*Ratio) ProtoMessage() {}
 
 func (x *Ratio) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +594,7 @@ func (x *Ratio) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ratio.ProtoReflect.Descriptor instead.
 func (*Ratio) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Ratio) GetNodeType() string {
@@ -533,7 +689,7 @@ type RatioCandidate struct {
 
 func (x *RatioCandidate) Reset() {
 	*x = RatioCandidate{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +701,7 @@ func (x *RatioCandidate) String() string {
 func (*RatioCandidate) ProtoMessage() {}
 
 func (x *RatioCandidate) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +714,7 @@ func (x *RatioCandidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioCandidate.ProtoReflect.Descriptor instead.
 func (*RatioCandidate) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RatioCandidate) GetCpuPerf() float64 {
@@ -594,7 +750,7 @@ type Provenance struct {
 	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	// Why the value was written, in the words of its author, if the source knows.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The credential of the author, as in RatioChange.
+	// The credential of the author, as in OverrideChange.
 	CredentialId  string `protobuf:"bytes,5,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -602,7 +758,7 @@ type Provenance struct {
 
 func (x *Provenance) Reset() {
 	*x = Provenance{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +770,7 @@ func (x *Provenance) String() string {
 func (*Provenance) ProtoMessage() {}
 
 func (x *Provenance) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -627,7 +783,7 @@ func (x *Provenance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provenance.ProtoReflect.Descriptor instead.
 func (*Provenance) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Provenance) GetSource() string {
@@ -675,7 +831,7 @@ type RatioSource struct {
 	Healthy bool `protobuf:"varint,2,opt,name=healthy,proto3" json:"healthy,omitempty"`
 	// The problem; empty if there is none.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// When the last good state took effect; unset if there was none.
+	// When the last good state took effect; absent if there was none.
 	LastGoodTime  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last_good_time,json=lastGoodTime,proto3" json:"last_good_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -683,7 +839,7 @@ type RatioSource struct {
 
 func (x *RatioSource) Reset() {
 	*x = RatioSource{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -695,7 +851,7 @@ func (x *RatioSource) String() string {
 func (*RatioSource) ProtoMessage() {}
 
 func (x *RatioSource) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -708,7 +864,7 @@ func (x *RatioSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioSource.ProtoReflect.Descriptor instead.
 func (*RatioSource) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RatioSource) GetName() string {
@@ -752,7 +908,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +920,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +933,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Bounds) GetCpu() *QuantityRange {
@@ -807,7 +963,7 @@ type QuantityRange struct {
 
 func (x *QuantityRange) Reset() {
 	*x = QuantityRange{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +975,7 @@ func (x *QuantityRange) String() string {
 func (*QuantityRange) ProtoMessage() {}
 
 func (x *QuantityRange) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +988,7 @@ func (x *QuantityRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuantityRange.ProtoReflect.Descriptor instead.
 func (*QuantityRange) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{10}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *QuantityRange) GetMin() string {
@@ -849,471 +1005,6 @@ func (x *QuantityRange) GetMax() string {
 	return ""
 }
 
-// Request message for RatioService.UpdateRatio.
-type UpdateRatioRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The node type with its new values; output-only fields are ignored. If the
-	// etag is set, it must match the current state.
-	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The fields to change: cpu_perf, memory_perf and expire_time. If empty, the fields
-	// that are set change. A field that does not change keeps the value of the override
-	// or, if there is no override, the value in effect.
-	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Whether to add the node type if the table does not contain it. Both performances
-	// must then be set.
-	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to store nothing, and to return what the change would do.
-	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for readers of the history. One line of up to 512 bytes.
-	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The author. Ignored if the server authenticates its callers. One line of up to 128
-	// bytes.
-	Author string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	// Whether to store the ratio even if it makes node types implausible. Pods on these are
-	// not resized until a ratio is corrected or the maximum is raised.
-	AllowImplausible bool `protobuf:"varint,7,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *UpdateRatioRequest) Reset() {
-	*x = UpdateRatioRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateRatioRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateRatioRequest) ProtoMessage() {}
-
-func (x *UpdateRatioRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateRatioRequest.ProtoReflect.Descriptor instead.
-func (*UpdateRatioRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *UpdateRatioRequest) GetRatio() *Ratio {
-	if x != nil {
-		return x.Ratio
-	}
-	return nil
-}
-
-func (x *UpdateRatioRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
-	if x != nil {
-		return x.UpdateMask
-	}
-	return nil
-}
-
-func (x *UpdateRatioRequest) GetAllowMissing() bool {
-	if x != nil {
-		return x.AllowMissing
-	}
-	return false
-}
-
-func (x *UpdateRatioRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-func (x *UpdateRatioRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *UpdateRatioRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *UpdateRatioRequest) GetAllowImplausible() bool {
-	if x != nil {
-		return x.AllowImplausible
-	}
-	return false
-}
-
-// Response message for RatioService.UpdateRatio.
-type UpdateRatioResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio after the change.
-	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The change as recorded in the history; absent if nothing changed.
-	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// The impact on pods; set only with validate_only.
-	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdateRatioResponse) Reset() {
-	*x = UpdateRatioResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdateRatioResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdateRatioResponse) ProtoMessage() {}
-
-func (x *UpdateRatioResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdateRatioResponse.ProtoReflect.Descriptor instead.
-func (*UpdateRatioResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *UpdateRatioResponse) GetRatio() *Ratio {
-	if x != nil {
-		return x.Ratio
-	}
-	return nil
-}
-
-func (x *UpdateRatioResponse) GetChange() *RatioChange {
-	if x != nil {
-		return x.Change
-	}
-	return nil
-}
-
-func (x *UpdateRatioResponse) GetImpact() *Impact {
-	if x != nil {
-		return x.Impact
-	}
-	return nil
-}
-
-// Request message for RatioService.BatchUpdateRatios.
-type BatchUpdateRatiosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The updates, at most one per node type. Their validate_only, reason and author must
-	// be empty; the fields of this message apply to all updates.
-	Requests []*UpdateRatioRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
-	// Whether to store nothing, and to return what the change would do.
-	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for readers of the history. One line of up to 512 bytes.
-	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The author. Ignored if the server authenticates its callers. One line of up to 128
-	// bytes.
-	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BatchUpdateRatiosRequest) Reset() {
-	*x = BatchUpdateRatiosRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BatchUpdateRatiosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BatchUpdateRatiosRequest) ProtoMessage() {}
-
-func (x *BatchUpdateRatiosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BatchUpdateRatiosRequest.ProtoReflect.Descriptor instead.
-func (*BatchUpdateRatiosRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *BatchUpdateRatiosRequest) GetRequests() []*UpdateRatioRequest {
-	if x != nil {
-		return x.Requests
-	}
-	return nil
-}
-
-func (x *BatchUpdateRatiosRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-func (x *BatchUpdateRatiosRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *BatchUpdateRatiosRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-// Response message for RatioService.BatchUpdateRatios.
-type BatchUpdateRatiosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratios after the change, in the order of the requests.
-	Ratios []*Ratio `protobuf:"bytes,1,rep,name=ratios,proto3" json:"ratios,omitempty"`
-	// The change as recorded in the history; absent if nothing changed.
-	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// The impact on pods; set only with validate_only.
-	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BatchUpdateRatiosResponse) Reset() {
-	*x = BatchUpdateRatiosResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BatchUpdateRatiosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BatchUpdateRatiosResponse) ProtoMessage() {}
-
-func (x *BatchUpdateRatiosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BatchUpdateRatiosResponse.ProtoReflect.Descriptor instead.
-func (*BatchUpdateRatiosResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *BatchUpdateRatiosResponse) GetRatios() []*Ratio {
-	if x != nil {
-		return x.Ratios
-	}
-	return nil
-}
-
-func (x *BatchUpdateRatiosResponse) GetChange() *RatioChange {
-	if x != nil {
-		return x.Change
-	}
-	return nil
-}
-
-func (x *BatchUpdateRatiosResponse) GetImpact() *Impact {
-	if x != nil {
-		return x.Impact
-	}
-	return nil
-}
-
-// Request message for RatioService.DeleteRatio.
-type DeleteRatioRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The node type.
-	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The etag of the ratio. If set, it must match the current state.
-	Etag string `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Whether to succeed if there is no override.
-	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to delete nothing, and to return what the change would do.
-	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for readers of the history. One line of up to 512 bytes.
-	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The author. Ignored if the server authenticates its callers. One line of up to 128
-	// bytes.
-	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteRatioRequest) Reset() {
-	*x = DeleteRatioRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteRatioRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteRatioRequest) ProtoMessage() {}
-
-func (x *DeleteRatioRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteRatioRequest.ProtoReflect.Descriptor instead.
-func (*DeleteRatioRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *DeleteRatioRequest) GetNodeType() string {
-	if x != nil {
-		return x.NodeType
-	}
-	return ""
-}
-
-func (x *DeleteRatioRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-func (x *DeleteRatioRequest) GetAllowMissing() bool {
-	if x != nil {
-		return x.AllowMissing
-	}
-	return false
-}
-
-func (x *DeleteRatioRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-func (x *DeleteRatioRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *DeleteRatioRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-// Response message for RatioService.DeleteRatio.
-type DeleteRatioResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ratio from the other sources; absent if none of them has the node type.
-	Ratio *Ratio `protobuf:"bytes,1,opt,name=ratio,proto3" json:"ratio,omitempty"`
-	// The change as recorded in the history; absent if nothing changed.
-	Change *RatioChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// The impact on pods; set only with validate_only.
-	Impact        *Impact `protobuf:"bytes,3,opt,name=impact,proto3" json:"impact,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteRatioResponse) Reset() {
-	*x = DeleteRatioResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteRatioResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteRatioResponse) ProtoMessage() {}
-
-func (x *DeleteRatioResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteRatioResponse.ProtoReflect.Descriptor instead.
-func (*DeleteRatioResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *DeleteRatioResponse) GetRatio() *Ratio {
-	if x != nil {
-		return x.Ratio
-	}
-	return nil
-}
-
-func (x *DeleteRatioResponse) GetChange() *RatioChange {
-	if x != nil {
-		return x.Change
-	}
-	return nil
-}
-
-func (x *DeleteRatioResponse) GetImpact() *Impact {
-	if x != nil {
-		return x.Impact
-	}
-	return nil
-}
-
 // Request message for RatioService.WatchRatios.
 type WatchRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1325,7 +1016,7 @@ type WatchRatiosRequest struct {
 
 func (x *WatchRatiosRequest) Reset() {
 	*x = WatchRatiosRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1028,7 @@ func (x *WatchRatiosRequest) String() string {
 func (*WatchRatiosRequest) ProtoMessage() {}
 
 func (x *WatchRatiosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1041,7 @@ func (x *WatchRatiosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRatiosRequest.ProtoReflect.Descriptor instead.
 func (*WatchRatiosRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{17}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WatchRatiosRequest) GetResumeToken() string {
@@ -1379,7 +1070,7 @@ type WatchRatiosResponse struct {
 
 func (x *WatchRatiosResponse) Reset() {
 	*x = WatchRatiosResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1082,7 @@ func (x *WatchRatiosResponse) String() string {
 func (*WatchRatiosResponse) ProtoMessage() {}
 
 func (x *WatchRatiosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1095,7 @@ func (x *WatchRatiosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRatiosResponse.ProtoReflect.Descriptor instead.
 func (*WatchRatiosResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WatchRatiosResponse) GetType() WatchEventType {
@@ -1435,527 +1126,50 @@ func (x *WatchRatiosResponse) GetResumeToken() string {
 	return ""
 }
 
-// Request message for RatioService.ListRatioChanges.
-type ListRatioChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type whose changes to return; empty for all node types.
-	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The maximum number of changes to return. 0 means 100; the maximum is 1000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRatioChangesRequest) Reset() {
-	*x = ListRatioChangesRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRatioChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRatioChangesRequest) ProtoMessage() {}
-
-func (x *ListRatioChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRatioChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListRatioChangesRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *ListRatioChangesRequest) GetNodeType() string {
-	if x != nil {
-		return x.NodeType
-	}
-	return ""
-}
-
-func (x *ListRatioChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRatioChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Response message for RatioService.ListRatioChanges.
-type ListRatioChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes, newest first.
-	Changes []*RatioChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// The token for the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRatioChangesResponse) Reset() {
-	*x = ListRatioChangesResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRatioChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRatioChangesResponse) ProtoMessage() {}
-
-func (x *ListRatioChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRatioChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListRatioChangesResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ListRatioChangesResponse) GetChanges() []*RatioChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListRatioChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// One change to the overrides.
-type RatioChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the change, counted from 1.
-	Number int64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// When the change was made.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Who made the change: the name of the caller, or the author that an unauthenticated
-	// caller named in the request.
-	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// Why the change was made, in the words of its author.
-	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What changed, ordered by node type.
-	Deltas []*RatioDelta `protobuf:"bytes,5,rep,name=deltas,proto3" json:"deltas,omitempty"`
-	// The change that this rollback went back to; absent if this change is not a
-	// rollback.
-	RollbackTo *int64 `protobuf:"varint,6,opt,name=rollback_to,json=rollbackTo,proto3,oneof" json:"rollback_to,omitempty"`
-	// The credential of the author, as the audit log of the API server names it in
-	// authentication.kubernetes.io/credential-id: for example "JTI=" and the ID of a token.
-	// If several people use one account, it tells them apart. Empty if there is none.
-	CredentialId  string `protobuf:"bytes,7,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RatioChange) Reset() {
-	*x = RatioChange{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RatioChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RatioChange) ProtoMessage() {}
-
-func (x *RatioChange) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RatioChange.ProtoReflect.Descriptor instead.
-func (*RatioChange) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *RatioChange) GetNumber() int64 {
-	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
-func (x *RatioChange) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *RatioChange) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *RatioChange) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *RatioChange) GetDeltas() []*RatioDelta {
-	if x != nil {
-		return x.Deltas
-	}
-	return nil
-}
-
-func (x *RatioChange) GetRollbackTo() int64 {
-	if x != nil && x.RollbackTo != nil {
-		return *x.RollbackTo
-	}
-	return 0
-}
-
-func (x *RatioChange) GetCredentialId() string {
-	if x != nil {
-		return x.CredentialId
-	}
-	return ""
-}
-
-// How a change affected the override of one node type.
-type RatioDelta struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The node type.
-	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The override before the change; absent if there was none.
-	From *RatioOverride `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	// The override after the change; absent if there is none.
-	To            *RatioOverride `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RatioDelta) Reset() {
-	*x = RatioDelta{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RatioDelta) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RatioDelta) ProtoMessage() {}
-
-func (x *RatioDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RatioDelta.ProtoReflect.Descriptor instead.
-func (*RatioDelta) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *RatioDelta) GetNodeType() string {
-	if x != nil {
-		return x.NodeType
-	}
-	return ""
-}
-
-func (x *RatioDelta) GetFrom() *RatioOverride {
-	if x != nil {
-		return x.From
-	}
-	return nil
-}
-
-func (x *RatioDelta) GetTo() *RatioOverride {
-	if x != nil {
-		return x.To
-	}
-	return nil
-}
-
-// The values of an override.
-type RatioOverride struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The CPU performance.
-	CpuPerf float64 `protobuf:"fixed64,1,opt,name=cpu_perf,json=cpuPerf,proto3" json:"cpu_perf,omitempty"`
-	// The memory performance.
-	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
-	// When the override expires; absent if it does not expire.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RatioOverride) Reset() {
-	*x = RatioOverride{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RatioOverride) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RatioOverride) ProtoMessage() {}
-
-func (x *RatioOverride) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RatioOverride.ProtoReflect.Descriptor instead.
-func (*RatioOverride) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *RatioOverride) GetCpuPerf() float64 {
-	if x != nil {
-		return x.CpuPerf
-	}
-	return 0
-}
-
-func (x *RatioOverride) GetMemoryPerf() float64 {
-	if x != nil {
-		return x.MemoryPerf
-	}
-	return 0
-}
-
-func (x *RatioOverride) GetExpireTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ExpireTime
-	}
-	return nil
-}
-
-// Request message for RatioService.RollbackRatios.
-type RollbackRatiosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The number of the last change to keep; 0 is the state before the first
-	// change.
-	ToChange *int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3,oneof" json:"to_change,omitempty"`
-	// Whether to change nothing, and to return what the rollback would do.
-	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// Why, for readers of the history. One line of up to 512 bytes.
-	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The author. Ignored if the server authenticates its callers. One line of up to 128
-	// bytes.
-	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// The number of the newest change that the caller knows. If it is set and there is a
-	// newer change, the method returns ABORTED (reason ETAG_MISMATCH).
-	ExpectedNewestChange int64 `protobuf:"varint,5,opt,name=expected_newest_change,json=expectedNewestChange,proto3" json:"expected_newest_change,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
-}
-
-func (x *RollbackRatiosRequest) Reset() {
-	*x = RollbackRatiosRequest{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RollbackRatiosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RollbackRatiosRequest) ProtoMessage() {}
-
-func (x *RollbackRatiosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RollbackRatiosRequest.ProtoReflect.Descriptor instead.
-func (*RollbackRatiosRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *RollbackRatiosRequest) GetToChange() int64 {
-	if x != nil && x.ToChange != nil {
-		return *x.ToChange
-	}
-	return 0
-}
-
-func (x *RollbackRatiosRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-func (x *RollbackRatiosRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *RollbackRatiosRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *RollbackRatiosRequest) GetExpectedNewestChange() int64 {
-	if x != nil {
-		return x.ExpectedNewestChange
-	}
-	return 0
-}
-
-// Response message for RatioService.RollbackRatios.
-type RollbackRatiosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change as recorded in the history; absent if nothing had to change. Has no
-	// number with validate_only.
-	Change *RatioChange `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
-	// The impact on pods; set only with validate_only.
-	Impact        *Impact `protobuf:"bytes,2,opt,name=impact,proto3" json:"impact,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RollbackRatiosResponse) Reset() {
-	*x = RollbackRatiosResponse{}
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RollbackRatiosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RollbackRatiosResponse) ProtoMessage() {}
-
-func (x *RollbackRatiosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_ratio_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RollbackRatiosResponse.ProtoReflect.Descriptor instead.
-func (*RollbackRatiosResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *RollbackRatiosResponse) GetChange() *RatioChange {
-	if x != nil {
-		return x.Change
-	}
-	return nil
-}
-
-func (x *RollbackRatiosResponse) GetImpact() *Impact {
-	if x != nil {
-		return x.Impact
-	}
-	return nil
-}
-
 var File_workloadresizer_v1_ratio_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/ratio.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/watch.proto\"\x13\n" +
-	"\x11ListRatiosRequest\"\xdd\x02\n" +
+	"\x1eworkloadresizer/v1/ratio.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/watch.proto\"h\n" +
+	"\x11ListRatiosRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xd0\x02\n" +
 	"\x12ListRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\tR\brevision\x129\n" +
-	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\x123\n" +
-	"\x05rules\x18\x06 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12&\n" +
-	"\x0fmax_speed_ratio\x18\a \x01(\x01R\rmaxSpeedRatio\"\xdc\x01\n" +
+	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\x12&\n" +
+	"\x0fmax_speed_ratio\x18\x06 \x01(\x01R\rmaxSpeedRatio\x12&\n" +
+	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\"]\n" +
+	"\x0fGetRatioRequest\x12)\n" +
+	"\tnode_type\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\x12\x1f\n" +
+	"\x04rule\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\x04rule\"_\n" +
+	"\x10GetRatioResponse\x12/\n" +
+	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\tR\brevision\"l\n" +
+	"\x15ListRatioRulesRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x91\x01\n" +
+	"\x16ListRatioRulesResponse\x123\n" +
+	"\x05rules\x18\x01 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\tR\brevision\x12&\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xf5\x01\n" +
 	"\tRatioRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x121\n" +
-	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12&\n" +
-	"\x0fmax_speed_ratio\x18\x05 \x01(\x01R\rmaxSpeedRatio\"9\n" +
-	"\x0fGetRatioRequest\x12&\n" +
-	"\tnode_type\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\"_\n" +
-	"\x10GetRatioResponse\x12/\n" +
-	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\tR\brevision\"\x93\x04\n" +
-	"\x05Ratio\x12S\n" +
-	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12+\n" +
-	"\bcpu_perf\x18\x02 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\acpuPerf\x121\n" +
-	"\vmemory_perf\x18\x03 \x01(\x01B\x10\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00R\n" +
+	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12+\n" +
+	"\x0fmax_speed_ratio\x18\x05 \x01(\x01H\x00R\rmaxSpeedRatio\x88\x01\x01B\x12\n" +
+	"\x10_max_speed_ratio\"\xb7\x03\n" +
+	"\x05Ratio\x12\x1b\n" +
+	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x19\n" +
+	"\bcpu_perf\x18\x02 \x01(\x01R\acpuPerf\x12\x1f\n" +
+	"\vmemory_perf\x18\x03 \x01(\x01R\n" +
 	"memoryPerf\x12\x1d\n" +
 	"\n" +
 	"cpu_factor\x18\x04 \x01(\x01R\tcpuFactor\x12#\n" +
@@ -1991,106 +1205,28 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\ahealthy\x18\x02 \x01(\bR\ahealthy\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12@\n" +
-	"\x0elast_good_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\flastGoodTime\"x\n" +
-	"\x06Bounds\x123\n" +
-	"\x03cpu\x18\x01 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x03cpu\x129\n" +
-	"\x06memory\x18\x02 \x01(\v2!.workloadresizer.v1.QuantityRangeR\x06memory\"E\n" +
-	"\rQuantityRange\x12\x19\n" +
-	"\x03min\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03min\x12\x19\n" +
-	"\x03max\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x03max\"\xc5\x02\n" +
-	"\x12UpdateRatioRequest\x127\n" +
-	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioB\x06\xbaH\x03\xc8\x01\x01R\x05ratio\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\x12#\n" +
-	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
-	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
-	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12+\n" +
-	"\x11allow_implausible\x18\a \x01(\bR\x10allowImplausible\"\xb3\x01\n" +
-	"\x13UpdateRatioResponse\x12/\n" +
-	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
-	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\xd4\x01\n" +
-	"\x18BatchUpdateRatiosRequest\x12O\n" +
-	"\brequests\x18\x01 \x03(\v2&.workloadresizer.v1.UpdateRatioRequestB\v\xbaH\b\x92\x01\x05\b\x01\x10\xf4\x03R\brequests\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
-	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xbb\x01\n" +
-	"\x19BatchUpdateRatiosResponse\x121\n" +
-	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x127\n" +
-	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x94\x02\n" +
-	"\x12DeleteRatioRequest\x12S\n" +
-	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12\x1b\n" +
-	"\x04etag\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x04etag\x12#\n" +
-	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
-	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
-	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xb3\x01\n" +
-	"\x13DeleteRatioResponse\x12/\n" +
-	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
-	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"A\n" +
-	"\x12WatchRatiosRequest\x12+\n" +
-	"\fresume_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\vresumeToken\"\xbd\x01\n" +
+	"\x0elast_good_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\flastGoodTime\"\x82\x01\n" +
+	"\x06Bounds\x128\n" +
+	"\x03cpu\x18\x01 \x01(\v2!.workloadresizer.v1.QuantityRangeB\x03\xe0A\x01R\x03cpu\x12>\n" +
+	"\x06memory\x18\x02 \x01(\v2!.workloadresizer.v1.QuantityRangeB\x03\xe0A\x01R\x06memory\"K\n" +
+	"\rQuantityRange\x12\x1c\n" +
+	"\x03min\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18@R\x03min\x12\x1c\n" +
+	"\x03max\x18\x02 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18@R\x03max\"D\n" +
+	"\x12WatchRatiosRequest\x12.\n" +
+	"\fresume_token\x18\x01 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x02R\vresumeToken\"\xbd\x01\n" +
 	"\x13WatchRatiosResponse\x126\n" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x12/\n" +
 	"\x05ratio\x18\x02 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\tR\brevision\x12!\n" +
-	"\fresume_token\x18\x04 \x01(\tR\vresumeToken\"\x91\x01\n" +
-	"\x17ListRatioChangesRequest\x12$\n" +
-	"\tnode_type\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\bnodeType\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tpageToken\"}\n" +
-	"\x18ListRatioChangesResponse\x129\n" +
-	"\achanges\x18\x01 \x03(\v2\x1f.workloadresizer.v1.RatioChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa5\x02\n" +
-	"\vRatioChange\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\x12;\n" +
-	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\x126\n" +
-	"\x06deltas\x18\x05 \x03(\v2\x1e.workloadresizer.v1.RatioDeltaR\x06deltas\x12$\n" +
-	"\vrollback_to\x18\x06 \x01(\x03H\x00R\n" +
-	"rollbackTo\x88\x01\x01\x12#\n" +
-	"\rcredential_id\x18\a \x01(\tR\fcredentialIdB\x0e\n" +
-	"\f_rollback_to\"\x93\x01\n" +
-	"\n" +
-	"RatioDelta\x12\x1b\n" +
-	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x125\n" +
-	"\x04from\x18\x02 \x01(\v2!.workloadresizer.v1.RatioOverrideR\x04from\x121\n" +
-	"\x02to\x18\x03 \x01(\v2!.workloadresizer.v1.RatioOverrideR\x02to\"\x88\x01\n" +
-	"\rRatioOverride\x12\x19\n" +
-	"\bcpu_perf\x18\x01 \x01(\x01R\acpuPerf\x12\x1f\n" +
-	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
-	"memoryPerf\x12;\n" +
-	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xfb\x01\n" +
-	"\x15RollbackRatiosRequest\x12,\n" +
-	"\tto_change\x18\x01 \x01(\x03B\n" +
-	"\xbaH\a\xc8\x01\x01\"\x02(\x00H\x00R\btoChange\x88\x01\x01\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
-	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12=\n" +
-	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChangeB\f\n" +
-	"\n" +
-	"_to_change\"\x85\x01\n" +
-	"\x16RollbackRatiosResponse\x127\n" +
-	"\x06change\x18\x01 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact2\xae\x06\n" +
+	"\fresume_token\x18\x04 \x01(\tR\vresumeToken2\x8d\x03\n" +
 	"\fRatioService\x12[\n" +
 	"\n" +
 	"ListRatios\x12%.workloadresizer.v1.ListRatiosRequest\x1a&.workloadresizer.v1.ListRatiosResponse\x12U\n" +
-	"\bGetRatio\x12#.workloadresizer.v1.GetRatioRequest\x1a$.workloadresizer.v1.GetRatioResponse\x12^\n" +
-	"\vUpdateRatio\x12&.workloadresizer.v1.UpdateRatioRequest\x1a'.workloadresizer.v1.UpdateRatioResponse\x12p\n" +
-	"\x11BatchUpdateRatios\x12,.workloadresizer.v1.BatchUpdateRatiosRequest\x1a-.workloadresizer.v1.BatchUpdateRatiosResponse\x12^\n" +
-	"\vDeleteRatio\x12&.workloadresizer.v1.DeleteRatioRequest\x1a'.workloadresizer.v1.DeleteRatioResponse\x12`\n" +
-	"\vWatchRatios\x12&.workloadresizer.v1.WatchRatiosRequest\x1a'.workloadresizer.v1.WatchRatiosResponse0\x01\x12m\n" +
-	"\x10ListRatioChanges\x12+.workloadresizer.v1.ListRatioChangesRequest\x1a,.workloadresizer.v1.ListRatioChangesResponse\x12g\n" +
-	"\x0eRollbackRatios\x12).workloadresizer.v1.RollbackRatiosRequest\x1a*.workloadresizer.v1.RollbackRatiosResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\bGetRatio\x12#.workloadresizer.v1.GetRatioRequest\x1a$.workloadresizer.v1.GetRatioResponse\x12g\n" +
+	"\x0eListRatioRules\x12).workloadresizer.v1.ListRatioRulesRequest\x1a*.workloadresizer.v1.ListRatioRulesResponse\x12`\n" +
+	"\vWatchRatios\x12&.workloadresizer.v1.WatchRatiosRequest\x1a'.workloadresizer.v1.WatchRatiosResponse0\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_ratio_proto_rawDescOnce sync.Once
@@ -2104,98 +1240,57 @@ func file_workloadresizer_v1_ratio_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_ratio_proto_rawDescData
 }
 
-var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_workloadresizer_v1_ratio_proto_goTypes = []any{
-	(*ListRatiosRequest)(nil),         // 0: workloadresizer.v1.ListRatiosRequest
-	(*ListRatiosResponse)(nil),        // 1: workloadresizer.v1.ListRatiosResponse
-	(*RatioRule)(nil),                 // 2: workloadresizer.v1.RatioRule
-	(*GetRatioRequest)(nil),           // 3: workloadresizer.v1.GetRatioRequest
-	(*GetRatioResponse)(nil),          // 4: workloadresizer.v1.GetRatioResponse
-	(*Ratio)(nil),                     // 5: workloadresizer.v1.Ratio
-	(*RatioCandidate)(nil),            // 6: workloadresizer.v1.RatioCandidate
-	(*Provenance)(nil),                // 7: workloadresizer.v1.Provenance
-	(*RatioSource)(nil),               // 8: workloadresizer.v1.RatioSource
-	(*Bounds)(nil),                    // 9: workloadresizer.v1.Bounds
-	(*QuantityRange)(nil),             // 10: workloadresizer.v1.QuantityRange
-	(*UpdateRatioRequest)(nil),        // 11: workloadresizer.v1.UpdateRatioRequest
-	(*UpdateRatioResponse)(nil),       // 12: workloadresizer.v1.UpdateRatioResponse
-	(*BatchUpdateRatiosRequest)(nil),  // 13: workloadresizer.v1.BatchUpdateRatiosRequest
-	(*BatchUpdateRatiosResponse)(nil), // 14: workloadresizer.v1.BatchUpdateRatiosResponse
-	(*DeleteRatioRequest)(nil),        // 15: workloadresizer.v1.DeleteRatioRequest
-	(*DeleteRatioResponse)(nil),       // 16: workloadresizer.v1.DeleteRatioResponse
-	(*WatchRatiosRequest)(nil),        // 17: workloadresizer.v1.WatchRatiosRequest
-	(*WatchRatiosResponse)(nil),       // 18: workloadresizer.v1.WatchRatiosResponse
-	(*ListRatioChangesRequest)(nil),   // 19: workloadresizer.v1.ListRatioChangesRequest
-	(*ListRatioChangesResponse)(nil),  // 20: workloadresizer.v1.ListRatioChangesResponse
-	(*RatioChange)(nil),               // 21: workloadresizer.v1.RatioChange
-	(*RatioDelta)(nil),                // 22: workloadresizer.v1.RatioDelta
-	(*RatioOverride)(nil),             // 23: workloadresizer.v1.RatioOverride
-	(*RollbackRatiosRequest)(nil),     // 24: workloadresizer.v1.RollbackRatiosRequest
-	(*RollbackRatiosResponse)(nil),    // 25: workloadresizer.v1.RollbackRatiosResponse
-	(*timestamppb.Timestamp)(nil),     // 26: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 27: google.protobuf.FieldMask
-	(*Impact)(nil),                    // 28: workloadresizer.v1.Impact
-	(WatchEventType)(0),               // 29: workloadresizer.v1.WatchEventType
+	(*ListRatiosRequest)(nil),      // 0: workloadresizer.v1.ListRatiosRequest
+	(*ListRatiosResponse)(nil),     // 1: workloadresizer.v1.ListRatiosResponse
+	(*GetRatioRequest)(nil),        // 2: workloadresizer.v1.GetRatioRequest
+	(*GetRatioResponse)(nil),       // 3: workloadresizer.v1.GetRatioResponse
+	(*ListRatioRulesRequest)(nil),  // 4: workloadresizer.v1.ListRatioRulesRequest
+	(*ListRatioRulesResponse)(nil), // 5: workloadresizer.v1.ListRatioRulesResponse
+	(*RatioRule)(nil),              // 6: workloadresizer.v1.RatioRule
+	(*Ratio)(nil),                  // 7: workloadresizer.v1.Ratio
+	(*RatioCandidate)(nil),         // 8: workloadresizer.v1.RatioCandidate
+	(*Provenance)(nil),             // 9: workloadresizer.v1.Provenance
+	(*RatioSource)(nil),            // 10: workloadresizer.v1.RatioSource
+	(*Bounds)(nil),                 // 11: workloadresizer.v1.Bounds
+	(*QuantityRange)(nil),          // 12: workloadresizer.v1.QuantityRange
+	(*WatchRatiosRequest)(nil),     // 13: workloadresizer.v1.WatchRatiosRequest
+	(*WatchRatiosResponse)(nil),    // 14: workloadresizer.v1.WatchRatiosResponse
+	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
+	(WatchEventType)(0),            // 16: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
-	5,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
-	9,  // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
-	8,  // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
-	2,  // 3: workloadresizer.v1.ListRatiosResponse.rules:type_name -> workloadresizer.v1.RatioRule
-	9,  // 4: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
-	5,  // 5: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
-	5,  // 6: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	7,  // 7: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
-	6,  // 8: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
-	26, // 9: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
-	7,  // 10: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
-	26, // 11: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
-	26, // 12: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
-	10, // 13: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
-	10, // 14: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
-	5,  // 15: workloadresizer.v1.UpdateRatioRequest.ratio:type_name -> workloadresizer.v1.Ratio
-	27, // 16: workloadresizer.v1.UpdateRatioRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 17: workloadresizer.v1.UpdateRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	21, // 18: workloadresizer.v1.UpdateRatioResponse.change:type_name -> workloadresizer.v1.RatioChange
-	28, // 19: workloadresizer.v1.UpdateRatioResponse.impact:type_name -> workloadresizer.v1.Impact
-	11, // 20: workloadresizer.v1.BatchUpdateRatiosRequest.requests:type_name -> workloadresizer.v1.UpdateRatioRequest
-	5,  // 21: workloadresizer.v1.BatchUpdateRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
-	21, // 22: workloadresizer.v1.BatchUpdateRatiosResponse.change:type_name -> workloadresizer.v1.RatioChange
-	28, // 23: workloadresizer.v1.BatchUpdateRatiosResponse.impact:type_name -> workloadresizer.v1.Impact
-	5,  // 24: workloadresizer.v1.DeleteRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	21, // 25: workloadresizer.v1.DeleteRatioResponse.change:type_name -> workloadresizer.v1.RatioChange
-	28, // 26: workloadresizer.v1.DeleteRatioResponse.impact:type_name -> workloadresizer.v1.Impact
-	29, // 27: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	5,  // 28: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	21, // 29: workloadresizer.v1.ListRatioChangesResponse.changes:type_name -> workloadresizer.v1.RatioChange
-	26, // 30: workloadresizer.v1.RatioChange.create_time:type_name -> google.protobuf.Timestamp
-	22, // 31: workloadresizer.v1.RatioChange.deltas:type_name -> workloadresizer.v1.RatioDelta
-	23, // 32: workloadresizer.v1.RatioDelta.from:type_name -> workloadresizer.v1.RatioOverride
-	23, // 33: workloadresizer.v1.RatioDelta.to:type_name -> workloadresizer.v1.RatioOverride
-	26, // 34: workloadresizer.v1.RatioOverride.expire_time:type_name -> google.protobuf.Timestamp
-	21, // 35: workloadresizer.v1.RollbackRatiosResponse.change:type_name -> workloadresizer.v1.RatioChange
-	28, // 36: workloadresizer.v1.RollbackRatiosResponse.impact:type_name -> workloadresizer.v1.Impact
-	0,  // 37: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
-	3,  // 38: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
-	11, // 39: workloadresizer.v1.RatioService.UpdateRatio:input_type -> workloadresizer.v1.UpdateRatioRequest
-	13, // 40: workloadresizer.v1.RatioService.BatchUpdateRatios:input_type -> workloadresizer.v1.BatchUpdateRatiosRequest
-	15, // 41: workloadresizer.v1.RatioService.DeleteRatio:input_type -> workloadresizer.v1.DeleteRatioRequest
-	17, // 42: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
-	19, // 43: workloadresizer.v1.RatioService.ListRatioChanges:input_type -> workloadresizer.v1.ListRatioChangesRequest
-	24, // 44: workloadresizer.v1.RatioService.RollbackRatios:input_type -> workloadresizer.v1.RollbackRatiosRequest
-	1,  // 45: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
-	4,  // 46: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
-	12, // 47: workloadresizer.v1.RatioService.UpdateRatio:output_type -> workloadresizer.v1.UpdateRatioResponse
-	14, // 48: workloadresizer.v1.RatioService.BatchUpdateRatios:output_type -> workloadresizer.v1.BatchUpdateRatiosResponse
-	16, // 49: workloadresizer.v1.RatioService.DeleteRatio:output_type -> workloadresizer.v1.DeleteRatioResponse
-	18, // 50: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
-	20, // 51: workloadresizer.v1.RatioService.ListRatioChanges:output_type -> workloadresizer.v1.ListRatioChangesResponse
-	25, // 52: workloadresizer.v1.RatioService.RollbackRatios:output_type -> workloadresizer.v1.RollbackRatiosResponse
-	45, // [45:53] is the sub-list for method output_type
-	37, // [37:45] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	7,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
+	11, // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
+	10, // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
+	7,  // 3: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	6,  // 4: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
+	11, // 5: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
+	7,  // 6: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
+	9,  // 7: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
+	8,  // 8: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
+	15, // 9: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
+	9,  // 10: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
+	15, // 11: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
+	15, // 12: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
+	12, // 13: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
+	12, // 14: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
+	16, // 15: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	7,  // 16: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	0,  // 17: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
+	2,  // 18: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
+	4,  // 19: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
+	13, // 20: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
+	1,  // 21: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
+	3,  // 22: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
+	5,  // 23: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
+	14, // 24: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
+	21, // [21:25] is the sub-list for method output_type
+	17, // [17:21] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_ratio_proto_init() }
@@ -2203,17 +1298,15 @@ func file_workloadresizer_v1_ratio_proto_init() {
 	if File_workloadresizer_v1_ratio_proto != nil {
 		return
 	}
-	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
-	file_workloadresizer_v1_ratio_proto_msgTypes[21].OneofWrappers = []any{}
-	file_workloadresizer_v1_ratio_proto_msgTypes[24].OneofWrappers = []any{}
+	file_workloadresizer_v1_ratio_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_ratio_proto_rawDesc), len(file_workloadresizer_v1_ratio_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

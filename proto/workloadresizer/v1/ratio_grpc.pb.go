@@ -27,9 +27,16 @@
 //   Call again to continue, or name a namespace.
 // - CANCELLED (reason MESSAGE_LATE): the request of a stream did not arrive soon after
 //   the call began.
-// - FAILED_PRECONDITION (reason STANDALONE): the method needs a cluster, and the server
-//   runs without one.
+// - UNIMPLEMENTED (reason STANDALONE): the method needs a cluster, and the server runs
+//   without one.
+// - UNIMPLEMENTED (reason METHOD_MOVED): the method has a new name. The message contains
+//   it.
 // - INTERNAL (reason INTERNAL): a bug in the server.
+//
+// Methods whose names begin with List return pages. A page ends after page_size items, or
+// earlier if it becomes too large for a message. If there are more items, the response
+// has a next_page_token. The next request must be the same, except for page_size and
+// page_token.
 
 package workloadresizerv1
 
@@ -46,121 +53,56 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RatioService_ListRatios_FullMethodName        = "/workloadresizer.v1.RatioService/ListRatios"
-	RatioService_GetRatio_FullMethodName          = "/workloadresizer.v1.RatioService/GetRatio"
-	RatioService_UpdateRatio_FullMethodName       = "/workloadresizer.v1.RatioService/UpdateRatio"
-	RatioService_BatchUpdateRatios_FullMethodName = "/workloadresizer.v1.RatioService/BatchUpdateRatios"
-	RatioService_DeleteRatio_FullMethodName       = "/workloadresizer.v1.RatioService/DeleteRatio"
-	RatioService_WatchRatios_FullMethodName       = "/workloadresizer.v1.RatioService/WatchRatios"
-	RatioService_ListRatioChanges_FullMethodName  = "/workloadresizer.v1.RatioService/ListRatioChanges"
-	RatioService_RollbackRatios_FullMethodName    = "/workloadresizer.v1.RatioService/RollbackRatios"
+	RatioService_ListRatios_FullMethodName     = "/workloadresizer.v1.RatioService/ListRatios"
+	RatioService_GetRatio_FullMethodName       = "/workloadresizer.v1.RatioService/GetRatio"
+	RatioService_ListRatioRules_FullMethodName = "/workloadresizer.v1.RatioService/ListRatioRules"
+	RatioService_WatchRatios_FullMethodName    = "/workloadresizer.v1.RatioService/WatchRatios"
 )
 
 // RatioServiceClient is the client API for RatioService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Reads and changes the performance ratios of node types. Also returns where each ratio
-// comes from, and the state of the sources.
+// Returns the ratios in effect, where each comes from, and the state of the sources.
+// OverrideService changes them.
 //
-// Writes change only the override source, which by default takes precedence over all
-// other sources. When the override of a node type is deleted, its ratio comes from the
-// other sources again. Methods that write also return:
-//
-//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
-//     override source.
-//   - FAILED_PRECONDITION (reason OVERRIDES_MISSING): the ConfigMap for overrides does
-//     not exist.
-//   - FAILED_PRECONDITION (reason OVERRIDES_INVALID): the content of that ConfigMap is
-//     invalid.
-//   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
-//     that ConfigMap.
-//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
-//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): that ConfigMap cannot be read or written
-//     now.
-//   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
-//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
-//
-// With validate_only, methods return what the write would return, as far as this is
-// known before the write, and the impact on pods. They return UNAVAILABLE (reason
-// CACHE_NOT_READY) until the server has read the pods.
+// All methods return UNAVAILABLE (reason RATIOS_NOT_READY) while there is no ratio table
+// yet. The message names what is missing.
 type RatioServiceClient interface {
 	// Returns the ratio table in effect, and the state of the sources that it was made
 	// from.
 	//
 	// Errors:
 	//
-	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet. The message
-	//     names what is missing.
+	//   - INVALID_ARGUMENT: the page token is invalid.
+	//   - ABORTED (reason TABLE_CHANGED): the table has changed since the previous page. List
+	//     again from the first page.
 	ListRatios(ctx context.Context, in *ListRatiosRequest, opts ...grpc.CallOption) (*ListRatiosResponse, error)
 	// Returns the ratio of one node type.
 	//
 	// Errors:
 	//
 	// - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type.
-	// - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+	// - NOT_FOUND (reason RULE_UNKNOWN): the table does not contain the rule.
 	GetRatio(ctx context.Context, in *GetRatioRequest, opts ...grpc.CallOption) (*GetRatioResponse, error)
-	// Sets the override of one node type.
+	// Returns the rules for specific pods, in the order in which they are evaluated. A rule
+	// contains only the settings that it replaces.
 	//
-	// Errors:
-	//
-	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
-	//     and allow_missing is not set.
-	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
-	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message names the ratio, and
-	//     the metadata contains the field to set.
-	//   - INVALID_ARGUMENT: the ratio is invalid.
-	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
-	// Sets the overrides of several node types, either all of them or none.
-	//
-	// Errors: as for UpdateRatio. The message names the node type.
-	BatchUpdateRatios(ctx context.Context, in *BatchUpdateRatiosRequest, opts ...grpc.CallOption) (*BatchUpdateRatiosResponse, error)
-	// Deletes the override of one node type. The ratio then comes from the next source
-	// that has one for the node type.
-	//
-	// Errors:
-	//
-	//   - NOT_FOUND (reason NO_OVERRIDE): there is no override, and allow_missing is not
-	//     set.
-	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
-	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
-	//     no other source has a ratio for it.
-	DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error)
+	// Errors: as for ListRatios.
+	ListRatioRules(ctx context.Context, in *ListRatioRulesRequest, opts ...grpc.CallOption) (*ListRatioRulesResponse, error)
 	// Sends the current ratios, then a bookmark, then every change. Each message after
-	// the initial state has a token to resume from.
+	// the initial state has a token to resume from, on this or any other replica.
 	//
 	// Errors:
 	//
-	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): the token is too old or from another
-	//     replica. Watch again without a token.
+	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): this replica does not have all changes
+	//     since the token. Watch again without a token.
 	//   - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller reads more slowly than
 	//     changes occur. Resume from the last token.
 	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches.
-	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
-	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
+	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Resume on another
 	//     replica.
 	WatchRatios(ctx context.Context, in *WatchRatiosRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRatiosResponse], error)
-	// Returns the changes to overrides that are kept, newest first.
-	//
-	// Errors:
-	//
-	//   - INVALID_ARGUMENT: the page token is invalid.
-	//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
-	//     override source.
-	//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): the server has not read the overrides
-	//     yet.
-	ListRatioChanges(ctx context.Context, in *ListRatioChangesRequest, opts ...grpc.CallOption) (*ListRatioChangesResponse, error)
-	// Resets the overrides to their state right after a change. The rollback is itself a
-	// change.
-	//
-	// Errors:
-	//
-	//   - OUT_OF_RANGE (reason CHANGE_NOT_KEPT): the change is no longer kept, or it does
-	//     not exist.
-	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
-	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
-	RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error)
 }
 
 type ratioServiceClient struct {
@@ -191,30 +133,10 @@ func (c *ratioServiceClient) GetRatio(ctx context.Context, in *GetRatioRequest, 
 	return out, nil
 }
 
-func (c *ratioServiceClient) UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error) {
+func (c *ratioServiceClient) ListRatioRules(ctx context.Context, in *ListRatioRulesRequest, opts ...grpc.CallOption) (*ListRatioRulesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdateRatioResponse)
-	err := c.cc.Invoke(ctx, RatioService_UpdateRatio_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *ratioServiceClient) BatchUpdateRatios(ctx context.Context, in *BatchUpdateRatiosRequest, opts ...grpc.CallOption) (*BatchUpdateRatiosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(BatchUpdateRatiosResponse)
-	err := c.cc.Invoke(ctx, RatioService_BatchUpdateRatios_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *ratioServiceClient) DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(DeleteRatioResponse)
-	err := c.cc.Invoke(ctx, RatioService_DeleteRatio_FullMethodName, in, out, cOpts...)
+	out := new(ListRatioRulesResponse)
+	err := c.cc.Invoke(ctx, RatioService_ListRatioRules_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -240,131 +162,50 @@ func (c *ratioServiceClient) WatchRatios(ctx context.Context, in *WatchRatiosReq
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RatioService_WatchRatiosClient = grpc.ServerStreamingClient[WatchRatiosResponse]
 
-func (c *ratioServiceClient) ListRatioChanges(ctx context.Context, in *ListRatioChangesRequest, opts ...grpc.CallOption) (*ListRatioChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRatioChangesResponse)
-	err := c.cc.Invoke(ctx, RatioService_ListRatioChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *ratioServiceClient) RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RollbackRatiosResponse)
-	err := c.cc.Invoke(ctx, RatioService_RollbackRatios_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // RatioServiceServer is the server API for RatioService service.
 // All implementations must embed UnimplementedRatioServiceServer
 // for forward compatibility.
 //
-// Reads and changes the performance ratios of node types. Also returns where each ratio
-// comes from, and the state of the sources.
+// Returns the ratios in effect, where each comes from, and the state of the sources.
+// OverrideService changes them.
 //
-// Writes change only the override source, which by default takes precedence over all
-// other sources. When the override of a node type is deleted, its ratio comes from the
-// other sources again. Methods that write also return:
-//
-//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
-//     override source.
-//   - FAILED_PRECONDITION (reason OVERRIDES_MISSING): the ConfigMap for overrides does
-//     not exist.
-//   - FAILED_PRECONDITION (reason OVERRIDES_INVALID): the content of that ConfigMap is
-//     invalid.
-//   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
-//     that ConfigMap.
-//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
-//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): that ConfigMap cannot be read or written
-//     now.
-//   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
-//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
-//
-// With validate_only, methods return what the write would return, as far as this is
-// known before the write, and the impact on pods. They return UNAVAILABLE (reason
-// CACHE_NOT_READY) until the server has read the pods.
+// All methods return UNAVAILABLE (reason RATIOS_NOT_READY) while there is no ratio table
+// yet. The message names what is missing.
 type RatioServiceServer interface {
 	// Returns the ratio table in effect, and the state of the sources that it was made
 	// from.
 	//
 	// Errors:
 	//
-	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet. The message
-	//     names what is missing.
+	//   - INVALID_ARGUMENT: the page token is invalid.
+	//   - ABORTED (reason TABLE_CHANGED): the table has changed since the previous page. List
+	//     again from the first page.
 	ListRatios(context.Context, *ListRatiosRequest) (*ListRatiosResponse, error)
 	// Returns the ratio of one node type.
 	//
 	// Errors:
 	//
 	// - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type.
-	// - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
+	// - NOT_FOUND (reason RULE_UNKNOWN): the table does not contain the rule.
 	GetRatio(context.Context, *GetRatioRequest) (*GetRatioResponse, error)
-	// Sets the override of one node type.
+	// Returns the rules for specific pods, in the order in which they are evaluated. A rule
+	// contains only the settings that it replaces.
 	//
-	// Errors:
-	//
-	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
-	//     and allow_missing is not set.
-	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
-	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message names the ratio, and
-	//     the metadata contains the field to set.
-	//   - INVALID_ARGUMENT: the ratio is invalid.
-	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
-	// Sets the overrides of several node types, either all of them or none.
-	//
-	// Errors: as for UpdateRatio. The message names the node type.
-	BatchUpdateRatios(context.Context, *BatchUpdateRatiosRequest) (*BatchUpdateRatiosResponse, error)
-	// Deletes the override of one node type. The ratio then comes from the next source
-	// that has one for the node type.
-	//
-	// Errors:
-	//
-	//   - NOT_FOUND (reason NO_OVERRIDE): there is no override, and allow_missing is not
-	//     set.
-	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
-	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
-	//     no other source has a ratio for it.
-	DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error)
+	// Errors: as for ListRatios.
+	ListRatioRules(context.Context, *ListRatioRulesRequest) (*ListRatioRulesResponse, error)
 	// Sends the current ratios, then a bookmark, then every change. Each message after
-	// the initial state has a token to resume from.
+	// the initial state has a token to resume from, on this or any other replica.
 	//
 	// Errors:
 	//
-	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): the token is too old or from another
-	//     replica. Watch again without a token.
+	//   - OUT_OF_RANGE (reason RESUME_TOKEN_EXPIRED): this replica does not have all changes
+	//     since the token. Watch again without a token.
 	//   - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller reads more slowly than
 	//     changes occur. Resume from the last token.
 	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches.
-	//   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
-	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Watch on another
+	//   - UNAVAILABLE (reason SHUTTING_DOWN): the server is shutting down. Resume on another
 	//     replica.
 	WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error
-	// Returns the changes to overrides that are kept, newest first.
-	//
-	// Errors:
-	//
-	//   - INVALID_ARGUMENT: the page token is invalid.
-	//   - FAILED_PRECONDITION (reason OVERRIDES_DISABLED): the server does not use the
-	//     override source.
-	//   - UNAVAILABLE (reason OVERRIDES_NOT_READY): the server has not read the overrides
-	//     yet.
-	ListRatioChanges(context.Context, *ListRatioChangesRequest) (*ListRatioChangesResponse, error)
-	// Resets the overrides to their state right after a change. The rollback is itself a
-	// change.
-	//
-	// Errors:
-	//
-	//   - OUT_OF_RANGE (reason CHANGE_NOT_KEPT): the change is no longer kept, or it does
-	//     not exist.
-	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
-	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
-	RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error)
 	mustEmbedUnimplementedRatioServiceServer()
 }
 
@@ -381,23 +222,11 @@ func (UnimplementedRatioServiceServer) ListRatios(context.Context, *ListRatiosRe
 func (UnimplementedRatioServiceServer) GetRatio(context.Context, *GetRatioRequest) (*GetRatioResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRatio not implemented")
 }
-func (UnimplementedRatioServiceServer) UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method UpdateRatio not implemented")
-}
-func (UnimplementedRatioServiceServer) BatchUpdateRatios(context.Context, *BatchUpdateRatiosRequest) (*BatchUpdateRatiosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method BatchUpdateRatios not implemented")
-}
-func (UnimplementedRatioServiceServer) DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method DeleteRatio not implemented")
+func (UnimplementedRatioServiceServer) ListRatioRules(context.Context, *ListRatioRulesRequest) (*ListRatioRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRatioRules not implemented")
 }
 func (UnimplementedRatioServiceServer) WatchRatios(*WatchRatiosRequest, grpc.ServerStreamingServer[WatchRatiosResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchRatios not implemented")
-}
-func (UnimplementedRatioServiceServer) ListRatioChanges(context.Context, *ListRatioChangesRequest) (*ListRatioChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRatioChanges not implemented")
-}
-func (UnimplementedRatioServiceServer) RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RollbackRatios not implemented")
 }
 func (UnimplementedRatioServiceServer) mustEmbedUnimplementedRatioServiceServer() {}
 func (UnimplementedRatioServiceServer) testEmbeddedByValue()                      {}
@@ -456,56 +285,20 @@ func _RatioService_GetRatio_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
-func _RatioService_UpdateRatio_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdateRatioRequest)
+func _RatioService_ListRatioRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRatioRulesRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(RatioServiceServer).UpdateRatio(ctx, in)
+		return srv.(RatioServiceServer).ListRatioRules(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: RatioService_UpdateRatio_FullMethodName,
+		FullMethod: RatioService_ListRatioRules_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RatioServiceServer).UpdateRatio(ctx, req.(*UpdateRatioRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _RatioService_BatchUpdateRatios_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(BatchUpdateRatiosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(RatioServiceServer).BatchUpdateRatios(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: RatioService_BatchUpdateRatios_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RatioServiceServer).BatchUpdateRatios(ctx, req.(*BatchUpdateRatiosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _RatioService_DeleteRatio_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(DeleteRatioRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(RatioServiceServer).DeleteRatio(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: RatioService_DeleteRatio_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RatioServiceServer).DeleteRatio(ctx, req.(*DeleteRatioRequest))
+		return srv.(RatioServiceServer).ListRatioRules(ctx, req.(*ListRatioRulesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -520,42 +313,6 @@ func _RatioService_WatchRatios_Handler(srv interface{}, stream grpc.ServerStream
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RatioService_WatchRatiosServer = grpc.ServerStreamingServer[WatchRatiosResponse]
-
-func _RatioService_ListRatioChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRatioChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(RatioServiceServer).ListRatioChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: RatioService_ListRatioChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RatioServiceServer).ListRatioChanges(ctx, req.(*ListRatioChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _RatioService_RollbackRatios_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RollbackRatiosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(RatioServiceServer).RollbackRatios(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: RatioService_RollbackRatios_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(RatioServiceServer).RollbackRatios(ctx, req.(*RollbackRatiosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
 
 // RatioService_ServiceDesc is the grpc.ServiceDesc for RatioService service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -573,24 +330,8 @@ var RatioService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _RatioService_GetRatio_Handler,
 		},
 		{
-			MethodName: "UpdateRatio",
-			Handler:    _RatioService_UpdateRatio_Handler,
-		},
-		{
-			MethodName: "BatchUpdateRatios",
-			Handler:    _RatioService_BatchUpdateRatios_Handler,
-		},
-		{
-			MethodName: "DeleteRatio",
-			Handler:    _RatioService_DeleteRatio_Handler,
-		},
-		{
-			MethodName: "ListRatioChanges",
-			Handler:    _RatioService_ListRatioChanges_Handler,
-		},
-		{
-			MethodName: "RollbackRatios",
-			Handler:    _RatioService_RollbackRatios_Handler,
+			MethodName: "ListRatioRules",
+			Handler:    _RatioService_ListRatioRules_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -8,9 +8,9 @@ package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -313,7 +313,7 @@ type ListResizesRequest struct {
 	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
 	// The states to list; empty for all states.
 	States []ResizeState `protobuf:"varint,3,rep,packed,name=states,proto3,enum=workloadresizer.v1.ResizeState" json:"states,omitempty"`
-	// The maximum number of resizes to return. 0 means 500; the maximum is 5000.
+	// The maximum number of resizes to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -444,9 +444,9 @@ func (x *ListResizesResponse) GetNextPageToken() string {
 // Request message for ResizeService.GetResize.
 type GetResizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The namespace of the pod.
+	// The namespace of the pod.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// Required. The name of the pod.
+	// The name of the pod.
 	Pod           string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -548,8 +548,13 @@ type WatchResizesRequest struct {
 	// The namespace to watch; empty for every namespace that the caller can see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// The token of the last message received; empty to start with the current state.
-	// Valid only for the same namespace.
-	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	// Valid only for the same namespace, label_selector and states.
+	ResumeToken string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	// Selects pods by their labels, for example "app=web"; empty for all pods.
+	LabelSelector string `protobuf:"bytes,3,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
+	// The states to watch; empty for all states. A resize that leaves these states is sent
+	// as deleted.
+	States        []ResizeState `protobuf:"varint,4,rep,packed,name=states,proto3,enum=workloadresizer.v1.ResizeState" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -596,6 +601,20 @@ func (x *WatchResizesRequest) GetResumeToken() string {
 		return x.ResumeToken
 	}
 	return ""
+}
+
+func (x *WatchResizesRequest) GetLabelSelector() string {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return ""
+}
+
+func (x *WatchResizesRequest) GetStates() []ResizeState {
+	if x != nil {
+		return x.States
+	}
+	return nil
 }
 
 // One event of ResizeService.WatchResizes.
@@ -664,472 +683,11 @@ func (x *WatchResizesResponse) GetResumeToken() string {
 	return ""
 }
 
-// Request message for ResizeService.GetStatus.
-type GetStatusRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetStatusRequest) Reset() {
-	*x = GetStatusRequest{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetStatusRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetStatusRequest) ProtoMessage() {}
-
-func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
-func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{8}
-}
-
-// The state of the reconciler.
-type GetStatusResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the replica that answers.
-	Replica string `protobuf:"bytes,1,opt,name=replica,proto3" json:"replica,omitempty"`
-	// The version of the replica that answers.
-	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// When the replica that answers started.
-	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// The leader, which resizes pods; absent if it is not known.
-	Leader *Leader `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
-	// Whether the replica that answers is the one that resizes pods.
-	Leading bool `protobuf:"varint,5,opt,name=leading,proto3" json:"leading,omitempty"`
-	// Whether the replica that answers only plans and writes nothing (--dry-run).
-	DryRun bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The data that is missing or wrong; empty if there are no problems.
-	Problems []string `protobuf:"bytes,7,rep,name=problems,proto3" json:"problems,omitempty"`
-	// The revision of the ratio table in effect; empty if there is none.
-	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`
-	// The number of pods that are queued for planning now.
-	QueueLength int64 `protobuf:"varint,9,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// The number of pods that wait for their turn to be resized to new ratios
-	// (--realign-rate).
-	RealignBacklog int64 `protobuf:"varint,10,opt,name=realign_backlog,json=realignBacklog,proto3" json:"realign_backlog,omitempty"`
-	// The number of holds in effect.
-	Holds int64 `protobuf:"varint,11,opt,name=holds,proto3" json:"holds,omitempty"`
-	// The number of pods by decision and first reason, in descending order.
-	Pods []*PodCount `protobuf:"bytes,12,rep,name=pods,proto3" json:"pods,omitempty"`
-	// The freeze in effect; absent if the cluster is not frozen.
-	Freeze        *Freeze `protobuf:"bytes,13,opt,name=freeze,proto3" json:"freeze,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetStatusResponse) Reset() {
-	*x = GetStatusResponse{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetStatusResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetStatusResponse) ProtoMessage() {}
-
-func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
-func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *GetStatusResponse) GetReplica() string {
-	if x != nil {
-		return x.Replica
-	}
-	return ""
-}
-
-func (x *GetStatusResponse) GetVersion() string {
-	if x != nil {
-		return x.Version
-	}
-	return ""
-}
-
-func (x *GetStatusResponse) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-func (x *GetStatusResponse) GetLeader() *Leader {
-	if x != nil {
-		return x.Leader
-	}
-	return nil
-}
-
-func (x *GetStatusResponse) GetLeading() bool {
-	if x != nil {
-		return x.Leading
-	}
-	return false
-}
-
-func (x *GetStatusResponse) GetDryRun() bool {
-	if x != nil {
-		return x.DryRun
-	}
-	return false
-}
-
-func (x *GetStatusResponse) GetProblems() []string {
-	if x != nil {
-		return x.Problems
-	}
-	return nil
-}
-
-func (x *GetStatusResponse) GetRatioRevision() string {
-	if x != nil {
-		return x.RatioRevision
-	}
-	return ""
-}
-
-func (x *GetStatusResponse) GetQueueLength() int64 {
-	if x != nil {
-		return x.QueueLength
-	}
-	return 0
-}
-
-func (x *GetStatusResponse) GetRealignBacklog() int64 {
-	if x != nil {
-		return x.RealignBacklog
-	}
-	return 0
-}
-
-func (x *GetStatusResponse) GetHolds() int64 {
-	if x != nil {
-		return x.Holds
-	}
-	return 0
-}
-
-func (x *GetStatusResponse) GetPods() []*PodCount {
-	if x != nil {
-		return x.Pods
-	}
-	return nil
-}
-
-func (x *GetStatusResponse) GetFreeze() *Freeze {
-	if x != nil {
-		return x.Freeze
-	}
-	return nil
-}
-
-// The replica that resizes pods.
-type Leader struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the replica.
-	Identity string `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
-	// When the replica became the leader.
-	AcquireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=acquire_time,json=acquireTime,proto3" json:"acquire_time,omitempty"`
-	// When the replica last renewed its leadership.
-	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Leader) Reset() {
-	*x = Leader{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Leader) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Leader) ProtoMessage() {}
-
-func (x *Leader) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Leader.ProtoReflect.Descriptor instead.
-func (*Leader) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *Leader) GetIdentity() string {
-	if x != nil {
-		return x.Identity
-	}
-	return ""
-}
-
-func (x *Leader) GetAcquireTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.AcquireTime
-	}
-	return nil
-}
-
-func (x *Leader) GetRenewTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.RenewTime
-	}
-	return nil
-}
-
-// The number of pods with the same decision and reason.
-type PodCount struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The decision.
-	Decision Decision `protobuf:"varint,1,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// The first reason, as in a plan; empty for pods that will be resized to
-	// their node type.
-	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	// The number of pods.
-	Pods          int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PodCount) Reset() {
-	*x = PodCount{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PodCount) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PodCount) ProtoMessage() {}
-
-func (x *PodCount) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PodCount.ProtoReflect.Descriptor instead.
-func (*PodCount) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *PodCount) GetDecision() Decision {
-	if x != nil {
-		return x.Decision
-	}
-	return Decision_DECISION_UNSPECIFIED
-}
-
-func (x *PodCount) GetCode() string {
-	if x != nil {
-		return x.Code
-	}
-	return ""
-}
-
-func (x *PodCount) GetPods() int64 {
-	if x != nil {
-		return x.Pods
-	}
-	return 0
-}
-
-// Request message for ResizeService.Restore.
-type RestoreRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The pods to restore.
-	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
-	// Why the pods are restored, shown to callers that list the holds. One line of up to
-	// 512 bytes.
-	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The author. Ignored if the server authenticates its callers. One line of up to 128
-	// bytes.
-	Author string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// How long the pods stay restored, at least one second. If unset, they stay restored
-	// until PauseService.Resume.
-	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Whether to only validate the request, without storing the hold.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RestoreRequest) Reset() {
-	*x = RestoreRequest{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RestoreRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RestoreRequest) ProtoMessage() {}
-
-func (x *RestoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RestoreRequest.ProtoReflect.Descriptor instead.
-func (*RestoreRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *RestoreRequest) GetScope() *HoldScope {
-	if x != nil {
-		return x.Scope
-	}
-	return nil
-}
-
-func (x *RestoreRequest) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *RestoreRequest) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *RestoreRequest) GetTtl() *durationpb.Duration {
-	if x != nil {
-		return x.Ttl
-	}
-	return nil
-}
-
-func (x *RestoreRequest) GetValidateOnly() bool {
-	if x != nil {
-		return x.ValidateOnly
-	}
-	return false
-}
-
-// Response message for ResizeService.Restore.
-type RestoreResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The hold that was stored.
-	Hold *Hold `protobuf:"bytes,1,opt,name=hold,proto3" json:"hold,omitempty"`
-	// The number of pods that are in the scope now; absent while this is not known.
-	Pods          *int64 `protobuf:"varint,2,opt,name=pods,proto3,oneof" json:"pods,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RestoreResponse) Reset() {
-	*x = RestoreResponse{}
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RestoreResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RestoreResponse) ProtoMessage() {}
-
-func (x *RestoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_resize_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RestoreResponse.ProtoReflect.Descriptor instead.
-func (*RestoreResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_resize_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *RestoreResponse) GetHold() *Hold {
-	if x != nil {
-		return x.Hold
-	}
-	return nil
-}
-
-func (x *RestoreResponse) GetPods() int64 {
-	if x != nil && x.Pods != nil {
-		return *x.Pods
-	}
-	return 0
-}
-
 var File_workloadresizer_v1_resize_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\n" +
-	"\x1fworkloadresizer/v1/resize.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\"\x87\x03\n" +
+	"\x1fworkloadresizer/v1/resize.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/plan.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\"\x87\x03\n" +
 	"\x06Resize\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +
@@ -1150,68 +708,34 @@ const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\boriginal\x18\x02 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\boriginal\x121\n" +
 	"\x04spec\x18\x03 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\x04spec\x125\n" +
 	"\x06actual\x18\x04 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\x06actual\x12\x18\n" +
-	"\asidecar\x18\x05 \x01(\bR\asidecar\"\x88\x02\n" +
-	"\x12ListResizesRequest\x12%\n" +
-	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12/\n" +
-	"\x0elabel_selector\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12H\n" +
-	"\x06states\x18\x03 \x03(\x0e2\x1f.workloadresizer.v1.ResizeStateB\x0f\xbaH\f\x92\x01\t\"\a\x82\x01\x04\x10\x01 \x00R\x06states\x12'\n" +
+	"\asidecar\x18\x05 \x01(\bR\asidecar\"\x94\x02\n" +
+	"\x12ListResizesRequest\x12(\n" +
+	"\tnamespace\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x122\n" +
+	"\x0elabel_selector\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12K\n" +
+	"\x06states\x18\x03 \x03(\x0e2\x1f.workloadresizer.v1.ResizeStateB\x12\xe0A\x01\xbaH\f\x92\x01\t\"\a\x82\x01\x04\x10\x01 \x00R\x06states\x12'\n" +
 	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\x88'(\x00R\bpageSize\x12'\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"s\n" +
+	"page_token\x18\x05 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"s\n" +
 	"\x13ListResizesResponse\x124\n" +
 	"\aresizes\x18\x01 \x03(\v2\x1a.workloadresizer.v1.ResizeR\aresizes\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Y\n" +
-	"\x10GetResizeRequest\x12'\n" +
-	"\tnamespace\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12\x1c\n" +
-	"\x03pod\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x03pod\"G\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"_\n" +
+	"\x10GetResizeRequest\x12*\n" +
+	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12\x1f\n" +
+	"\x03pod\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x03pod\"G\n" +
 	"\x11GetResizeResponse\x122\n" +
-	"\x06resize\x18\x01 \x01(\v2\x1a.workloadresizer.v1.ResizeR\x06resize\"i\n" +
-	"\x13WatchResizesRequest\x12%\n" +
-	"\tnamespace\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tnamespace\x12+\n" +
-	"\fresume_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\vresumeToken\"\xa5\x01\n" +
+	"\x06resize\x18\x01 \x01(\v2\x1a.workloadresizer.v1.ResizeR\x06resize\"\xf0\x01\n" +
+	"\x13WatchResizesRequest\x12(\n" +
+	"\tnamespace\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12.\n" +
+	"\fresume_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x02R\vresumeToken\x122\n" +
+	"\x0elabel_selector\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12K\n" +
+	"\x06states\x18\x04 \x03(\x0e2\x1f.workloadresizer.v1.ResizeStateB\x12\xe0A\x01\xbaH\f\x92\x01\t\"\a\x82\x01\x04\x10\x01 \x00R\x06states\"\xa5\x01\n" +
 	"\x14WatchResizesResponse\x126\n" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x122\n" +
 	"\x06resize\x18\x02 \x01(\v2\x1a.workloadresizer.v1.ResizeR\x06resize\x12!\n" +
-	"\fresume_token\x18\x03 \x01(\tR\vresumeToken\"\x12\n" +
-	"\x10GetStatusRequest\"\xf4\x03\n" +
-	"\x11GetStatusResponse\x12\x18\n" +
-	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
-	"\n" +
-	"start_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x122\n" +
-	"\x06leader\x18\x04 \x01(\v2\x1a.workloadresizer.v1.LeaderR\x06leader\x12\x18\n" +
-	"\aleading\x18\x05 \x01(\bR\aleading\x12\x17\n" +
-	"\adry_run\x18\x06 \x01(\bR\x06dryRun\x12\x1a\n" +
-	"\bproblems\x18\a \x03(\tR\bproblems\x12%\n" +
-	"\x0eratio_revision\x18\b \x01(\tR\rratioRevision\x12!\n" +
-	"\fqueue_length\x18\t \x01(\x03R\vqueueLength\x12'\n" +
-	"\x0frealign_backlog\x18\n" +
-	" \x01(\x03R\x0erealignBacklog\x12\x14\n" +
-	"\x05holds\x18\v \x01(\x03R\x05holds\x120\n" +
-	"\x04pods\x18\f \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x122\n" +
-	"\x06freeze\x18\r \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"\x9e\x01\n" +
-	"\x06Leader\x12\x1a\n" +
-	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
-	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +
-	"\n" +
-	"renew_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"l\n" +
-	"\bPodCount\x128\n" +
-	"\bdecision\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.DecisionR\bdecision\x12\x12\n" +
-	"\x04code\x18\x02 \x01(\tR\x04code\x12\x12\n" +
-	"\x04pods\x18\x03 \x01(\x03R\x04pods\"\xef\x01\n" +
-	"\x0eRestoreRequest\x12;\n" +
-	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\x06\xbaH\x03\xc8\x01\x01R\x05scope\x12 \n" +
-	"\x06reason\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x127\n" +
-	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\n" +
-	"\xbaH\a\xaa\x01\x042\x02\b\x01R\x03ttl\x12#\n" +
-	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\"a\n" +
-	"\x0fRestoreResponse\x12,\n" +
-	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
-	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01B\a\n" +
-	"\x05_pods*\xcf\x01\n" +
+	"\fresume_token\x18\x03 \x01(\tR\vresumeToken*\xcf\x01\n" +
 	"\vResizeState\x12\x1c\n" +
 	"\x18RESIZE_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15RESIZE_STATE_ACTUATED\x10\x01\x12\x18\n" +
@@ -1219,13 +743,11 @@ const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\x18RESIZE_STATE_IN_PROGRESS\x10\x03\x12\x19\n" +
 	"\x15RESIZE_STATE_DEFERRED\x10\x04\x12\x1b\n" +
 	"\x17RESIZE_STATE_INFEASIBLE\x10\x05\x12\x17\n" +
-	"\x13RESIZE_STATE_FAILED\x10\x062\xdc\x03\n" +
+	"\x13RESIZE_STATE_FAILED\x10\x062\xae\x02\n" +
 	"\rResizeService\x12^\n" +
 	"\vListResizes\x12&.workloadresizer.v1.ListResizesRequest\x1a'.workloadresizer.v1.ListResizesResponse\x12X\n" +
 	"\tGetResize\x12$.workloadresizer.v1.GetResizeRequest\x1a%.workloadresizer.v1.GetResizeResponse\x12c\n" +
-	"\fWatchResizes\x12'.workloadresizer.v1.WatchResizesRequest\x1a(.workloadresizer.v1.WatchResizesResponse0\x01\x12X\n" +
-	"\tGetStatus\x12$.workloadresizer.v1.GetStatusRequest\x1a%.workloadresizer.v1.GetStatusResponse\x12R\n" +
-	"\aRestore\x12\".workloadresizer.v1.RestoreRequest\x1a#.workloadresizer.v1.RestoreResponseBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"\fWatchResizes\x12'.workloadresizer.v1.WatchResizesRequest\x1a(.workloadresizer.v1.WatchResizesResponse0\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_resize_proto_rawDescOnce sync.Once
@@ -1240,7 +762,7 @@ func file_workloadresizer_v1_resize_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_resize_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_resize_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_workloadresizer_v1_resize_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_workloadresizer_v1_resize_proto_goTypes = []any{
 	(ResizeState)(0),              // 0: workloadresizer.v1.ResizeState
 	(*Resize)(nil),                // 1: workloadresizer.v1.Resize
@@ -1251,60 +773,36 @@ var file_workloadresizer_v1_resize_proto_goTypes = []any{
 	(*GetResizeResponse)(nil),     // 6: workloadresizer.v1.GetResizeResponse
 	(*WatchResizesRequest)(nil),   // 7: workloadresizer.v1.WatchResizesRequest
 	(*WatchResizesResponse)(nil),  // 8: workloadresizer.v1.WatchResizesResponse
-	(*GetStatusRequest)(nil),      // 9: workloadresizer.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),     // 10: workloadresizer.v1.GetStatusResponse
-	(*Leader)(nil),                // 11: workloadresizer.v1.Leader
-	(*PodCount)(nil),              // 12: workloadresizer.v1.PodCount
-	(*RestoreRequest)(nil),        // 13: workloadresizer.v1.RestoreRequest
-	(*RestoreResponse)(nil),       // 14: workloadresizer.v1.RestoreResponse
-	(*Workload)(nil),              // 15: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*Resources)(nil),             // 17: workloadresizer.v1.Resources
-	(WatchEventType)(0),           // 18: workloadresizer.v1.WatchEventType
-	(*Freeze)(nil),                // 19: workloadresizer.v1.Freeze
-	(Decision)(0),                 // 20: workloadresizer.v1.Decision
-	(*HoldScope)(nil),             // 21: workloadresizer.v1.HoldScope
-	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
-	(*Hold)(nil),                  // 23: workloadresizer.v1.Hold
+	(*Workload)(nil),              // 9: workloadresizer.v1.Workload
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
+	(*Resources)(nil),             // 11: workloadresizer.v1.Resources
+	(WatchEventType)(0),           // 12: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_resize_proto_depIdxs = []int32{
-	15, // 0: workloadresizer.v1.Resize.workload:type_name -> workloadresizer.v1.Workload
-	16, // 1: workloadresizer.v1.Resize.apply_time:type_name -> google.protobuf.Timestamp
+	9,  // 0: workloadresizer.v1.Resize.workload:type_name -> workloadresizer.v1.Workload
+	10, // 1: workloadresizer.v1.Resize.apply_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: workloadresizer.v1.Resize.state:type_name -> workloadresizer.v1.ResizeState
 	2,  // 3: workloadresizer.v1.Resize.containers:type_name -> workloadresizer.v1.ResizedContainer
-	17, // 4: workloadresizer.v1.ResizedContainer.original:type_name -> workloadresizer.v1.Resources
-	17, // 5: workloadresizer.v1.ResizedContainer.spec:type_name -> workloadresizer.v1.Resources
-	17, // 6: workloadresizer.v1.ResizedContainer.actual:type_name -> workloadresizer.v1.Resources
+	11, // 4: workloadresizer.v1.ResizedContainer.original:type_name -> workloadresizer.v1.Resources
+	11, // 5: workloadresizer.v1.ResizedContainer.spec:type_name -> workloadresizer.v1.Resources
+	11, // 6: workloadresizer.v1.ResizedContainer.actual:type_name -> workloadresizer.v1.Resources
 	0,  // 7: workloadresizer.v1.ListResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
 	1,  // 8: workloadresizer.v1.ListResizesResponse.resizes:type_name -> workloadresizer.v1.Resize
 	1,  // 9: workloadresizer.v1.GetResizeResponse.resize:type_name -> workloadresizer.v1.Resize
-	18, // 10: workloadresizer.v1.WatchResizesResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	1,  // 11: workloadresizer.v1.WatchResizesResponse.resize:type_name -> workloadresizer.v1.Resize
-	16, // 12: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
-	11, // 13: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
-	12, // 14: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
-	19, // 15: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
-	16, // 16: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
-	16, // 17: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
-	20, // 18: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
-	21, // 19: workloadresizer.v1.RestoreRequest.scope:type_name -> workloadresizer.v1.HoldScope
-	22, // 20: workloadresizer.v1.RestoreRequest.ttl:type_name -> google.protobuf.Duration
-	23, // 21: workloadresizer.v1.RestoreResponse.hold:type_name -> workloadresizer.v1.Hold
-	3,  // 22: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
-	5,  // 23: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
-	7,  // 24: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
-	9,  // 25: workloadresizer.v1.ResizeService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
-	13, // 26: workloadresizer.v1.ResizeService.Restore:input_type -> workloadresizer.v1.RestoreRequest
-	4,  // 27: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
-	6,  // 28: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
-	8,  // 29: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
-	10, // 30: workloadresizer.v1.ResizeService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
-	14, // 31: workloadresizer.v1.ResizeService.Restore:output_type -> workloadresizer.v1.RestoreResponse
-	27, // [27:32] is the sub-list for method output_type
-	22, // [22:27] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	0,  // 10: workloadresizer.v1.WatchResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
+	12, // 11: workloadresizer.v1.WatchResizesResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	1,  // 12: workloadresizer.v1.WatchResizesResponse.resize:type_name -> workloadresizer.v1.Resize
+	3,  // 13: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
+	5,  // 14: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
+	7,  // 15: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
+	4,  // 16: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
+	6,  // 17: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
+	8,  // 18: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
+	16, // [16:19] is the sub-list for method output_type
+	13, // [13:16] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_resize_proto_init() }
@@ -1312,18 +810,16 @@ func file_workloadresizer_v1_resize_proto_init() {
 	if File_workloadresizer_v1_resize_proto != nil {
 		return
 	}
-	file_workloadresizer_v1_hold_proto_init()
 	file_workloadresizer_v1_plan_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
-	file_workloadresizer_v1_resize_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_resize_proto_rawDesc), len(file_workloadresizer_v1_resize_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

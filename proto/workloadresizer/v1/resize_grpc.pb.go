@@ -22,17 +22,14 @@ const (
 	ResizeService_ListResizes_FullMethodName  = "/workloadresizer.v1.ResizeService/ListResizes"
 	ResizeService_GetResize_FullMethodName    = "/workloadresizer.v1.ResizeService/GetResize"
 	ResizeService_WatchResizes_FullMethodName = "/workloadresizer.v1.ResizeService/WatchResizes"
-	ResizeService_GetStatus_FullMethodName    = "/workloadresizer.v1.ResizeService/GetStatus"
-	ResizeService_Restore_FullMethodName      = "/workloadresizer.v1.ResizeService/Restore"
 )
 
 // ResizeServiceClient is the client API for ResizeService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Returns how pods were sized, as recorded in the cluster itself, and the state of the
-// reconciler. Also restores pods to their originals. Every replica returns the same
-// resizes, including those by other replicas. A caller sees only pods in namespaces
+// Returns how pods were sized, as recorded in the cluster itself. Every replica returns
+// the same resizes, including those by other replicas. A caller sees only pods in namespaces
 // where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ResizeServiceClient interface {
@@ -52,19 +49,10 @@ type ResizeServiceClient interface {
 	// - UNAVAILABLE: as for ListResizes.
 	GetResize(ctx context.Context, in *GetResizeRequest, opts ...grpc.CallOption) (*GetResizeResponse, error)
 	// Sends the pods that were sized, then a bookmark, then every change. Each message
-	// after the initial state has a token to resume from.
+	// after the initial state has a token to resume from, on this or any other replica.
 	//
 	// Errors: as for RatioService.WatchRatios and ListResizes.
 	WatchResizes(ctx context.Context, in *WatchResizesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResizesResponse], error)
-	// Returns the state of the reconciler.
-	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// Returns pods to their originals, removes the annotations of workload-resizer from
-	// them, and keeps them that way until PauseService.Resume. A restore takes precedence
-	// over a pause of the same pods. The call returns when the hold is stored;
-	// PlanService shows the progress of the reconciler.
-	//
-	// Errors: as for PauseService.Pause.
-	Restore(ctx context.Context, in *RestoreRequest, opts ...grpc.CallOption) (*RestoreResponse, error)
 }
 
 type resizeServiceClient struct {
@@ -114,33 +102,12 @@ func (c *resizeServiceClient) WatchResizes(ctx context.Context, in *WatchResizes
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ResizeService_WatchResizesClient = grpc.ServerStreamingClient[WatchResizesResponse]
 
-func (c *resizeServiceClient) GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetStatusResponse)
-	err := c.cc.Invoke(ctx, ResizeService_GetStatus_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *resizeServiceClient) Restore(ctx context.Context, in *RestoreRequest, opts ...grpc.CallOption) (*RestoreResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RestoreResponse)
-	err := c.cc.Invoke(ctx, ResizeService_Restore_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // ResizeServiceServer is the server API for ResizeService service.
 // All implementations must embed UnimplementedResizeServiceServer
 // for forward compatibility.
 //
-// Returns how pods were sized, as recorded in the cluster itself, and the state of the
-// reconciler. Also restores pods to their originals. Every replica returns the same
-// resizes, including those by other replicas. A caller sees only pods in namespaces
+// Returns how pods were sized, as recorded in the cluster itself. Every replica returns
+// the same resizes, including those by other replicas. A caller sees only pods in namespaces
 // where it has the right to get pods. A request that names another namespace returns
 // PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ResizeServiceServer interface {
@@ -160,19 +127,10 @@ type ResizeServiceServer interface {
 	// - UNAVAILABLE: as for ListResizes.
 	GetResize(context.Context, *GetResizeRequest) (*GetResizeResponse, error)
 	// Sends the pods that were sized, then a bookmark, then every change. Each message
-	// after the initial state has a token to resume from.
+	// after the initial state has a token to resume from, on this or any other replica.
 	//
 	// Errors: as for RatioService.WatchRatios and ListResizes.
 	WatchResizes(*WatchResizesRequest, grpc.ServerStreamingServer[WatchResizesResponse]) error
-	// Returns the state of the reconciler.
-	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// Returns pods to their originals, removes the annotations of workload-resizer from
-	// them, and keeps them that way until PauseService.Resume. A restore takes precedence
-	// over a pause of the same pods. The call returns when the hold is stored;
-	// PlanService shows the progress of the reconciler.
-	//
-	// Errors: as for PauseService.Pause.
-	Restore(context.Context, *RestoreRequest) (*RestoreResponse, error)
 	mustEmbedUnimplementedResizeServiceServer()
 }
 
@@ -191,12 +149,6 @@ func (UnimplementedResizeServiceServer) GetResize(context.Context, *GetResizeReq
 }
 func (UnimplementedResizeServiceServer) WatchResizes(*WatchResizesRequest, grpc.ServerStreamingServer[WatchResizesResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchResizes not implemented")
-}
-func (UnimplementedResizeServiceServer) GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetStatus not implemented")
-}
-func (UnimplementedResizeServiceServer) Restore(context.Context, *RestoreRequest) (*RestoreResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Restore not implemented")
 }
 func (UnimplementedResizeServiceServer) mustEmbedUnimplementedResizeServiceServer() {}
 func (UnimplementedResizeServiceServer) testEmbeddedByValue()                       {}
@@ -266,42 +218,6 @@ func _ResizeService_WatchResizes_Handler(srv interface{}, stream grpc.ServerStre
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ResizeService_WatchResizesServer = grpc.ServerStreamingServer[WatchResizesResponse]
 
-func _ResizeService_GetStatus_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetStatusRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(ResizeServiceServer).GetStatus(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: ResizeService_GetStatus_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ResizeServiceServer).GetStatus(ctx, req.(*GetStatusRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _ResizeService_Restore_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RestoreRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(ResizeServiceServer).Restore(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: ResizeService_Restore_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ResizeServiceServer).Restore(ctx, req.(*RestoreRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // ResizeService_ServiceDesc is the grpc.ServiceDesc for ResizeService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -316,14 +232,6 @@ var ResizeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetResize",
 			Handler:    _ResizeService_GetResize_Handler,
-		},
-		{
-			MethodName: "GetStatus",
-			Handler:    _ResizeService_GetStatus_Handler,
-		},
-		{
-			MethodName: "Restore",
-			Handler:    _ResizeService_Restore_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

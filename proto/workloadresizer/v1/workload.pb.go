@@ -8,6 +8,7 @@ package workloadresizerv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -26,9 +27,9 @@ const (
 // above it, for example a Deployment, or a Rollout and its owner.
 type Workload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The kind, for example "Deployment".
+	// The kind, for example "Deployment".
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// Required. The name.
+	// The name.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -82,11 +83,10 @@ var File_workloadresizer_v1_workload_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_workload_proto_rawDesc = "" +
 	"\n" +
-	"!workloadresizer/v1/workload.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\"^\n" +
-	"\bWorkload\x122\n" +
-	"\x04kind\x18\x01 \x01(\tB\x1e\xbaH\x1br\x19\x10\x01\x18?2\x13^[A-Z][A-Za-z0-9]*$R\x04kind\x12\x1e\n" +
-	"\x04name\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04nameBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
+	"!workloadresizer/v1/workload.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\"d\n" +
+	"\bWorkload\x125\n" +
+	"\x04kind\x18\x01 \x01(\tB!\xe0A\x02\xbaH\x1br\x19\x10\x01\x18?2\x13^[A-Z][A-Za-z0-9]*$R\x04kind\x12!\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04nameBYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
 	file_workloadresizer_v1_workload_proto_rawDescOnce sync.Once

@@ -154,11 +154,11 @@ test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long ot
 	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzLast server/rules.FuzzRequests server/translate.FuzzSelector
+FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
-fuzz: ## Try random input on each parser of bytes that callers send, ten minutes each (FUZZ_TIME=1m FUZZ=server/paging.FuzzLast).
+fuzz: ## Try random input on each parser of bytes that callers send, ten minutes each (FUZZ_TIME=1m FUZZ=server/paging.FuzzToken).
 	@for test in $(FUZZ); do \
 	  echo "$$test"; \
 	  go test "./$${test%.*}" -run '^$$' -fuzz "^$${test##*.}\$$" -fuzztime $(FUZZ_TIME) || exit 1; \
@@ -188,6 +188,9 @@ mutate: bin/gremlins ## Change the code in one place at a time, and fail if no t
 	@go build -o bin/mutate ./test/mutate
 	@bin/mutate --skip '^TestOnTheAPIServer$$' $(MUTATE)
 
+# Writes the proto files of the API with their comments, for reflection, to the file $(1).
+api_descriptors = $(TOOL) buf build --exclude-imports --path proto/workloadresizer --as-file-descriptor-set -o $(1)
+
 # Writes the reference of the API to the file $(1).
 api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(1)
 
@@ -212,6 +215,7 @@ bench-node: ## Measure this machine twice. If it is idle, the scores agree withi
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.
 	$(TOOL) buf generate
+	$(call api_descriptors,server/reflection/api.binpb)
 	$(call api_reference,docs/api.md)
 	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
@@ -252,6 +256,8 @@ verify-proto:
 	for file in $$(git ls-files 'proto/*.pb.go'); do \
 	  diff -u "$$file" "$$fresh/$$file" || { echo "generated code is out of date, run make generate"; exit 1; }; \
 	done; \
+	$(call api_descriptors,"$$fresh/api.binpb"); \
+	cmp server/reflection/api.binpb "$$fresh/api.binpb" || { echo "server/reflection/api.binpb is out of date, run make generate"; exit 1; }; \
 	$(call api_reference,"$$fresh/api.md"); \
 	diff -u docs/api.md "$$fresh/api.md" || { echo "docs/api.md is out of date, run make generate"; exit 1; }; \
 	for file in $$(cd "$$fresh" && find proto -name '*.pb.go'); do \

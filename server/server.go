@@ -91,7 +91,7 @@ func New(config Config) *Server {
 	}
 	s.health = health.New(health.Config{
 		Ratios: config.Ratios, Reconciler: config.Reconciler, Holds: config.Holds, Stores: config.stores(), Certificate: config.Certificate,
-		Services: s.grpc.GetServiceInfo,
+		Services: offered{s.grpc}.GetServiceInfo,
 	})
 	s.register()
 	metrics.InitializeMetrics(s.grpc)

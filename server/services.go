@@ -2,7 +2,6 @@ package server
 
 import (
 	channelz "google.golang.org/grpc/channelz/service"
-	"google.golang.org/grpc/reflection"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
@@ -10,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/plans"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
+	"github.com/workload-resizer/workload-resizer/server/reflection"
 	"github.com/workload-resizer/workload-resizer/server/resizes"
 	"github.com/workload-resizer/workload-resizer/server/status"
 )
@@ -34,7 +34,7 @@ func (s *Server) register() {
 	}
 	s.health.Register(to)
 	if config.Reflection {
-		reflection.Register(to)
+		reflection.Register(to, offered{s.grpc})
 	}
 	if config.Channelz {
 		channelz.RegisterChannelzServiceToServer(to)

@@ -22,6 +22,10 @@ func (g *guards) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	if from, ok := peer.FromContext(ctx); ok {
 		remote = from.Addr
 	}
+	if err := movedError(info.FullMethodName); err != nil {
+		limits.Refused(remote)
+		return context.WithValue(ctx, refusalKey{}, err), nil
+	}
 	caller, err := g.access.Glance(ctx, info.FullMethodName)
 	if err != nil {
 		g.refused.Inc()
@@ -49,13 +53,13 @@ func refuseStream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInf
 }
 
 // registrar ends unary calls that tap refused, which interceptors could only do once the
-// request is there.
+// request is there. It adds the methods that each service had before.
 type registrar struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.
 func (r registrar) RegisterService(desc *grpc.ServiceDesc, service any) {
 	guarded := *desc
-	guarded.Methods = slices.Clone(desc.Methods)
+	guarded.Methods = append(slices.Clone(desc.Methods), movedFrom(desc.ServiceName)...)
 	for i := range guarded.Methods {
 		handle := guarded.Methods[i].Handler
 		guarded.Methods[i].Handler = func(service any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {

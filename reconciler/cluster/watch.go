@@ -83,6 +83,12 @@ func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types
 	}
 }
 
+// PodsVersion returns the resource version that the watch of the pods has reached; empty before
+// the first list.
+func (c *Cluster) PodsVersion() string {
+	return c.factory.Core().V1().Pods().Informer().LastSyncResourceVersion()
+}
+
 // podChanged reports a pod, and the node on which it leaves room.
 func (c *Cluster) podChanged(old, obj any) {
 	before, _ := old.(*pod.Pod)

@@ -109,6 +109,17 @@ func (t Texts) All() iter.Seq2[string, string] {
 	}
 }
 
+// Kept returns the texts in memory that is shared with all pods that have the same, so that
+// keeping them does not keep a pod.
+func (t Texts) Kept() Texts {
+	rest := t.values
+	for range strings.Count(textOf(t.keys), "\x00") {
+		n, size := uvarint(rest)
+		rest = rest[size+int(max(n, 1)-1):]
+	}
+	return Texts{t.keys, unique.Make(t.values[:len(t.values)-len(rest)]).Value(), slices.Clone(t.long)}
+}
+
 // uvarint is like binary.Uvarint, for a string that AppendUvarint has written.
 func uvarint(s string) (n uint64, size int) {
 	for shift := 0; ; shift += 7 {

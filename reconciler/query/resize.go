@@ -50,6 +50,8 @@ type Resized struct {
 	// Containers are the containers with an original, in the order of the pod's spec:
 	// its containers, then its sidecars.
 	Containers []ResizedContainer
+	// Labels are the labels of the pod.
+	Labels pod.Texts
 }
 
 // ResizedContainer has the original, desired and actual size of one container.
@@ -71,7 +73,7 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 		return nil
 	}
 	nodeType, _ := of.Applied()
-	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt()}
+	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt(), Labels: of.Labels().Kept()}
 	if top := len(workloads) - 1; top >= 0 {
 		// The names may share memory with the pod's texts, which must not be kept as long.
 		r.Workload = safety.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}

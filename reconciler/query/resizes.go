@@ -1,10 +1,12 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -86,31 +88,59 @@ func (q *Queries) ResizeOfPod(name types.NamespacedName) (*Resized, error) {
 	return nil, &NotResizedError{name}
 }
 
-// WatchResizes calls changed for every existing resize, and after every change to one.
-// Calls are never concurrent. before is nil if the pod was not sized before; now is nil if
-// the pod is no longer sized or was deleted. If the known workloads of a pod may have
-// changed, before and now are both the current resize. The returned function returns a
-// NotReadyError until all existing pods were reported. Call WatchResizes before Run.
-func (q *Queries) WatchResizes(changed func(before, now *Resized)) (ready func() error) {
+// ResizeChange is a change to the resize of one pod.
+type ResizeChange struct {
+	// Before is nil if the pod was not sized before. Now is nil if the pod is no longer sized or
+	// was deleted. If the known workloads of a pod may have changed, both are the current
+	// resize.
+	Before, Now *Resized
+	// Version is the resource version of the pod after the change, or the last one that is
+	// known. It is 0 if the pod itself did not change.
+	Version uint64
+}
+
+// ResizeWatch reports how far WatchResizes has got.
+type ResizeWatch struct {
+	// Ready returns a NotReadyError until all existing pods were reported.
+	Ready func() error
+	// Version returns a resource version that the pods have reached: all changes up to it
+	// were reported, or are being reported.
+	Version func() uint64
+}
+
+// WatchResizes calls changed for every existing resize, and after every change to one. Calls
+// are never concurrent. Call WatchResizes before Run.
+func (q *Queries) WatchResizes(changed func(ResizeChange)) ResizeWatch {
 	var one sync.Mutex
-	return q.Cluster.WatchPods(func(old, of *pod.Pod) {
+	ready := q.Cluster.WatchPods(func(old, of *pod.Pod) {
 		one.Lock()
 		defer one.Unlock()
 		before, now := q.resizeOf(old), q.resizeOf(of)
+		version := versionOf(cmp.Or(of, old).ResourceVersion())
 		switch {
 		case before != nil && now != nil && before.UID != now.UID:
-			changed(before, nil)
-			changed(nil, now)
+			changed(ResizeChange{Before: before, Version: version})
+			changed(ResizeChange{Now: now, Version: version})
 		case !before.same(now):
-			changed(before, now)
+			changed(ResizeChange{before, now, version})
 		}
 	}, func(name types.NamespacedName) {
 		one.Lock()
 		defer one.Unlock()
 		if now := q.resizeOf(q.Cluster.Pods(name.Namespace).Get(name.Name)); now != nil {
-			changed(now, now)
+			changed(ResizeChange{Before: now, Now: now})
 		}
 	})
+	return ResizeWatch{Ready: ready, Version: func() uint64 { return versionOf(q.Cluster.PodsVersion()) }}
+}
+
+// versionOf returns a resource version as a number; 0 if it is none.
+func versionOf(resourceVersion string) uint64 {
+	version, err := strconv.ParseUint(resourceVersion, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // resizeOf returns ResizeOf with the pod's known workloads; nil if there is no pod.

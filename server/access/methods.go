@@ -56,14 +56,18 @@ func clusterless(m Method) Method {
 // methods lists every method of the server by its full name. A method that is not listed is
 // denied. A request with validate_only needs the same rights as the write.
 var methods = map[string]Method{
-	pb.RatioService_ListRatios_FullMethodName:        clusterless(cluster("list", "ratios")),
-	pb.RatioService_GetRatio_FullMethodName:          clusterless(cluster("get", "ratios")),
-	pb.RatioService_WatchRatios_FullMethodName:       clusterless(cluster("watch", "ratios")),
-	pb.RatioService_UpdateRatio_FullMethodName:       cluster("update", "ratios"),
-	pb.RatioService_BatchUpdateRatios_FullMethodName: cluster("update", "ratios"),
-	pb.RatioService_RollbackRatios_FullMethodName:    cluster("update", "ratios"),
-	pb.RatioService_DeleteRatio_FullMethodName:       cluster("delete", "ratios"),
-	pb.RatioService_ListRatioChanges_FullMethodName:  cluster("list", "ratios/history"),
+	pb.RatioService_ListRatios_FullMethodName:     clusterless(cluster("list", "ratios")),
+	pb.RatioService_GetRatio_FullMethodName:       clusterless(cluster("get", "ratios")),
+	pb.RatioService_ListRatioRules_FullMethodName: clusterless(cluster("list", "ratios")),
+	pb.RatioService_WatchRatios_FullMethodName:    clusterless(cluster("watch", "ratios")),
+
+	pb.OverrideService_ListOverrides_FullMethodName:        cluster("list", "overrides"),
+	pb.OverrideService_GetOverride_FullMethodName:          cluster("get", "overrides"),
+	pb.OverrideService_UpdateOverride_FullMethodName:       cluster("update", "overrides"),
+	pb.OverrideService_BatchUpdateOverrides_FullMethodName: cluster("update", "overrides"),
+	pb.OverrideService_RollbackOverrides_FullMethodName:    cluster("update", "overrides"),
+	pb.OverrideService_DeleteOverride_FullMethodName:       cluster("delete", "overrides"),
+	pb.OverrideService_ListOverrideChanges_FullMethodName:  cluster("list", "overrides/history"),
 
 	pb.PlanService_PreviewPod_FullMethodName:      namespaced("get", "plans"),
 	pb.PlanService_PreviewPlans_FullMethodName:    namespaced("list", "plans"),
@@ -72,15 +76,17 @@ var methods = map[string]Method{
 	pb.ResizeService_ListResizes_FullMethodName:  namespaced("list", "resizes"),
 	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
 	pb.ResizeService_WatchResizes_FullMethodName: namespaced("watch", "resizes"),
-	pb.ResizeService_GetStatus_FullMethodName:    cluster("get", "status"),
-	pb.ResizeService_Restore_FullMethodName:      namespaced("create", "restores"),
 
-	pb.PauseService_Pause_FullMethodName:     namespaced("create", "pauses"),
-	pb.PauseService_Resume_FullMethodName:    {Rights: []Right{EndPauses, EndRestores}, Namespaced: true, only: resumeRights},
-	pb.PauseService_ListHolds_FullMethodName: namespaced("list", "holds"),
-	pb.PauseService_Freeze_FullMethodName:    cluster("create", "freezes"),
-	pb.PauseService_Unfreeze_FullMethodName:  cluster("delete", "freezes"),
-	pb.PauseService_GetFreeze_FullMethodName: cluster("get", "freezes"),
+	pb.StatusService_GetStatus_FullMethodName: cluster("get", "status"),
+
+	pb.HoldService_Pause_FullMethodName:     namespaced("create", "pauses"),
+	pb.HoldService_Restore_FullMethodName:   namespaced("create", "restores"),
+	pb.HoldService_Resume_FullMethodName:    {Rights: []Right{EndPauses, EndRestores}, Namespaced: true, only: resumeRights},
+	pb.HoldService_ListHolds_FullMethodName: namespaced("list", "holds"),
+	pb.HoldService_GetHold_FullMethodName:   namespaced("get", "holds"),
+	pb.HoldService_Freeze_FullMethodName:    cluster("create", "freezes"),
+	pb.HoldService_Unfreeze_FullMethodName:  cluster("delete", "freezes"),
+	pb.HoldService_GetFreeze_FullMethodName: cluster("get", "freezes"),
 
 	pb.BenchmarkService_IngestSamples_FullMethodName:   cluster("create", "samples"),
 	pb.BenchmarkService_ListBenchmarks_FullMethodName:  cluster("list", "benchmarks"),
@@ -141,9 +147,21 @@ func namespaceOf(request any) string {
 	case interface{ GetNamespace() string }:
 		return r.GetNamespace()
 	case interface{ GetScope() *pb.HoldScope }:
-		if scope := r.GetScope(); !scope.GetAllNamespaces() {
-			return scope.GetNamespace()
-		}
+		return ScopeNamespace(r.GetScope())
+	}
+	return ""
+}
+
+// ScopeNamespace returns the namespace that a scope is in; "" for the cluster, and for a scope
+// that names nothing.
+func ScopeNamespace(scope *pb.HoldScope) string {
+	switch scope := scope.GetScope().(type) {
+	case *pb.HoldScope_Namespace:
+		return scope.Namespace
+	case *pb.HoldScope_Workload:
+		return scope.Workload.GetNamespace()
+	case *pb.HoldScope_Pod:
+		return scope.Pod.GetNamespace()
 	}
 	return ""
 }

@@ -23,11 +23,13 @@ const (
 	Deleted
 )
 
-// Event is one change. Its item must not be modified.
+// Event is one change. Its items must not be modified.
 type Event[T any] struct {
 	Kind Kind
 	Key  string
 	Item *T
+	// Before is the item before the change; nil if there was none.
+	Before *T
 }
 
 // Change sets or deletes the item of a key.
@@ -54,8 +56,16 @@ type Log[T any] struct {
 	changed atomic.Pointer[chan struct{}]
 	awaited atomic.Bool
 
+	// order is how places are compared.
+	order Order
+	// since is the first place from which a log with ordered places has all changes; 0 if it
+	// has none yet.
+	since atomic.Uint64
+
 	mu    sync.Mutex
 	items map[string]*T
+	// place is where the log is after the newest event.
+	place Place
 
 	snapshotting sync.Mutex
 	snapshot     weak.Pointer[Snapshot[T]]
@@ -64,27 +74,33 @@ type Log[T any] struct {
 type entry[T any] struct {
 	number uint64
 	Event[T]
+	// place is where the log is after the event. In the middle of an update, the log is still
+	// where it was before.
+	place  Place
+	middle bool
 }
 
 // New returns an empty log that keeps the given number of recent events, at least 2.
-func New[T any](capacity int) *Log[T] {
+func New[T any](capacity int, order Order) *Log[T] {
 	var epoch [8]byte
 	_, _ = rand.Read(epoch[:]) // Never fails.
-	l := &Log[T]{epoch: binary.BigEndian.Uint64(epoch[:]), ring: make([]atomic.Pointer[entry[T]], capacity), items: map[string]*T{}}
+	l := &Log[T]{epoch: binary.BigEndian.Uint64(epoch[:]), ring: make([]atomic.Pointer[entry[T]], capacity), order: order, items: map[string]*T{}}
 	l.changed.Store(new(make(chan struct{})))
 	return l
 }
 
-// Update applies changes. Readers see all of them together. Update determines whether an item
-// is new; deleting an item that does not exist causes no event.
-func (l *Log[T]) Update(changes ...Change[T]) {
+// Update applies changes that lead to a place. Readers see all of them together. Update
+// determines whether an item is new; deleting an item that does not exist causes no event. An
+// update without changes only moves the log to the place.
+func (l *Log[T]) Update(to Place, changes ...Change[T]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.head.Load()
 	next := before
+	var last *entry[T]
 	for _, c := range changes {
 		old, known := l.items[c.Key]
-		e := Event[T]{Added, c.Key, c.Item}
+		e := Event[T]{Added, c.Key, c.Item, old}
 		switch {
 		case c.Gone && !known:
 			continue
@@ -100,12 +116,16 @@ func (l *Log[T]) Update(changes ...Change[T]) {
 			}
 			l.items[c.Key] = c.Item
 		}
-		l.ring[next%uint64(len(l.ring))].Store(&entry[T]{next, e})
+		last = &entry[T]{number: next, Event: e, place: l.place, middle: true}
+		l.ring[next%uint64(len(l.ring))].Store(last)
 		next++
 	}
 	if next == before {
+		l.place = to
 		return
 	}
+	// Only the last change leads there. No reader has it yet.
+	last.place, last.middle, l.place = to, false, to
 	l.head.Store(next)
 	if l.awaited.Swap(false) {
 		// In a goroutine, because closing takes longer the more readers wait.

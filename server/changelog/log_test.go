@@ -41,12 +41,13 @@ func TestLog(t *testing.T) {
 	t.Run("readers that begin together share a large snapshot", readersThatBeginTogetherShareALargeSnapshot)
 	t.Run("a token resumes where it was issued", aTokenResumesWhereItWasIssued)
 	t.Run("a reader that is too far behind is cut off and can resume", aReaderThatIsTooFarBehindIsCutOffAndCanResume)
+	t.Run("an event has the item before it", anEventHasTheItemBeforeIt)
 	t.Run("every reader sees all events in order", everyReaderSeesAllEventsInOrder)
 }
 
 func aReaderGetsTheCurrentStateAndThenEveryChange(t *testing.T) {
-	f := New[int](16)
-	f.Update(set("b", 1), set("a", 1), set("c", 1), drop("c"))
+	f := New[int](16, Digests)
+	f.Update(Place{}, set("b", 1), set("a", 1), set("c", 1), drop("c"))
 	state, r := f.Begin("")
 	var present []string
 	for _, e := range state.Items {
@@ -55,9 +56,9 @@ func aReaderGetsTheCurrentStateAndThenEveryChange(t *testing.T) {
 	if diff := cmp.Diff([]string{"added a 1", "added b 1"}, present); diff != "" {
 		t.Error(diff)
 	}
-	f.Update(set("a", 2))
+	f.Update(Place{}, set("a", 2))
 	last := 7
-	f.Update(drop("b"), drop("never there"), set("d", 1), Change[int]{Key: "d", Item: &last, Gone: true})
+	f.Update(Place{}, drop("b"), drop("never there"), set("d", 1), Change[int]{Key: "d", Item: &last, Gone: true})
 	if diff := cmp.Diff([]string{"modified a 2", "deleted b 1", "added d 1", "deleted d 7"}, drain(t, r)); diff != "" {
 		t.Error(diff)
 	}
@@ -70,26 +71,26 @@ func aReaderGetsTheCurrentStateAndThenEveryChange(t *testing.T) {
 }
 
 func anUpdateWithoutChangesWakesNoReader(t *testing.T) {
-	f := New[int](16)
+	f := New[int](16, Digests)
 	_, r := f.Begin("")
 	_, more, _ := r.Next()
-	f.Update(drop("a"))
+	f.Update(Place{}, drop("a"))
 	select {
 	case <-more:
 		t.Error("woken")
 	default:
 	}
-	f.Update(set("a", 1))
+	f.Update(Place{}, set("a", 1))
 	<-more
 }
 
 func readersThatBeginTogetherShareALargeSnapshot(t *testing.T) {
-	f := New[int](64)
+	f := New[int](64, Digests)
 	for i := range sharedFrom {
-		f.Update(set(fmt.Sprint(i), i))
+		f.Update(Place{}, set(fmt.Sprint(i), i))
 	}
 	first, _ := f.Begin("")
-	f.Update(set("b", 1))
+	f.Update(Place{}, set("b", 1))
 	second, r := f.Begin("")
 	if first != second {
 		t.Error("there are two snapshots")
@@ -101,7 +102,7 @@ func readersThatBeginTogetherShareALargeSnapshot(t *testing.T) {
 		t.Errorf("the next events are %q, current %v", got, r.Current())
 	}
 	for i := range 8 {
-		f.Update(set("c", i))
+		f.Update(Place{}, set("c", i))
 	}
 	if third, r := f.Begin(""); third == first || len(third.Items) != sharedFrom+2 || !r.Current() {
 		t.Errorf("after many events still the old snapshot, %d items", len(third.Items))
@@ -110,10 +111,10 @@ func readersThatBeginTogetherShareALargeSnapshot(t *testing.T) {
 }
 
 func aTokenResumesWhereItWasIssued(t *testing.T) {
-	f := New[int](16)
+	f := New[int](16, Digests)
 	_, r := f.Begin("shop")
 	for i := range 10 {
-		f.Update(set("a", i))
+		f.Update(Place{}, set("a", i))
 	}
 	for range 3 {
 		if _, _, err := r.Next(); err != nil {
@@ -132,12 +133,26 @@ func aTokenResumesWhereItWasIssued(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
-	f := New[int](16)
-	for i := range 20 {
-		f.Update(set("a", i))
+func anEventHasTheItemBeforeIt(t *testing.T) {
+	f := New[int](16, Digests)
+	_, r := f.Begin("")
+	f.Update(Place{}, set("a", 1))
+	f.Update(Place{}, set("a", 2))
+	f.Update(Place{}, drop("a"))
+	for _, want := range []int{0, 1, 2} {
+		e, _, err := r.Next()
+		if err != nil || (e.Before == nil) != (want == 0) || want != 0 && *e.Before != want {
+			t.Errorf("%s after %v, want %d; %v", describe(e), e.Before, want, err)
+		}
 	}
-	good := f.token("shop", 20)
+}
+
+func TestTokens(t *testing.T) {
+	f := New[int](16, Digests)
+	for i := range 20 {
+		f.Update(Place{}, set("a", i))
+	}
+	good := token{f.epoch, 20, 0}.text("shop")
 	damaged := []byte(good)
 	damaged[12] ^= 1
 	for _, tc := range []struct {
@@ -145,11 +160,11 @@ func TestTokens(t *testing.T) {
 		want               error
 	}{
 		{"the current position", "shop", good, nil},
-		{"the oldest event that is kept", "shop", f.token("shop", 4), nil},
-		{"an older event", "shop", f.token("shop", 3), ErrExpired},
-		{"of another process", "shop", New[int](16).token("shop", 0), ErrExpired},
+		{"the oldest event that is kept", "shop", token{f.epoch, 4, 0}.text("shop"), nil},
+		{"an older event", "shop", token{f.epoch, 3, 0}.text("shop"), ErrExpired},
+		{"of another process that shares no places", "shop", token{f.epoch + 1, 0, 0}.text("shop"), ErrExpired},
 		{"of another scope", "", good, ErrMalformed},
-		{"of the future", "shop", f.token("shop", 21), ErrMalformed},
+		{"of the future", "shop", token{f.epoch, 21, 0}.text("shop"), ErrMalformed},
 		{"damaged", "shop", string(damaged), ErrMalformed},
 		{"truncated", "shop", good[:len(good)-1], ErrMalformed},
 		{"no token", "shop", "no token", ErrMalformed},
@@ -164,11 +179,11 @@ func TestTokens(t *testing.T) {
 }
 
 func aReaderThatIsTooFarBehindIsCutOffAndCanResume(t *testing.T) {
-	f := New[int](16)
+	f := New[int](16, Digests)
 	_, r := f.Begin("")
 	drain(t, r)
 	for i := range 9 {
-		f.Update(set("a", i))
+		f.Update(Place{}, set("a", i))
 	}
 	if _, _, err := r.Next(); !errors.Is(err, ErrTooSlow) {
 		t.Fatalf("9 of 16 behind: %v", err)
@@ -181,14 +196,14 @@ func aReaderThatIsTooFarBehindIsCutOffAndCanResume(t *testing.T) {
 		t.Errorf("resumed with %q", got)
 	}
 	for i := range 9 {
-		f.Update(set("a", i))
+		f.Update(Place{}, set("a", i))
 	}
 	if _, _, err := resumed.Next(); !errors.Is(err, ErrTooSlow) {
 		t.Errorf("a reader that catches up and falls behind again: %v", err)
 	}
 	_, late := f.Begin("")
 	for i := range 17 {
-		f.Update(set("a", i))
+		f.Update(Place{}, set("a", i))
 	}
 	if _, _, err := late.Next(); !errors.Is(err, ErrTooSlow) {
 		t.Errorf("a reader whose next event was dropped: %v", err)
@@ -202,7 +217,7 @@ func aReaderThatIsTooFarBehindIsCutOffAndCanResume(t *testing.T) {
 // times, and compares their result with the log.
 func everyReaderSeesAllEventsInOrder(t *testing.T) {
 	const events = 20_000
-	f := New[int](4 * events) // No reader is too slow here.
+	f := New[int](4*events, Digests) // No reader is too slow here.
 	read := func(seed uint64) error {
 		random := rand.New(rand.NewPCG(seed, 0))
 		state, r := f.Begin("")
@@ -259,9 +274,9 @@ func everyReaderSeesAllEventsInOrder(t *testing.T) {
 	for i := range events {
 		key := fmt.Sprint(i % 50)
 		if i%7 == 0 {
-			f.Update(drop(key))
+			f.Update(Place{}, drop(key))
 		}
-		f.Update(set(key, i))
+		f.Update(Place{}, set(key, i))
 	}
 	readers.Wait()
 }
@@ -270,7 +285,7 @@ func everyReaderSeesAllEventsInOrder(t *testing.T) {
 func BenchmarkUpdate(b *testing.B) {
 	for _, watchers := range []int{0, 1, 1000} {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {
-			f := New[int](16384)
+			f := New[int](16384, Digests)
 			end := make(chan struct{})
 			var reading sync.WaitGroup
 			for range watchers {
@@ -294,7 +309,7 @@ func BenchmarkUpdate(b *testing.B) {
 			}
 			change := set("a", 1)
 			for b.Loop() {
-				f.Update(change)
+				f.Update(Place{}, change)
 			}
 			close(end)
 			reading.Wait()

@@ -17,6 +17,8 @@ type Reader[T any] struct {
 	// most is how far behind the reader may be. A reader that begins far behind may first
 	// catch up.
 	most uint64
+	// place is the token of the place after the events that were read.
+	place uint64
 }
 
 // Begin returns the current state, and a reader of what follows. The scope is the part of the
@@ -24,16 +26,24 @@ type Reader[T any] struct {
 // used.
 func (l *Log[T]) Begin(scope string) (*Snapshot[T], *Reader[T]) {
 	s := l.snap()
-	return s, l.reader(scope, s.at)
+	return s, l.reader(scope, s.at, s.place)
 }
 
-// Resume returns a reader of what follows a token. The error is ErrMalformed or ErrExpired.
+// Resume returns a reader of what follows a token, of this log or of another replica's. The error
+// is ErrMalformed or ErrExpired.
 func (l *Log[T]) Resume(scope, token string) (*Reader[T], error) {
-	next, err := l.parse(scope, token)
+	t, err := parse(scope, token)
 	if err != nil {
 		return nil, err
 	}
-	r := l.reader(scope, next)
+	if t.epoch != l.epoch {
+		var ok bool
+		if t.next, ok = l.find(t.place); !ok {
+			return nil, ErrExpired
+		}
+	}
+	next := t.next
+	r := l.reader(scope, next, t.place)
 	switch {
 	case next > r.first:
 		return nil, ErrMalformed
@@ -43,8 +53,8 @@ func (l *Log[T]) Resume(scope, token string) (*Reader[T], error) {
 	return r, nil
 }
 
-func (l *Log[T]) reader(scope string, next uint64) *Reader[T] {
-	return &Reader[T]{log: l, scope: scope, next: next, first: l.head.Load(), most: uint64(len(l.ring))}
+func (l *Log[T]) reader(scope string, next, place uint64) *Reader[T] {
+	return &Reader[T]{log: l, scope: scope, next: next, place: place, first: l.head.Load(), most: uint64(len(l.ring))}
 }
 
 // Next returns the next event or, if it does not exist yet, a channel that is closed when it
@@ -69,6 +79,7 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 		return Event[T]{}, nil, ErrTooSlow // Dropped just now.
 	}
 	r.next++
+	r.place = e.place.Token
 	return e.Event, nil, nil
 }
 
@@ -76,4 +87,4 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 func (r *Reader[T]) Current() bool { return r.next >= r.first }
 
 // Token returns the token to resume from after the events that were read.
-func (r *Reader[T]) Token() string { return r.log.token(r.scope, r.next) }
+func (r *Reader[T]) Token() string { return token{r.log.epoch, r.next, r.place}.text(r.scope) }

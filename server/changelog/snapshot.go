@@ -12,6 +12,8 @@ type Snapshot[T any] struct {
 	Items []Event[T]
 	// at is the number of the first event that is not included.
 	at uint64
+	// place is the token of the place of the snapshot.
+	place uint64
 }
 
 const (
@@ -31,9 +33,9 @@ func (l *Log[T]) snap() *Snapshot[T] {
 		return s
 	}
 	l.mu.Lock()
-	s := &Snapshot[T]{Items: make([]Event[T], 0, len(l.items)), at: l.head.Load()}
+	s := &Snapshot[T]{Items: make([]Event[T], 0, len(l.items)), at: l.head.Load(), place: l.place.Token}
 	for key, item := range l.items {
-		s.Items = append(s.Items, Event[T]{Added, key, item})
+		s.Items = append(s.Items, Event[T]{Added, key, item, nil})
 	}
 	l.mu.Unlock()
 	slices.SortFunc(s.Items, func(a, b Event[T]) int { return cmp.Compare(a.Key, b.Key) })

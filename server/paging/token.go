@@ -2,27 +2,42 @@ package paging
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
-	"strings"
+	"hash/crc32"
 )
 
-// version is the start of every token. The last item of the page follows.
-const version = "1 "
+// ErrToken is the error for a string that is not a page token of the request.
+var ErrToken = errors.New("not a page token of this list, or one of a different request")
 
-// ErrToken is the error for a string that is not a page token.
-var ErrToken = errors.New("not a page token of this server")
+// tokenVersion is the first byte of every token. A checksum of the request and of the last item of
+// the page follows, and then that item.
+const (
+	tokenVersion = 2
+	tokenHead    = 1 + 4
+)
 
-// Token returns the token of a page that ends with last.
-func Token(last string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(version + last))
+// token returns the token of a page of the request that ends with last.
+func token(request []byte, last string) string {
+	b := make([]byte, 0, tokenHead+len(last))
+	b = append(b, tokenVersion)
+	b = binary.BigEndian.AppendUint32(b, checksum(request, last))
+	return base64.RawURLEncoding.EncodeToString(append(b, last...))
 }
 
-// Last returns the last item of a token's page, or ErrToken.
-func Last(token string) (string, error) {
-	text, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	last, isToken := strings.CutPrefix(string(text), version)
-	if err != nil || !isToken {
+// parse returns the last item of a token's page, or ErrToken.
+func parse(request []byte, text string) (last string, err error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) < tokenHead || b[0] != tokenVersion {
+		return "", ErrToken
+	}
+	last = string(b[tokenHead:])
+	if binary.BigEndian.Uint32(b[1:]) != checksum(request, last) {
 		return "", ErrToken
 	}
 	return last, nil
+}
+
+func checksum(request []byte, last string) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(request), crc32.IEEETable, []byte(last))
 }

@@ -1,41 +1,33 @@
 package resizes
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
-	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// defaultPage is the page size if the request does not set one.
-const defaultPage = 500
+// pageSizes are the numbers of resizes on a page.
+var pageSizes = paging.Sizes{Default: 500, Max: 5000}
 
 // ListResizes implements workloadresizerv1.ResizeServiceServer.
 func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.ListResizesRequest) (*workloadresizerv1.ListResizesResponse, error) {
-	size := int(request.GetPageSize())
-	if size == 0 {
-		size = defaultPage
-	}
-	view := s.config.Viewer.View(ctx)
-	q := query.ResizeQuery{Namespace: request.GetNamespace(), Visible: view.Visible}
-	var err error
-	if q.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
+	page, err := paging.Of(request, pageSizes)
+	if err != nil {
 		return nil, err
 	}
-	if token := request.GetPageToken(); token != "" {
-		if q.After, err = podOf(token); err != nil {
-			return nil, rpcerror.BadField("page_token", "is invalid: "+err.Error())
-		}
+	view := s.config.Viewer.View(ctx)
+	q := query.ResizeQuery{Namespace: request.GetNamespace(), Visible: view.Visible, After: podOf(page.After)}
+	if q.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
+		return nil, err
 	}
 	if err := access.MustSee(view, q.Namespace); err != nil {
 		return nil, err
@@ -44,25 +36,22 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 	if err != nil {
 		return nil, translate.Error(err)
 	}
-	response, bytes := &workloadresizerv1.ListResizesResponse{}, 0
-	var last types.NamespacedName
-	for r, err := range resizes {
-		switch {
-		case ctx.Err() != nil:
-			return nil, status.FromContextError(ctx.Err()).Err()
-		case err != nil:
-			return nil, err // From the view.
+	response := &workloadresizerv1.ListResizesResponse{}
+	response.Resizes, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Resize) bool) {
+		for r, failed := range resizes {
+			if err = cmp.Or(ctx.Err(), failed); err != nil {
+				return
+			}
+			if inState(r, request.GetStates()) && !yield(r.Pod.String(), message(r)) {
+				return
+			}
 		}
-		if !inState(r, request.GetStates()) {
-			continue
-		}
-		m := message(r)
-		bytes += proto.Size(m)
-		if len(response.GetResizes()) == size || bytes > limits.AnswerBytes && len(response.GetResizes()) > 0 {
-			response.NextPageToken = tokenOf(last)
-			break
-		}
-		response.Resizes, last = append(response.Resizes, m), r.Pod
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, status.FromContextError(ctx.Err()).Err()
+	case err != nil:
+		return nil, err // From the view.
 	}
 	return response, nil
 }
@@ -80,14 +69,8 @@ func (s *Service) GetResize(ctx context.Context, request *workloadresizerv1.GetR
 	return &workloadresizerv1.GetResizeResponse{Resize: message(r)}, nil
 }
 
-// tokenOf returns the page token that continues after a pod.
-func tokenOf(last types.NamespacedName) string { return paging.Token(last.String()) }
-
-func podOf(token string) (types.NamespacedName, error) {
-	last, err := paging.Last(token)
-	namespace, name, isPod := strings.Cut(last, string(types.Separator))
-	if err == nil && (!isPod || namespace == "" || name == "") {
-		err = paging.ErrToken
-	}
-	return types.NamespacedName{Namespace: namespace, Name: name}, err
+// podOf returns the pod with a name as in page tokens.
+func podOf(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, string(types.Separator))
+	return types.NamespacedName{Namespace: namespace, Name: name}
 }

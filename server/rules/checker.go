@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -32,19 +33,15 @@ func New() *Checker {
 // requests returns the request messages of all services.
 func requests() []protoreflect.MessageDescriptor {
 	var all []protoreflect.MessageDescriptor
-	for _, file := range []protoreflect.FileDescriptor{
-		workloadresizerv1.File_workloadresizer_v1_ratio_proto,
-		workloadresizerv1.File_workloadresizer_v1_plan_proto,
-		workloadresizerv1.File_workloadresizer_v1_resize_proto,
-		workloadresizerv1.File_workloadresizer_v1_pause_proto,
-		workloadresizerv1.File_workloadresizer_v1_benchmark_proto,
-	} {
+	api := workloadresizerv1.File_workloadresizer_v1_ratio_proto.Package()
+	protoregistry.GlobalFiles.RangeFilesByPackage(api, func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			for j := range file.Services().Get(i).Methods().Len() {
 				all = append(all, file.Services().Get(i).Methods().Get(j).Input())
 			}
 		}
-	}
+		return true
+	})
 	return all
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
@@ -37,9 +39,9 @@ type Config struct {
 	Election Election
 }
 
-// Service reports the state of this replica. It implements one method of the ResizeService,
-// so there is nothing to register.
+// Service reports the state of this replica.
 type Service struct {
+	workloadresizerv1.UnimplementedStatusServiceServer
 	config Config
 	// started is when the replica started.
 	started time.Time
@@ -48,7 +50,12 @@ type Service struct {
 // New returns the Service of a replica that starts now.
 func New(config Config) *Service { return &Service{config: config, started: time.Now()} }
 
-// GetStatus returns the state of this replica, and which replica leads.
+// Register serves the StatusService.
+func (s *Service) Register(r grpc.ServiceRegistrar) {
+	workloadresizerv1.RegisterStatusServiceServer(r, s)
+}
+
+// GetStatus implements workloadresizerv1.StatusServiceServer.
 func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	now := s.config.Reconciler.Status()
 	response := &workloadresizerv1.GetStatusResponse{

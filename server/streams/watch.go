@@ -43,9 +43,9 @@ type Watch[T, M any] struct {
 	Log *changelog.Log[T]
 	// Scope is the scope of the request. A token is valid only for the same scope.
 	Scope string
-	// Message returns the message for an item, with the token to resume from; nil if the
+	// Message returns the message for an event, with the token to resume from; nil if the
 	// caller must not or need not receive it. An error ends the watch.
-	Message func(kind workloadresizerv1.WatchEventType, item *T, token string) (*M, error)
+	Message func(event changelog.Event[T], token string) (*M, error)
 	// Bookmark returns a message that has only a token.
 	Bookmark func(token string) *M
 	Send     func(*M) error
@@ -59,6 +59,9 @@ var eventTypes = [...]workloadresizerv1.WatchEventType{
 	changelog.Modified: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED,
 	changelog.Deleted:  workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED,
 }
+
+// EventType returns the type of an event in messages.
+func EventType(kind changelog.Kind) workloadresizerv1.WatchEventType { return eventTypes[kind] }
 
 // Run sends what follows the token or, without a token, the current state and what follows
 // it. It returns when ctx is done or the watch fails.
@@ -97,7 +100,7 @@ func (w *Watch[T, M]) follow(ctx context.Context, reader *changelog.Reader[T]) e
 			return w.call.tooSlow(err.Error())
 		}
 		if more == nil {
-			m, err := w.Message(eventTypes[event.Kind], event.Item, reader.Token())
+			m, err := w.Message(event, reader.Token())
 			if err != nil {
 				return err
 			}
@@ -145,7 +148,7 @@ func (w *Watch[T, M]) begin(ctx context.Context, token string) (*changelog.Reade
 		if err := w.stillAllowed(ctx); err != nil {
 			return nil, err
 		}
-		m, err := w.Message(eventTypes[changelog.Added], event.Item, "")
+		m, err := w.Message(event, "")
 		if err == nil && m != nil {
 			err = w.send(m)
 		}

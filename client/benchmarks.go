@@ -48,23 +48,15 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 // version. It requests page after page as needed, of the request's page_size. An error is
 // yielded once, last.
 func (c *Client) ListBenchmarks(ctx context.Context, request *workloadresizerv1.ListBenchmarksRequest) iter.Seq2[*workloadresizerv1.Benchmark, error] {
-	return func(yield func(*workloadresizerv1.Benchmark, error) bool) {
-		page := proto.CloneOf(request)
-		for {
-			resp, err := c.benchmarks.ListBenchmarks(ctx, page)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, benchmark := range resp.GetBenchmarks() {
-				if !yield(benchmark, nil) {
-					return
-				}
-			}
-			if resp.GetNextPageToken() == "" {
-				return
-			}
-			page.PageToken = resp.GetNextPageToken()
-		}
-	}
+	return items(pages(ctx, request, c.benchmarks.ListBenchmarks), (*workloadresizerv1.ListBenchmarksResponse).GetBenchmarks)
+}
+
+// ListFeeds yields the feeds of the server, ordered by name. An error is yielded once, last.
+func (c *Client) ListFeeds(ctx context.Context) iter.Seq2[*workloadresizerv1.Feed, error] {
+	return items(pages(ctx, &workloadresizerv1.ListFeedsRequest{}, c.benchmarks.ListFeeds), (*workloadresizerv1.ListFeedsResponse).GetFeeds)
+}
+
+// ListSuggestions returns the suggestions for all node types, and what they are relative to.
+func (c *Client) ListSuggestions(ctx context.Context) (*workloadresizerv1.ListSuggestionsResponse, error) {
+	return merged(pages(ctx, &workloadresizerv1.ListSuggestionsRequest{}, c.benchmarks.ListSuggestions))
 }

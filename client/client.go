@@ -31,9 +31,11 @@ const DefaultTimeout = 30 * time.Second
 type Client struct {
 	conn       *grpc.ClientConn
 	ratios     workloadresizerv1.RatioServiceClient
+	overrides  workloadresizerv1.OverrideServiceClient
 	plans      workloadresizerv1.PlanServiceClient
 	resizes    workloadresizerv1.ResizeServiceClient
-	pauses     workloadresizerv1.PauseServiceClient
+	holds      workloadresizerv1.HoldServiceClient
+	status     workloadresizerv1.StatusServiceClient
 	benchmarks workloadresizerv1.BenchmarkServiceClient
 }
 
@@ -86,10 +88,10 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 	dialOptions := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(security),
 		grpc.WithUserAgent(o.userAgent),
-		grpc.WithDefaultServiceConfig(retryReads),
+		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
-		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout)),
+		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), withRequestID),
 		grpc.WithChainStreamInterceptor(o.plainStreamErrors),
 	}, o.extra...)
 	if o.token != nil {
@@ -102,9 +104,11 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 	return &Client{
 		conn:       conn,
 		ratios:     workloadresizerv1.NewRatioServiceClient(conn),
+		overrides:  workloadresizerv1.NewOverrideServiceClient(conn),
 		plans:      workloadresizerv1.NewPlanServiceClient(conn),
 		resizes:    workloadresizerv1.NewResizeServiceClient(conn),
-		pauses:     workloadresizerv1.NewPauseServiceClient(conn),
+		holds:      workloadresizerv1.NewHoldServiceClient(conn),
+		status:     workloadresizerv1.NewStatusServiceClient(conn),
 		benchmarks: workloadresizerv1.NewBenchmarkServiceClient(conn),
 	}, nil
 }
@@ -121,8 +125,11 @@ func (c *Client) Plans() workloadresizerv1.PlanServiceClient { return c.plans }
 // Resizes returns the generated client of the ResizeService.
 func (c *Client) Resizes() workloadresizerv1.ResizeServiceClient { return c.resizes }
 
-// Pauses returns the generated client of the PauseService.
-func (c *Client) Pauses() workloadresizerv1.PauseServiceClient { return c.pauses }
+// Overrides returns the generated client of the OverrideService.
+func (c *Client) Overrides() workloadresizerv1.OverrideServiceClient { return c.overrides }
+
+// Holds returns the generated client of the HoldService.
+func (c *Client) Holds() workloadresizerv1.HoldServiceClient { return c.holds }
 
 // Benchmarks returns the generated client of the BenchmarkService.
 func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return c.benchmarks }

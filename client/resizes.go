@@ -13,25 +13,7 @@ import (
 // and name. It requests page after page as needed, of the request's page_size. An error is
 // yielded once, last.
 func (c *Client) ListResizes(ctx context.Context, request *workloadresizerv1.ListResizesRequest) iter.Seq2[*workloadresizerv1.Resize, error] {
-	return func(yield func(*workloadresizerv1.Resize, error) bool) {
-		page := proto.CloneOf(request)
-		for {
-			resp, err := c.resizes.ListResizes(ctx, page)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, resize := range resp.GetResizes() {
-				if !yield(resize, nil) {
-					return
-				}
-			}
-			if resp.GetNextPageToken() == "" {
-				return
-			}
-			page.PageToken = resp.GetNextPageToken()
-		}
-	}
+	return items(pages(ctx, request, c.resizes.ListResizes), (*workloadresizerv1.ListResizesResponse).GetResizes)
 }
 
 // GetResize returns what was done to one pod. It fails as NOT_FOUND if there is no such pod
@@ -47,12 +29,14 @@ func (c *Client) GetResize(ctx context.Context, namespace, pod string) (*workloa
 // ResizeEvent is an event of WatchResizes.
 type ResizeEvent = Event[*workloadresizerv1.Resize]
 
-// WatchResizes yields the resizes of the pods of a namespace, a bookmark, and from then on
-// every change. An empty namespace is every namespace that the caller may see. Otherwise it
-// works like WatchRatios.
-func (c *Client) WatchResizes(ctx context.Context, namespace string, opts ...WatchOption) iter.Seq2[ResizeEvent, error] {
+// WatchResizes yields the resizes of the pods that the request selects, a bookmark, and from then
+// on every change. An empty request selects every pod that the caller may see. Otherwise it works
+// like WatchRatios.
+func (c *Client) WatchResizes(ctx context.Context, request *workloadresizerv1.WatchResizesRequest, opts ...WatchOption) iter.Seq2[ResizeEvent, error] {
 	open := func(ctx context.Context, token string) (func() (*workloadresizerv1.WatchResizesResponse, error), error) {
-		stream, err := c.resizes.WatchResizes(ctx, &workloadresizerv1.WatchResizesRequest{Namespace: namespace, ResumeToken: token})
+		from := proto.CloneOf(request)
+		from.ResumeToken = token
+		stream, err := c.resizes.WatchResizes(ctx, from)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +45,7 @@ func (c *Client) WatchResizes(ctx context.Context, namespace string, opts ...Wat
 	return watch(ctx, opts, open, (*workloadresizerv1.WatchResizesResponse).GetResize)
 }
 
-// Status returns the state of the reconciler.
+// Status returns the state of the server and of its reconciler.
 func (c *Client) Status(ctx context.Context) (*workloadresizerv1.GetStatusResponse, error) {
-	return c.resizes.GetStatus(ctx, &workloadresizerv1.GetStatusRequest{})
+	return c.status.GetStatus(ctx, &workloadresizerv1.GetStatusRequest{})
 }

@@ -8,44 +8,70 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 )
 
-// defaultBenchmarks is the page size if the request does not set one.
-const defaultBenchmarks = 500
+// Numbers of items on a page.
+var (
+	benchmarksSizes = paging.Sizes{Default: 500, Max: 5000}
+	feedsSizes      = paging.Sizes{Default: 100, Max: 1000}
+)
 
 // ListBenchmarks implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.ListBenchmarksRequest) (*workloadresizerv1.ListBenchmarksResponse, error) {
+	page, err := paging.Of(request, benchmarksSizes)
+	if err != nil {
+		return nil, err
+	}
 	view, err := s.view()
 	if err != nil {
 		return nil, err
 	}
-	size := cmp.Or(int(request.GetPageSize()), defaultBenchmarks)
-	var after *estimate.Key
-	if token := request.GetPageToken(); token != "" {
-		if after, err = parseBenchmarksToken(token); err != nil {
-			return nil, rpcerror.BadField("page_token", "is invalid: "+err.Error())
-		}
+	after, err := keyOf(page.After)
+	if err != nil {
+		return nil, paging.TokenError(err)
 	}
-	var page []*estimate.Aggregate
+	var left []*estimate.Aggregate
 	for i := range view.Aggregates {
 		a := &view.Aggregates[i]
 		if isOf(&a.Key, request) && (after == nil || compareKeys(&a.Key, after) > 0) {
-			page = append(page, a)
+			left = append(left, a)
 		}
 	}
 	// Tokens rely on this order, whatever the order of the view.
-	slices.SortFunc(page, func(a, b *estimate.Aggregate) int { return compareKeys(&a.Key, &b.Key) })
+	slices.SortFunc(left, func(a, b *estimate.Aggregate) int { return compareKeys(&a.Key, &b.Key) })
 	response := &workloadresizerv1.ListBenchmarksResponse{}
-	if len(page) > size {
-		page = page[:size]
-		response.NextPageToken = benchmarksToken(&page[size-1].Key)
+	response.Benchmarks, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Benchmark) bool) {
+		for _, a := range left {
+			if !yield(keyText(&a.Key), benchmarkMessage(a)) {
+				return
+			}
+		}
+	})
+	return response, nil
+}
+
+// ListFeeds implements workloadresizerv1.BenchmarkServiceServer.
+func (s *Service) ListFeeds(_ context.Context, request *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
+	page, err := paging.Of(request, feedsSizes)
+	if err != nil {
+		return nil, err
 	}
-	for _, a := range page {
-		response.Benchmarks = append(response.Benchmarks, benchmarkMessage(a))
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
+	feeds := s.config.Benchmarks.Feeds()
+	slices.SortFunc(feeds, func(a, b fetch.Status) int { return cmp.Compare(a.Feed.Name, b.Feed.Name) })
+	response := &workloadresizerv1.ListFeedsResponse{}
+	response.Feeds, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Feed) bool) {
+		for _, f := range feeds {
+			if f.Feed.Name > page.After && !yield(f.Feed.Name, feedMessage(&f)) {
+				return
+			}
+		}
+	})
 	return response, nil
 }
 
@@ -62,18 +88,17 @@ func compareKeys(a, b *estimate.Key) int {
 // keySeparator occurs in no field of a key, because fields are printable.
 const keySeparator = "\x00"
 
-// benchmarksToken returns the page token that continues after a key.
-func benchmarksToken(last *estimate.Key) string {
-	fields := []string{last.NodeType, last.CPUModel, last.Benchmark, last.Version}
-	return paging.Token(strings.Join(fields, keySeparator))
+// keyText returns a key as in page tokens.
+func keyText(k *estimate.Key) string {
+	return strings.Join([]string{k.NodeType, k.CPUModel, k.Benchmark, k.Version}, keySeparator)
 }
 
-func parseBenchmarksToken(token string) (*estimate.Key, error) {
-	last, err := paging.Last(token)
-	if err != nil {
-		return nil, err
+// keyOf returns the key with a text as in page tokens; nil for an empty text.
+func keyOf(text string) (*estimate.Key, error) {
+	if text == "" {
+		return nil, nil
 	}
-	fields := strings.Split(last, keySeparator)
+	fields := strings.Split(text, keySeparator)
 	if len(fields) != 4 {
 		return nil, paging.ErrToken
 	}

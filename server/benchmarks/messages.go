@@ -12,9 +12,9 @@ func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
 	return &workloadresizerv1.Benchmark{
 		NodeType: a.NodeType, CpuModel: a.CPUModel, Benchmark: a.Benchmark, Version: a.Version, Unit: a.Unit,
 		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
-		Median: a.Median, Spread: a.Spread, SingleThreadMedian: a.SingleThread,
+		Median: a.Median, Spread: a.Spread, SingleThreadMedian: translate.Known(a.SingleThread),
 		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
-		SpotChecks: int64(a.SpotChecks), SpotMedian: a.SpotMedian,
+		SpotChecks: int64(a.SpotChecks), SpotMedian: translate.Known(a.SpotMedian),
 	}
 }
 
@@ -38,7 +38,7 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := &workloadresizerv1.Suggestion{
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
-		Ratio: e.Ratio, RatioLow: e.Low, RatioHigh: e.High,
+		Ratio: translate.Known(e.Ratio),
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
 		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
 	}
@@ -53,7 +53,7 @@ func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 		})
 	}
 	for _, model := range e.Models {
-		m.Models = append(m.Models, &workloadresizerv1.SuggestionModel{CpuModel: model.CPUModel, Ratio: model.Ratio, Machines: int64(model.Machines)})
+		m.Models = append(m.Models, &workloadresizerv1.SuggestionModel{CpuModel: model.CPUModel, Ratio: translate.Known(model.Ratio), Machines: int64(model.Machines)})
 	}
 	return m
 }

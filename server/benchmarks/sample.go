@@ -41,6 +41,12 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 		VCPUs: int(m.GetVcpus()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
 		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sourceImport), Spot: m.GetSpotCheck(),
 	}
+	switch {
+	case m.SingleThreadScore != nil && m.GetSingleThreadScore() == 0:
+		return made, invalidSample("single_thread_score", "must be above 0, or absent if it was not measured"), nil
+	case m.Runs != nil && m.GetRuns() == 0:
+		return made, invalidSample("runs", "must be above 0, or absent for 1"), nil
+	}
 	if t := m.GetMeasureTime(); t != nil {
 		if err := t.CheckValid(); err != nil {
 			return made, invalidSample("measure_time", "is not a valid time: %v", err), nil

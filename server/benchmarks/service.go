@@ -103,15 +103,3 @@ func (s *Service) ready() error {
 	}
 	return nil
 }
-
-// ListFeeds implements workloadresizerv1.BenchmarkServiceServer.
-func (s *Service) ListFeeds(context.Context, *workloadresizerv1.ListFeedsRequest) (*workloadresizerv1.ListFeedsResponse, error) {
-	if err := s.ready(); err != nil {
-		return nil, err
-	}
-	response := &workloadresizerv1.ListFeedsResponse{}
-	for _, f := range s.config.Benchmarks.Feeds() {
-		response.Feeds = append(response.Feeds, feedMessage(&f))
-	}
-	return response, nil
-}

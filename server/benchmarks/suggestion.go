@@ -12,13 +12,14 @@ import (
 func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := estimateMessage(e)
 	m.Mode = benchmarkMode(s.view.Settings.Mode(e.NodeType))
-	m.Current, m.Etag = s.ratios.Ratio(s.table, e.NodeType)
-	if e.Ratio > 0 {
-		m.Confidence = s.view.Settings.Estimate.Confidence
+	m.Current, m.RatioEtag = s.ratios.Ratio(s.table, e.NodeType)
+	// Too few scores have an interval that is only the ratio itself.
+	if e.Low < e.High {
+		m.Interval = &workloadresizerv1.RatioInterval{Low: e.Low, High: e.High, Confidence: s.view.Settings.Estimate.Confidence}
 	}
 	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
-		m.CpuPerf, m.MemoryPerf = benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf), s.memoryPerf(e)
+		m.CpuPerf, m.MemoryPerf = translate.Known(benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf)), translate.Known(s.memoryPerf(e))
 	}
 	m.Progress = s.progress(e)
 	return m
@@ -43,7 +44,7 @@ func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.Suggestion
 		return nil
 	}
 	return &workloadresizerv1.SuggestionProgress{
-		Ratio: p.Ratio, Target: p.Target,
+		Ratio: translate.Known(p.Ratio), Target: p.Target,
 		ConfirmedWindows: int32(p.Confirmed), NeededWindows: int32(s.view.Settings.Pace.Windows),
 		ChangeTime: translate.Timestamp(p.Changed), NextTime: translate.Timestamp(p.Next),
 	}

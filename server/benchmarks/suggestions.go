@@ -11,18 +11,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/paging"
 )
 
+// suggestionsSizes are the numbers of suggestions on a page.
+var suggestionsSizes = paging.Sizes{Default: 500, Max: 1000}
+
 // ListSuggestions implements workloadresizerv1.BenchmarkServiceServer.
-func (s *Service) ListSuggestions(context.Context, *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+func (s *Service) ListSuggestions(_ context.Context, request *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+	page, err := paging.Of(request, suggestionsSizes)
+	if err != nil {
+		return nil, err
+	}
 	from, err := s.suggester()
 	if err != nil {
 		return nil, err
 	}
 	response := &workloadresizerv1.ListSuggestionsResponse{BaselineNodeType: from.view.Baseline}
-	for _, e := range from.estimates() {
-		response.Suggestions = append(response.Suggestions, from.suggestion(&e))
-	}
+	response.Suggestions, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Suggestion) bool) {
+		for _, e := range from.estimates() {
+			if e.NodeType > page.After && !yield(e.NodeType, from.suggestion(&e)) {
+				return
+			}
+		}
+	})
 	return response, nil
 }
 
@@ -43,7 +55,7 @@ func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.
 		return nil, rpcerror.NotFound(rpcerror.NoSuggestion, "suggestion", nodeType, message)
 	}
 	response := &workloadresizerv1.GetSuggestionResponse{Suggestion: from.suggestion(&all[at])}
-	if response.Suggestion.GetCpuPerf() == 0 {
+	if response.GetSuggestion().CpuPerf == nil {
 		return response, nil
 	}
 	table, err := s.accepted(response.GetSuggestion())

@@ -125,7 +125,7 @@ func (s *Service) previewManifest(ctx context.Context, request *workloadresizerv
 	if containers > mostManifestContainers {
 		return nil, rpcerror.BadField("manifest", fmt.Sprintf("has %d containers to plan, counted once per node type, more than %d; name fewer node types, or split the manifest", containers, mostManifestContainers))
 	}
-	response := &workloadresizerv1.PreviewManifestResponse{PassedOver: found.PassedOver}
+	response := &workloadresizerv1.PreviewManifestResponse{Ignored: found.PassedOver}
 	bytes := 0
 	for i := range found.Objects {
 		object := &found.Objects[i]

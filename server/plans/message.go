@@ -75,9 +75,10 @@ func planWith(p *plan.Plan, resources func(sizing.Container) *workloadresizerv1.
 	return out
 }
 
-func factor(q sizing.Factor) float64 {
+// factor returns a factor; nil if the node type has no ratio.
+func factor(q sizing.Factor) *float64 {
 	if q.Den == 0 {
-		return 0 // The node type has no ratio.
+		return nil
 	}
-	return q.Float64()
+	return new(q.Float64())
 }

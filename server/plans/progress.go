@@ -75,6 +75,6 @@ func (s *summary) message() *workloadresizerv1.PlanSummary {
 
 		RequestDelta: translate.Quantities(s.cpu, s.memory),
 
-		HiddenNamespaces: translate.Hidden(s.hidden),
+		Incomplete: s.hidden,
 	}
 }

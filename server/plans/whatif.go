@@ -87,8 +87,8 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 	return layer, faults
 }
 
-// whatIfRatio reads one ratio. A performance of 0 stands for the value in effect.
-func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table) (ratios.Ratio, []rpcerror.Violation) {
+// whatIfRatio reads one ratio. A performance that is absent stands for the value in effect.
+func whatIfRatio(path string, r *workloadresizerv1.AssumedRatio, inForce *ratios.Table) (ratios.Ratio, []rpcerror.Violation) {
 	var known ratios.Ratio
 	if entry, ok := inForce.Lookup(r.GetNodeType()); ok {
 		known = entry.Ratio
@@ -96,17 +96,20 @@ func whatIfRatio(path string, r *workloadresizerv1.Ratio, inForce *ratios.Table)
 	ratio := ratios.Ratio{Provenance: ratios.Provenance{Source: whatIfSource}}
 	var faults []rpcerror.Violation
 	for _, perf := range []struct {
-		field        string
-		given, known float64
-		into         *float64
+		field string
+		given *float64
+		known float64
+		into  *float64
 	}{
-		{"cpu_perf", r.GetCpuPerf(), known.CPUPerf, &ratio.CPUPerf},
-		{"memory_perf", r.GetMemoryPerf(), known.MemoryPerf, &ratio.MemoryPerf},
+		{"cpu_perf", r.CpuPerf, known.CPUPerf, &ratio.CPUPerf},
+		{"memory_perf", r.MemoryPerf, known.MemoryPerf, &ratio.MemoryPerf},
 	} {
-		switch *perf.into = perf.given; {
-		case perf.given == 0 && perf.known == 0:
+		switch {
+		case perf.given != nil:
+			*perf.into = *perf.given
+		case perf.known == 0:
 			faults = append(faults, rpcerror.Violation{Field: path + "." + perf.field, Problem: fmt.Sprintf("must be set: node type %q has no ratio yet", r.GetNodeType())})
-		case perf.given == 0:
+		default:
 			*perf.into = perf.known
 		}
 	}

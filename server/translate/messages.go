@@ -53,11 +53,10 @@ func Timestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// Hidden returns the value of a field hidden_namespaces. It is not a count, which would reveal
-// in how many hidden namespaces pods match a query.
-func Hidden(some bool) int64 {
-	if some {
-		return 1
+// Known returns a number that is above 0 if it is known; nil if it is not.
+func Known(n float64) *float64 {
+	if n == 0 {
+		return nil
 	}
-	return 0
+	return &n
 }

@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// pageRequest and pageResponse are the messages of methods that return pages.
+type (
+	pageRequest interface {
+		proto.Message
+		GetPageToken() string
+	}
+	pageResponse interface {
+		proto.Message
+		GetNextPageToken() string
+	}
+)
+
+// pages yields the pages of a list from the one that the request asks for, as needed. An error is
+// yielded once, last.
+func pages[Q pageRequest, R pageResponse](ctx context.Context, request Q, list func(context.Context, Q, ...grpc.CallOption) (R, error)) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		next := proto.CloneOf(request)
+		for {
+			page, err := list(ctx, next)
+			if err != nil {
+				var none R
+				yield(none, err)
+				return
+			}
+			if !yield(page, nil) || page.GetNextPageToken() == "" {
+				return
+			}
+			fields := next.ProtoReflect().Descriptor().Fields()
+			next.ProtoReflect().Set(fields.ByName("page_token"), protoreflect.ValueOfString(page.GetNextPageToken()))
+		}
+	}
+}
+
+// items yields the items of pages. An error is yielded once, last.
+func items[R pageResponse, T any](pages iter.Seq2[R, error], of func(R) []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for page, err := range pages {
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range of(page) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// merged returns the first page with the items of all pages.
+func merged[R pageResponse](pages iter.Seq2[R, error]) (whole R, err error) {
+	begun := false
+	for page, err := range pages {
+		if err != nil {
+			return whole, err
+		}
+		if !begun {
+			whole, begun = page, true
+			continue
+		}
+		// Merging appends to lists, and the other fields are the same on all pages.
+		proto.Merge(whole, page)
+	}
+	fields := whole.ProtoReflect().Descriptor().Fields()
+	whole.ProtoReflect().Clear(fields.ByName("next_page_token"))
+	return whole, nil
+}

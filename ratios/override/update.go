@@ -13,10 +13,10 @@ type Request struct {
 	// Author, CredentialID and Reason are for the history. CredentialID can be up
 	// to 256 bytes.
 	Author, CredentialID, Reason string
-	// Check validates the resulting layer before it is written. If the write is
-	// retried, Check is called again with the new layer. Its error is returned.
-	// Nil accepts every layer.
-	Check func(*ratios.Layer) error
+	// Check validates the resulting layer before it is written, and gets the layer
+	// without the change, too. If the write is retried, Check is called again with the
+	// new layers. Its error is returned. Nil accepts every layer.
+	Check func(before, after *ratios.Layer) error
 	// ValidateOnly does everything except for the write.
 	ValidateOnly bool
 }

@@ -37,7 +37,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 			return nil, err
 		}
 		if r.Check != nil {
-			if err := r.Check(&ratios.Layer{Ratios: overrides}); err != nil {
+			if err := r.Check(&ratios.Layer{Ratios: present.overrides}, &ratios.Layer{Ratios: overrides}); err != nil {
 				return nil, err
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -21,15 +20,6 @@ func nodeTypeUnknown(nodeType string) error {
 type tableError struct{ err error }
 
 func (e *tableError) Error() string { return strings.ReplaceAll(e.err.Error(), "\n", ": ") }
-
-// implausibleError means that a change would make a ratio implausible.
-type implausibleError struct {
-	ratios.Implausible
-	// field is the field of the request that allows it.
-	field string
-}
-
-func (e *implausibleError) Error() string { return e.String() }
 
 // partError is a fault of one request of a batch. The prefix precedes the names of its
 // fields.
@@ -71,7 +61,7 @@ func overrideError(err error) error {
 	case errors.As(err, &full):
 		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
 	case errors.As(err, &implausible):
-		return rpcerror.WithMetadata(rpcerror.ImplausibleRatio, err.Error(), map[string]string{"nodeType": implausible.NodeType, "field": implausible.field})
+		return rpcerror.New(rpcerror.ImplausibleRatio, err.Error())
 	case errors.As(err, &table):
 		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has a ratio for the node type: %v", err))
 	case errors.Is(err, override.ErrReadOnly):

@@ -45,7 +45,7 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 		MemoryFactor: entry.MemoryFactor.Float64(),
 		Baseline:     entry.NodeType == baseline,
 		Provenance:   provenance(entry.Ratio.Provenance),
-		Implausible:  entry.Implausible,
+		Implausible:  entry.Unused,
 	}
 	for _, c := range entry.Candidates {
 		r.Candidates = append(r.Candidates, &workloadresizerv1.RatioCandidate{

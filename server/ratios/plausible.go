@@ -1,29 +1,24 @@
 package ratios
 
-import (
-	"slices"
+import "github.com/workload-resizer/workload-resizer/ratios"
 
-	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios"
-)
+// implausibleError means that a change would make the ratios of node types implausible, so that
+// these are no longer used.
+type implausibleError struct{ unused []ratios.UnusedType }
 
-// checkPlausible returns an error if updates make a ratio implausible and none of them allows
-// it: an update of that node type, or of the baseline that it is compared with. What was implausible before, for
-// the same reason, needs no confirmation.
-func (s *Service) checkPlausible(after *ratios.Table, requests []*workloadresizerv1.UpdateRatioRequest, prefix func(int) string) error {
-	before := s.config.Store.Table().Implausible()
-	for _, found := range after.Implausible() {
-		if slices.ContainsFunc(before, func(b ratios.Implausible) bool { return b == found }) {
-			continue
-		}
-		concerns := func(r *workloadresizerv1.UpdateRatioRequest) bool {
-			nodeType := r.GetRatio().GetNodeType()
-			return nodeType == found.NodeType || nodeType == found.Baseline
-		}
-		allows := func(r *workloadresizerv1.UpdateRatioRequest) bool { return concerns(r) && r.GetAllowImplausible() }
-		if of := slices.IndexFunc(requests, concerns); of >= 0 && !slices.ContainsFunc(requests, allows) {
-			return &implausibleError{found, prefix(of) + "allow_implausible"}
-		}
+func (e *implausibleError) Error() string { return ratios.DescribeUnused(e.unused) }
+
+// checkPlausible returns an error if the table after a change has implausible ratios that it does
+// not have without the change. The change is judged as a whole: a ratio can change those of other
+// node types, as their baseline or as the unit of measured ones.
+func (s *Service) checkPlausible(after *ratios.Table, without *ratios.Layer) error {
+	if len(after.UnusedTypes()) == 0 {
+		return nil
+	}
+	// There may be no such table, for example because an override of the baseline has expired.
+	before, _ := s.whatIf(without)
+	if unused := after.NewlyUnused(before); len(unused) > 0 {
+		return &implausibleError{unused}
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ func batchFaults(requests []*workloadresizerv1.UpdateRatioRequest) []rpcerror.Vi
 	var wrong []rpcerror.Violation
 	first := map[string]int{}
 	for i, r := range requests {
-		if r.GetValidateOnly() || r.GetReason() != "" || r.GetAuthor() != "" {
-			wrong = append(wrong, rpcerror.Violation{Field: fmt.Sprintf("requests[%d]", i), Problem: "must not have validate_only, reason or author: set them in the batch, for all requests"})
+		if r.GetValidateOnly() || r.GetReason() != "" || r.GetAuthor() != "" || r.GetAllowImplausible() {
+			wrong = append(wrong, rpcerror.Violation{Field: fmt.Sprintf("requests[%d]", i), Problem: "must not have validate_only, reason, author or allow_implausible: set them in the batch, for all requests"})
 		}
 		nodeType := r.GetRatio().GetNodeType()
 		if before, twice := first[nodeType]; twice {
@@ -68,8 +68,7 @@ func (s *Service) update(ctx context.Context, whole writeRequest, requests []*wo
 		patch.Default = s.withoutOverride
 		patches[i], wrong = patch, append(wrong, problems...)
 	}
-	accept := func(after *ratios.Table) error { return s.checkPlausible(after, requests, prefix) }
-	w, err := s.write(ctx, whole, wrong, accept, func(r override.Request) (*override.Change, error) {
+	w, err := s.write(ctx, whole, wrong, func(r override.Request) (*override.Change, error) {
 		made, err := s.config.Overrides.Update(ctx, patches, r)
 		if field, ok := errors.AsType[*override.FieldError](err); ok {
 			if of := slices.IndexFunc(patches, func(p override.Patch) bool { return p.NodeType == field.NodeType }); of >= 0 {

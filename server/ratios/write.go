@@ -15,6 +15,7 @@ type writeRequest interface {
 	GetValidateOnly() bool
 	GetReason() string
 	GetAuthor() string
+	GetAllowImplausible() bool
 }
 
 // writeResult is the result of a change.
@@ -27,8 +28,8 @@ type writeResult struct {
 }
 
 // write makes or validates a change. wrong has the faults of its request that are already
-// known. accept returns why the resulting table is rejected; nil accepts every table.
-func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcerror.Violation, accept func(*ratios.Table) error, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
+// known.
+func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcerror.Violation, change func(override.Request) (*override.Change, error)) (*writeResult, error) {
 	wrong = append(wrong, fieldViolations("", override.TextFaults(request.GetReason(), request.GetAuthor())...)...)
 	if len(wrong) > 0 {
 		return nil, rpcerror.BadFields(wrong)
@@ -39,14 +40,14 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 		CredentialID: access.Credential(ctx),
 		Reason:       request.GetReason(),
 		ValidateOnly: request.GetValidateOnly(),
-		Check: func(layer *ratios.Layer) (err error) {
-			if w.table, err = s.config.Store.WhatIf(override.Source, layer); err != nil {
+		Check: func(before, after *ratios.Layer) (err error) {
+			if w.table, err = s.whatIf(after); err != nil {
 				return &tableError{err}
 			}
-			if accept != nil {
-				return accept(w.table)
+			if request.GetAllowImplausible() {
+				return nil
 			}
-			return nil
+			return s.checkPlausible(w.table, before)
 		},
 	})
 	if err != nil {
@@ -59,6 +60,11 @@ func (s *Service) write(ctx context.Context, request writeRequest, wrong []rpcer
 		}
 	}
 	return w, nil
+}
+
+// whatIf returns the table that would result from these overrides.
+func (s *Service) whatIf(overrides *ratios.Layer) (*ratios.Table, error) {
+	return s.config.Store.WhatIf(override.Source, overrides)
 }
 
 // enabled returns an error if there can be no overrides.
@@ -85,9 +91,7 @@ func (s *Service) DeleteRatio(ctx context.Context, request *workloadresizerv1.De
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	// Without the override, a ratio may be implausible. That changes no pod, so it needs no
-	// confirmation.
-	w, err := s.write(ctx, request, nil, nil, func(r override.Request) (*override.Change, error) {
+	w, err := s.write(ctx, request, nil, func(r override.Request) (*override.Change, error) {
 		return s.config.Overrides.Delete(ctx, override.Deletion{NodeType: request.GetNodeType(), Etag: request.GetEtag(), AllowMissing: request.GetAllowMissing()}, r)
 	})
 	if err != nil {
@@ -101,7 +105,7 @@ func (s *Service) RollbackRatios(ctx context.Context, request *workloadresizerv1
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	w, err := s.write(ctx, request, nil, nil, func(r override.Request) (*override.Change, error) {
+	w, err := s.write(ctx, request, nil, func(r override.Request) (*override.Change, error) {
 		return s.config.Overrides.Rollback(ctx, override.Rollback{To: request.GetToChange(), Newest: request.GetExpectedNewestChange()}, r)
 	})
 	if err != nil {

@@ -869,8 +869,8 @@ type UpdateRatioRequest struct {
 	// The author. Ignored if the server authenticates its callers. One line of up to 128
 	// bytes.
 	Author string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	// Whether to store the ratio even if it makes node types implausible. Pods on these are
-	// not resized until a ratio is corrected or the maximum is raised.
+	// Whether to make the change even if it makes node types implausible, any of them. Pods
+	// on these are not resized until a ratio is corrected or the maximum is raised.
 	AllowImplausible bool `protobuf:"varint,7,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1022,8 +1022,8 @@ func (x *UpdateRatioResponse) GetImpact() *Impact {
 // Request message for RatioService.BatchUpdateRatios.
 type BatchUpdateRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The updates, at most one per node type. Their validate_only, reason and author must
-	// be empty; the fields of this message apply to all updates.
+	// The updates, at most one per node type. Their validate_only, reason, author and
+	// allow_implausible must be empty; the fields of this message apply to all updates.
 	Requests []*UpdateRatioRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
 	// Whether to store nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
@@ -1031,9 +1031,12 @@ type BatchUpdateRatiosRequest struct {
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The author. Ignored if the server authenticates its callers. One line of up to 128
 	// bytes.
-	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateRatioRequest.
+	AllowImplausible bool `protobuf:"varint,5,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *BatchUpdateRatiosRequest) Reset() {
@@ -1092,6 +1095,13 @@ func (x *BatchUpdateRatiosRequest) GetAuthor() string {
 		return x.Author
 	}
 	return ""
+}
+
+func (x *BatchUpdateRatiosRequest) GetAllowImplausible() bool {
+	if x != nil {
+		return x.AllowImplausible
+	}
+	return false
 }
 
 // Response message for RatioService.BatchUpdateRatios.
@@ -1173,9 +1183,12 @@ type DeleteRatioRequest struct {
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The author. Ignored if the server authenticates its callers. One line of up to 128
 	// bytes.
-	Author        string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Author string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateRatioRequest.
+	AllowImplausible bool `protobuf:"varint,7,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *DeleteRatioRequest) Reset() {
@@ -1248,6 +1261,13 @@ func (x *DeleteRatioRequest) GetAuthor() string {
 		return x.Author
 	}
 	return ""
+}
+
+func (x *DeleteRatioRequest) GetAllowImplausible() bool {
+	if x != nil {
+		return x.AllowImplausible
+	}
+	return false
 }
 
 // Response message for RatioService.DeleteRatio.
@@ -1802,8 +1822,11 @@ type RollbackRatiosRequest struct {
 	// The number of the newest change that the caller knows. If it is set and there is a
 	// newer change, the method returns ABORTED (reason ETAG_MISMATCH).
 	ExpectedNewestChange int64 `protobuf:"varint,5,opt,name=expected_newest_change,json=expectedNewestChange,proto3" json:"expected_newest_change,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateRatioRequest.
+	AllowImplausible bool `protobuf:"varint,6,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *RollbackRatiosRequest) Reset() {
@@ -1869,6 +1892,13 @@ func (x *RollbackRatiosRequest) GetExpectedNewestChange() int64 {
 		return x.ExpectedNewestChange
 	}
 	return 0
+}
+
+func (x *RollbackRatiosRequest) GetAllowImplausible() bool {
+	if x != nil {
+		return x.AllowImplausible
+	}
+	return false
 }
 
 // Response message for RatioService.RollbackRatios.
@@ -2010,23 +2040,25 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x13UpdateRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
 	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\xd4\x01\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x81\x02\n" +
 	"\x18BatchUpdateRatiosRequest\x12O\n" +
 	"\brequests\x18\x01 \x03(\v2&.workloadresizer.v1.UpdateRatioRequestB\v\xbaH\b\x92\x01\x05\b\x01\x10\xf4\x03R\brequests\x12#\n" +
 	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
 	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xbb\x01\n" +
+	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12+\n" +
+	"\x11allow_implausible\x18\x05 \x01(\bR\x10allowImplausible\"\xbb\x01\n" +
 	"\x19BatchUpdateRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x127\n" +
 	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
-	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x94\x02\n" +
+	"\x06impact\x18\x03 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\xc1\x02\n" +
 	"\x12DeleteRatioRequest\x12S\n" +
 	"\tnode_type\x18\x01 \x01(\tB6\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x12\x1b\n" +
 	"\x04etag\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x04etag\x12#\n" +
 	"\rallow_missing\x18\x03 \x01(\bR\fallowMissing\x12#\n" +
 	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\x12 \n" +
 	"\x06reason\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
-	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\"\xb3\x01\n" +
+	"\x06author\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12+\n" +
+	"\x11allow_implausible\x18\a \x01(\bR\x10allowImplausible\"\xb3\x01\n" +
 	"\x13DeleteRatioResponse\x12/\n" +
 	"\x05ratio\x18\x01 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x127\n" +
 	"\x06change\x18\x02 \x01(\v2\x1f.workloadresizer.v1.RatioChangeR\x06change\x122\n" +
@@ -2068,14 +2100,15 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
 	"memoryPerf\x12;\n" +
 	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xfb\x01\n" +
+	"expireTime\"\xa8\x02\n" +
 	"\x15RollbackRatiosRequest\x12,\n" +
 	"\tto_change\x18\x01 \x01(\x03B\n" +
 	"\xbaH\a\xc8\x01\x01\"\x02(\x00H\x00R\btoChange\x88\x01\x01\x12#\n" +
 	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12 \n" +
 	"\x06reason\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80\x04R\x06reason\x12 \n" +
 	"\x06author\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\x80\x01R\x06author\x12=\n" +
-	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChangeB\f\n" +
+	"\x16expected_newest_change\x18\x05 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x14expectedNewestChange\x12+\n" +
+	"\x11allow_implausible\x18\x06 \x01(\bR\x10allowImplausibleB\f\n" +
 	"\n" +
 	"_to_change\"\x85\x01\n" +
 	"\x16RollbackRatiosResponse\x127\n" +

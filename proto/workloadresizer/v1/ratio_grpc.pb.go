@@ -107,9 +107,8 @@ type RatioServiceClient interface {
 	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
-	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message names the ratio, and
-	//     the metadata contains the field to set.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
+	//     implausible, and allow_implausible is not set. The message names them.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -126,6 +125,8 @@ type RatioServiceClient interface {
 	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
 	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
 	//     no other source has a ratio for it.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): as for UpdateRatio. The ratio from
+	//     the next source can be implausible.
 	DeleteRatio(ctx context.Context, in *DeleteRatioRequest, opts ...grpc.CallOption) (*DeleteRatioResponse, error)
 	// Sends the current ratios, then a bookmark, then every change. Each message after
 	// the initial state has a token to resume from.
@@ -160,6 +161,7 @@ type RatioServiceClient interface {
 	//     not exist.
 	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
 	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): as for UpdateRatio.
 	RollbackRatios(ctx context.Context, in *RollbackRatiosRequest, opts ...grpc.CallOption) (*RollbackRatiosResponse, error)
 }
 
@@ -311,9 +313,8 @@ type RatioServiceServer interface {
 	//   - NOT_FOUND (reason NODE_TYPE_UNKNOWN): the table does not contain the node type,
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
-	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-	//     implausible, and allow_implausible is not set. The message names the ratio, and
-	//     the metadata contains the field to set.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
+	//     implausible, and allow_implausible is not set. The message names them.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -330,6 +331,8 @@ type RatioServiceServer interface {
 	//   - ABORTED (reason ETAG_MISMATCH): as for UpdateRatio.
 	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): the node type is the baseline, and
 	//     no other source has a ratio for it.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): as for UpdateRatio. The ratio from
+	//     the next source can be implausible.
 	DeleteRatio(context.Context, *DeleteRatioRequest) (*DeleteRatioResponse, error)
 	// Sends the current ratios, then a bookmark, then every change. Each message after
 	// the initial state has a token to resume from.
@@ -364,6 +367,7 @@ type RatioServiceServer interface {
 	//     not exist.
 	//   - ABORTED (reason ETAG_MISMATCH): there is a newer change than the caller expects.
 	//   - FAILED_PRECONDITION (reason BASELINE_IN_USE): as for DeleteRatio.
+	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): as for UpdateRatio.
 	RollbackRatios(context.Context, *RollbackRatiosRequest) (*RollbackRatiosResponse, error)
 	mustEmbedUnimplementedRatioServiceServer()
 }

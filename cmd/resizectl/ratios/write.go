@@ -45,7 +45,7 @@ type WriteOptions struct {
 	// AllowImplausible is what Send allows. It becomes true when the user is warned of node
 	// types that would not be used.
 	AllowImplausible bool
-	// confirmed means that a flag allows it, so that there is no question.
+	// confirmed means that the user allows it with a flag.
 	confirmed bool
 	dryRun    command.DryRun
 }

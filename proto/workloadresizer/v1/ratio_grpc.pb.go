@@ -108,7 +108,7 @@ type RatioServiceClient interface {
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
 	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
-	//     implausible, and allow_implausible is not set. The message names them.
+	//     implausible, and allow_implausible is not set. The message names up to ten of them.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(ctx context.Context, in *UpdateRatioRequest, opts ...grpc.CallOption) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.
@@ -314,7 +314,7 @@ type RatioServiceServer interface {
 	//     and allow_missing is not set.
 	//   - ABORTED (reason ETAG_MISMATCH): the override has changed since the etag was read.
 	//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
-	//     implausible, and allow_implausible is not set. The message names them.
+	//     implausible, and allow_implausible is not set. The message names up to ten of them.
 	//   - INVALID_ARGUMENT: the ratio is invalid.
 	UpdateRatio(context.Context, *UpdateRatioRequest) (*UpdateRatioResponse, error)
 	// Sets the overrides of several node types, either all of them or none.

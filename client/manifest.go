@@ -9,12 +9,15 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// MaxManifestBytes is the maximum size of a manifest, in bytes.
+const MaxManifestBytes = 1 << 20
+
 // manifestPart is how much of a manifest is sent in one message, in bytes: with the node types
 // and the what-if, a message stays below the server's limit of 64 KiB.
 const manifestPart = 16 << 10
 
-// PreviewManifest plans the pods of the request's manifest, which may have up to 1 MiB. It
-// sends the manifest in parts. Errors are gRPC status errors.
+// PreviewManifest plans the pods of the request's manifest, which may have up to
+// MaxManifestBytes. It sends the manifest in parts. Errors are gRPC status errors.
 func PreviewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceClient, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 	stream, err := plans.PreviewManifest(ctx)
 	if err != nil {

@@ -41,9 +41,8 @@ func By(author string) ChangeOption { return func(c *ratioChange) { c.author = a
 // yet, and DeleteRatio one without an override.
 func AllowMissing() ChangeOption { return func(c *ratioChange) { c.allowMissing = true } }
 
-// AllowImplausible lets SetRatio and UpdateRatioFunc store a ratio that makes node types
-// implausible. Otherwise such a change fails as FAILED_PRECONDITION (reason
-// IMPLAUSIBLE_RATIO).
+// AllowImplausible makes the change even if it makes node types implausible, so that these are
+// not used. Otherwise such a change fails as FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO).
 func AllowImplausible() ChangeOption { return func(c *ratioChange) { c.allowImplausible = true } }
 
 // ValidateOnly stores nothing; the response reports what the change would mean for the pods.
@@ -112,7 +111,7 @@ func (c *Client) DeleteRatio(ctx context.Context, nodeType string, opts ...Chang
 	change := changeOf(opts)
 	return c.ratios.DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
 		NodeType: nodeType, Etag: change.etag, AllowMissing: change.allowMissing, ValidateOnly: change.validateOnly,
-		Reason: change.reason, Author: change.author,
+		Reason: change.reason, Author: change.author, AllowImplausible: change.allowImplausible,
 	})
 }
 

@@ -76,10 +76,10 @@ func setsAndDeletesARatio(t *testing.T) {
 	if diff := cmp.Diff(want, server.asked[0], protocmp.Transform()); diff != "" {
 		t.Errorf("wrong update (-want +got):\n%s", diff)
 	}
-	if _, err := c.DeleteRatio(t.Context(), "n4", Because("old"), By("ben"), AllowMissing(), ValidateOnly(), IfEtag("7")); err != nil {
+	if _, err := c.DeleteRatio(t.Context(), "n4", Because("old"), By("ben"), AllowMissing(), AllowImplausible(), ValidateOnly(), IfEtag("7")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "7", Reason: "old", Author: "ben", AllowMissing: true, ValidateOnly: true},
+	if diff := cmp.Diff(&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "7", Reason: "old", Author: "ben", AllowMissing: true, AllowImplausible: true, ValidateOnly: true},
 		server.deleted, protocmp.Transform()); diff != "" {
 		t.Errorf("wrong deletion (-want +got):\n%s", diff)
 	}

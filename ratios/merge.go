@@ -54,6 +54,6 @@ func Merge(layers []*Layer) (*Table, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
-	t.Revision, t.implausible = revision(t.profiles), findImplausible(t.profiles)
+	t.Revision, t.unused = revision(t.profiles), unusedTypes(t.profiles, nil)
 	return t, nil
 }

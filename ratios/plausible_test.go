@@ -2,6 +2,7 @@ package ratios_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,9 @@ func TestPlausible(t *testing.T) {
 	t.Run("a rule is compared with its own baseline and maximum", aRuleIsComparedWithItsOwnBaselineAndMaximum)
 	t.Run("if the baseline is wrong, all other types are implausible", ifTheBaselineIsWrongAllOtherTypesAreImplausible)
 	t.Run("the revision shows which types are used", theRevisionShowsWhichTypesAreUsed)
+	t.Run("a type is newly unused if it was used or had another ratio", aTypeIsNewlyUnusedIfItWasUsedOrHadAnotherRatio)
+	t.Run("a rule's type is not newly unused because the globals' is used again", aRulesTypeIsNotNewlyUnusedBecauseTheGlobalsIsUsedAgain)
+	t.Run("ten unused types are described on one line", tenUnusedTypesAreDescribedOnOneLine)
 	t.Run("a store describes ten implausible types", aStoreDescribesTenImplausibleTypes)
 }
 
@@ -29,18 +33,18 @@ func reasonOf(t *testing.T, n4, n2d ratios.Ratio, most float64) string {
 	table := merge(t, &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": n2d, "n4": n4}, MaxSpeedRatio: most})
 	base, _ := table.Lookup("n2d")
 	e, _ := table.Lookup("n4")
-	if base.Implausible != "" {
-		t.Errorf("the baseline is not used: %s", base.Implausible)
+	if base.Unused != "" {
+		t.Errorf("the baseline is not used: %s", base.Unused)
 	}
-	if want := e.Implausible != ""; want != (len(table.Implausible()) == 1) {
-		t.Errorf("the entry says %q, and the table lists %v", e.Implausible, table.Implausible())
+	if want := e.Unused != ""; want != (len(table.UnusedTypes()) == 1) {
+		t.Errorf("the entry says %q, and the table lists %v", e.Unused, table.UnusedTypes())
 	}
 	for _, f := range []float64{e.CPUFactor.Float64(), e.MemoryFactor.Float64()} {
 		if !(f > 0) || math.IsInf(f, 0) {
 			t.Errorf("factor %v", f)
 		}
 	}
-	return e.Implausible
+	return e.Unused
 }
 
 // Some of these decimals have no exact float.
@@ -103,9 +107,9 @@ func performancesOfAnySizeGiveFiniteFactors(t *testing.T) {
 func theEffectiveRatioCountsFromAnyLayer(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 125})
 	table := merge(t, layer("override", "", map[string]float64{"n4": 100, "c3": 1.25}), config)
-	want := []ratios.Implausible{{NodeType: "n4", Baseline: "n2d",
+	want := []ratios.UnusedType{{NodeType: "n4", Excess: "n4 would be 100 times as fast as n2d for cpu",
 		Why: "n4 would be 100 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override) or of n2d (from configmap), or raise maxSpeedRatio in config.yaml"}}
-	if diff := cmp.Diff(want, table.Implausible()); diff != "" {
+	if diff := cmp.Diff(want, table.UnusedTypes()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -114,8 +118,8 @@ func theFirstLayerWithAMaximumSetsIt(t *testing.T) {
 	high, low := layer("a", "n2d", map[string]float64{"n2d": 1, "n4": 8}), layer("b", "n2d", map[string]float64{"n2d": 1})
 	high.MaxSpeedRatio, low.MaxSpeedRatio = 10, 2
 	table := merge(t, layer("override", "", map[string]float64{"c3": 1}), high, low)
-	if most := table.Profiles()[0].MaxSpeedRatio; most != 10 || len(table.Implausible()) != 0 {
-		t.Errorf("maximum %v, implausible %v", most, table.Implausible())
+	if most := table.Profiles()[0].MaxSpeedRatio; most != 10 || len(table.UnusedTypes()) != 0 {
+		t.Errorf("maximum %v, implausible %v", most, table.UnusedTypes())
 	}
 	if most := merge(t, layer("a", "n2d", map[string]float64{"n2d": 1})).Profiles()[0].MaxSpeedRatio; most != ratios.DefaultMaxSpeedRatio {
 		t.Errorf("maximum %v without a layer that sets it", most)
@@ -135,7 +139,7 @@ func aRuleIsComparedWithItsOwnBaselineAndMaximum(t *testing.T) {
 		p := table.Profile(ratiotest.Subject{Class: class})
 		var unused []string
 		for _, name := range p.NodeTypes() {
-			if e, _ := p.Lookup(name); e.Implausible != "" {
+			if e, _ := p.Lookup(name); e.Unused != "" {
 				unused = append(unused, name)
 			}
 		}
@@ -144,7 +148,7 @@ func aRuleIsComparedWithItsOwnBaselineAndMaximum(t *testing.T) {
 		}
 	}
 	var listed []string
-	for _, i := range table.Implausible() {
+	for _, i := range table.UnusedTypes() {
 		listed = append(listed, i.Rule+" "+i.NodeType)
 	}
 	// The rule "own" shares e2 with the globals; "baseline" compares it with another type.
@@ -155,7 +159,7 @@ func aRuleIsComparedWithItsOwnBaselineAndMaximum(t *testing.T) {
 
 func ifTheBaselineIsWrongAllOtherTypesAreImplausible(t *testing.T) {
 	table := merge(t, layer("configmap", "n2d", map[string]float64{"n2d": 100, "n4": 1.25, "c3": 1.3}))
-	if n := len(table.Implausible()); n != 2 {
+	if n := len(table.UnusedTypes()); n != 2 {
 		t.Errorf("%d types are implausible, want 2", n)
 	}
 }
@@ -168,6 +172,76 @@ func theRevisionShowsWhichTypesAreUsed(t *testing.T) {
 	}
 	if with(0) == with(8) || with(8) != with(9) {
 		t.Errorf("revisions %s, %s and %s", with(0), with(8), with(9))
+	}
+}
+
+func unusedNames(unused []ratios.UnusedType) string {
+	var names []string
+	for _, u := range unused {
+		names = append(names, strings.TrimSpace(u.Rule+" "+u.NodeType))
+	}
+	return strings.Join(names, ", ")
+}
+
+func aTypeIsNewlyUnusedIfItWasUsedOrHadAnotherRatio(t *testing.T) {
+	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 125})
+	config.Rules = []ratios.Rule{{Name: "own", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"}}
+	measured := &ratios.Layer{RelativeTo: "n2d", Ratios: map[string]ratios.Ratio{"m7i": {CPUPerf: 1.5}}}
+	with := func(over map[string]float64) *ratios.Table {
+		return merge(t, layer("override", "", over), config, measured)
+	}
+	for _, tc := range []struct {
+		name          string
+		before, after map[string]float64
+		want          string
+	}{
+		{"no change", nil, nil, ""},
+		{"a type becomes implausible", nil, map[string]float64{"n4": 100}, "n4, own m7i, own n2d"},
+		{"a type has another ratio", nil, map[string]float64{"c3": 126}, "c3, own c3"},
+		{"the same ratio comes from another source", map[string]float64{"c3": 125}, nil, ""},
+		{"an override no longer hides a ratio", map[string]float64{"c3": 1.3}, nil, "c3, own c3"},
+		{"a type is used again", map[string]float64{"c3": 126}, map[string]float64{"c3": 1.3}, ""},
+		{"the baseline makes all others implausible, and one plausible again", nil, map[string]float64{"n2d": 100}, "n4, own m7i, own n2d"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := unusedNames(with(tc.after).NewlyUnused(with(tc.before))); got != tc.want {
+				t.Errorf("newly unused: %s; want %s", got, tc.want)
+			}
+		})
+	}
+	if after := with(nil); unusedNames(after.NewlyUnused(nil)) != unusedNames(after.UnusedTypes()) {
+		t.Error("without a table before, all unused types are new")
+	}
+}
+
+// The list of unused types does not repeat for a rule what it has for the globals.
+func aRulesTypeIsNotNewlyUnusedBecauseTheGlobalsIsUsedAgain(t *testing.T) {
+	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 125})
+	config.Rules = []ratios.Rule{{Name: "own", Match: ratios.Criteria{ComputeClass: "a"}, Ratios: map[string]ratios.Ratio{"n4": config.Ratios["n4"]}}}
+	before, after := merge(t, config), merge(t, layer("override", "", map[string]float64{"n4": 1.25}), config)
+	if got := unusedNames(after.UnusedTypes()); got != "own n4" {
+		t.Errorf("unused: %s", got)
+	}
+	if got := after.NewlyUnused(before); len(got) > 0 {
+		t.Errorf("newly unused: %v", got)
+	}
+}
+
+func tenUnusedTypesAreDescribedOnOneLine(t *testing.T) {
+	u := ratios.UnusedType{NodeType: "n4", Excess: "n4 would be fast", Why: "n4 would be fast: correct it"}
+	of := ratios.UnusedType{Rule: "own", NodeType: "c3", Excess: "c3 would be slow", Why: "c3 would be slow: correct it"}
+	const beyond, remedy = " node types would not be used: ", ", beyond maxSpeedRatio: correct the ratios, or raise maxSpeedRatio in config.yaml"
+	for _, tc := range []struct {
+		unused []ratios.UnusedType
+		want   string
+	}{
+		{[]ratios.UnusedType{of}, "c3 by own would not be used: c3 would be slow: correct it"},
+		{[]ratios.UnusedType{u, of}, "2" + beyond + "n4 (n4 would be fast), c3 by own (c3 would be slow)" + remedy},
+		{append(slices.Repeat([]ratios.UnusedType{u}, 10), of, of), "12" + beyond + strings.Repeat("n4 (n4 would be fast), ", 10) + "and 2 more" + remedy},
+	} {
+		if got := ratios.DescribeUnused(tc.unused); got != tc.want {
+			t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+		}
 	}
 }
 

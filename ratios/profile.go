@@ -24,6 +24,7 @@ type Profile struct {
 	// may be to be used.
 	MaxSpeedRatio float64
 
+	rule    *Rule
 	match   matcher
 	entries map[string]*Entry
 	names   []string
@@ -41,10 +42,17 @@ type Entry struct {
 	CPUFactor sizing.Factor
 	// MemoryFactor is the factor for memory requests.
 	MemoryFactor sizing.Factor
-	// Implausible says why the node type is not used: its ratio is beyond
-	// MaxSpeedRatio. It is empty if the node type is used.
-	Implausible string
+	// Excess says how far the ratio is beyond MaxSpeedRatio, for example "n4 would be 125
+	// times as fast as n2d for cpu". Then the ratio is implausible, and the node type is
+	// not used. It is empty if the node type is used.
+	Excess string
+	// Unused says why the node type is not used: Excess, and what to do.
+	Unused string
 }
+
+// Rule returns the rule that the profile results from, which must not be modified; nil for the
+// globals.
+func (p *Profile) Rule() *Rule { return p.rule }
 
 // Lookup returns the entry of a node type.
 func (p *Profile) Lookup(nodeType string) (*Entry, bool) {
@@ -66,7 +74,7 @@ func (p *Profile) NodeTypes() []string { return p.names }
 // describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
-		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), match: newMatcher(r.Match)}
+		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), rule: r, match: newMatcher(r.Match)}
 	switch {
 	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)
@@ -100,11 +108,12 @@ func (p *Profile) complete() error {
 	if !ok {
 		return fmt.Errorf("the baseline node type %q has no ratio", p.Baseline)
 	}
-	limit, baseCPU, baseMemory := decimal(p.MaxSpeedRatio), decimal(baseline.Ratio.CPUPerf), decimal(baseline.Ratio.MemoryPerf)
+	most, baseCPU, baseMemory := decimal(p.MaxSpeedRatio), decimal(baseline.Ratio.CPUPerf), decimal(baseline.Ratio.MemoryPerf)
 	for _, e := range p.entries {
 		cpu, memory := new(big.Rat).Quo(baseCPU, decimal(e.Ratio.CPUPerf)), new(big.Rat).Quo(baseMemory, decimal(e.Ratio.MemoryPerf))
 		e.CPUFactor, e.MemoryFactor = factor(cpu), factor(memory)
-		e.Implausible = p.implausible(e, baseline, limit, cpu, memory)
+		e.Excess = excess(e, baseline, most, cpu, memory)
+		e.Unused = p.unused(e, baseline)
 	}
 	p.names = slices.Sorted(maps.Keys(p.entries))
 	return nil

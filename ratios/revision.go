@@ -31,7 +31,7 @@ func revision(profiles []*Profile) string {
 		write(p.Baseline, fmt.Sprint(p.Bounds), strconv.Itoa(len(p.names)))
 		for _, name := range p.names {
 			e := p.entries[name]
-			write(name, fmt.Sprint(e.Ratio.CPUPerf), fmt.Sprint(e.Ratio.MemoryPerf), strconv.FormatBool(e.Implausible == ""))
+			write(name, fmt.Sprint(e.Ratio.CPUPerf), fmt.Sprint(e.Ratio.MemoryPerf), strconv.FormatBool(e.Unused == ""))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -15,8 +15,8 @@ type Table struct {
 
 	// profiles starts with the globals.
 	profiles []*Profile
-	// implausible are the node types that are not used.
-	implausible []Implausible
+	// unused are the node types that are not used.
+	unused []UnusedType
 }
 
 // Profile returns the profile of the first rule that matches a pod, or else the globals. It
@@ -34,9 +34,9 @@ func (t *Table) Profile(s Subject) *Profile {
 // they are tried. The caller must not modify the slice.
 func (t *Table) Profiles() []*Profile { return t.profiles }
 
-// Implausible returns the node types that are not used because their ratios are implausible:
+// UnusedTypes returns the node types that are not used because their ratios are implausible:
 // those of the globals, then those of the rules. The caller must not modify the slice.
-func (t *Table) Implausible() []Implausible { return t.implausible }
+func (t *Table) UnusedTypes() []UnusedType { return t.unused }
 
 // MatchesAs reports whether the rules of both tables match the same pods in the same order,
 // regardless of the values that they set.

@@ -78,7 +78,7 @@ func newImplausibleRatios(store *ratios.Store) prometheus.Collector {
 		Help: "Node types that are not used because they would be faster or slower than the baseline by more than maxSpeedRatio, in the globals and in rules.",
 	}, func() float64 {
 		if table := store.Table(); table != nil {
-			return float64(len(table.Implausible()))
+			return float64(len(table.UnusedTypes()))
 		}
 		return 0
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
 	"github.com/workload-resizer/workload-resizer/server/holds"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/overrides"
 	"github.com/workload-resizer/workload-resizer/server/plans"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/reflection"
@@ -17,7 +18,7 @@ import (
 // register creates and registers the services.
 func (s *Server) register() {
 	config, to := &s.config, registrar{s.grpc}
-	telling := ratioservice.Config{Store: config.Ratios, Overrides: config.Overrides, Viewer: config.Access, Watches: s.watches, Slots: limits.NewSlots(config.Limits.Previews)}
+	telling := ratioservice.Config{Store: config.Ratios, Overrides: config.Overrides, Viewer: config.Access, Watches: s.watches}
 	if !config.standalone() {
 		telling.Impacts = config.Reconciler
 	}
@@ -26,12 +27,15 @@ func (s *Server) register() {
 	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving(plans.MostManifests, plans.MostManifestsPerAccount)}).Register(to)
 	if config.standalone() {
 		// Registered so that calls are refused with the reason STANDALONE.
-		workloadresizerv1.RegisterPauseServiceServer(to, workloadresizerv1.UnimplementedPauseServiceServer{})
+		workloadresizerv1.RegisterOverrideServiceServer(to, workloadresizerv1.UnimplementedOverrideServiceServer{})
+		workloadresizerv1.RegisterHoldServiceServer(to, workloadresizerv1.UnimplementedHoldServiceServer{})
+		workloadresizerv1.RegisterStatusServiceServer(to, workloadresizerv1.UnimplementedStatusServiceServer{})
 		workloadresizerv1.RegisterBenchmarkServiceServer(to, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(to, workloadresizerv1.UnimplementedResizeServiceServer{})
 	} else {
 		s.registerOfCluster(to)
 	}
+	registerGone(to)
 	s.health.Register(to)
 	if config.Reflection {
 		reflection.Register(to, offered{s.grpc})
@@ -44,17 +48,15 @@ func (s *Server) register() {
 // registerOfCluster creates and registers the services that need a cluster.
 func (s *Server) registerOfCluster(to registrar) {
 	config := &s.config
-	held := holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access})
-	held.Register(to)
+	overrides.New(overrides.Config{Store: config.Ratios, Overrides: config.Overrides, Ratios: s.ratios, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
+	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access}).Register(to)
 	benchmarks.New(benchmarks.Config{
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
 	}).Register(to)
-	resizes.New(resizes.Config{
-		Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches, Restorer: held,
-		Replica: status.New(status.Config{
-			Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds,
-			Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, Election: config.Election,
-		}),
+	resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches}).Register(to)
+	status.New(status.Config{
+		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds,
+		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, Election: config.Election,
 	}).Register(to)
 }

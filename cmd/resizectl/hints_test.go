@@ -65,7 +65,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"ratios", "set", "n5=1.08", "--yes"}, err: noType},
 		{args: []string{"ratios", "set", "n5=1.08", "--create", "--yes"}},
 		{args: []string{"ratios", "set", "n4=1.08", "--yes"}, err: cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "BatchUpdateRatios"},
-		{args: []string{"ratios", "set", "n4=125", "--yes"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override) or of n2d (from configmap), or raise maxSpeedRatio in config.yaml"), method: "BatchUpdateRatios"},
+		{args: []string{"ratios", "set", "n4=125", "--yes"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n4 would not be used: n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override) or of n2d (from configmap), or raise maxSpeedRatio in config.yaml"), method: "BatchUpdateRatios"},
 		{args: []string{"ratios", "delete", "n4", "--yes"}, err: cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", `node type "n4" has no override`)},
 		{args: []string{"ratios", "watch"}, err: noRight},
 		{args: []string{"ratios", "history"}, err: standalone("RatioService/ListRatioChanges")},

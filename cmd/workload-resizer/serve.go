@@ -103,7 +103,7 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("--workload-kinds: %w", err)
 	}
-	known := newSources(o, clients.main, leads, events.ConfigRejected, events.ConfigImplausible)
+	known := newSources(o, clients.main, leads, events.ConfigRejected, events.ConfigUnusedTypes)
 	reconciling := reconciler.Config{
 		Client:        clients.main,
 		Dynamic:       clients.dynamic,

@@ -43,8 +43,8 @@ type sources struct {
 }
 
 // newSources creates the sources that the flags name. leads reports whether this replica
-// changes measured ratios. onReject and onImplausible are as for a configmap.Provider.
-func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject, onImplausible func(*corev1.ConfigMap, error)) sources {
+// changes measured ratios. onReject and onUnused are as for a configmap.Provider.
+func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject, onUnused func(*corev1.ConfigMap, error)) sources {
 	var s sources
 	var providers []ratios.Provider
 	var measured *benchmark.Provider
@@ -58,7 +58,7 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, onRe
 			s.overrides = override.New(client, o.configNamespace, o.overridesName, opts...)
 			providers = append(providers, s.overrides)
 		case configmap.Source:
-			providers = append(providers, configmap.New(client, o.configNamespace, o.configName, onReject, onImplausible))
+			providers = append(providers, configmap.New(client, o.configNamespace, o.configName, onReject, onUnused))
 		case benchmark.Source:
 			measured = newBenchmarkSource(o, client, onReject)
 			providers = append(providers, measured)

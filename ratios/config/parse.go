@@ -67,7 +67,7 @@ func Validate(text []byte) (nodeTypes, rules int, err error) {
 		return 0, 0, Faults{err.Error()} // Parse has checked everything that Merge does.
 	}
 	var faults Faults
-	for _, i := range table.Implausible() {
+	for _, i := range table.UnusedTypes() {
 		faults.Add(cmp.Or(i.Rule, reader.Join("nodeTypes", i.NodeType)), "%s", i.Why)
 	}
 	if len(faults) > 0 {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -23,25 +24,20 @@ func text(into *string) func(reader.Value) {
 
 // perf reads a performance: a finite number above 0.
 func perf(into *float64) func(reader.Value) {
-	return func(v reader.Value) {
-		f, ok := v.Number()
-		if !ok || !ratios.ValidPerf(f) {
-			v.Fault("must be a finite number above 0, not %s", v)
-			return
-		}
-		*into = f
-	}
+	return number(into, "must be a finite number above 0", ratios.ValidPerf)
 }
 
 // speedRatio reads a maximum speed ratio: a finite number that is at least 1.
 func speedRatio(into *float64) func(reader.Value) {
+	return number(into, fmt.Sprintf("must be a finite number of at least 1, such as %d", ratios.DefaultMaxSpeedRatio), ratios.ValidMaxSpeedRatio)
+}
+
+// number reads a valid number.
+func number(into *float64, must string, valid func(float64) bool) func(reader.Value) {
 	return func(v reader.Value) {
-		f, ok := v.Number()
-		if !ok || !ratios.ValidMaxSpeedRatio(f) {
-			v.Fault("must be a finite number of at least 1, such as %d, not %s", ratios.DefaultMaxSpeedRatio, v)
-			return
+		if f, ok := v.ValidNumber(must, valid); ok {
+			*into = f
 		}
-		*into = f
 	}
 }
 

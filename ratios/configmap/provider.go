@@ -20,20 +20,19 @@ const Key = config.FileName
 
 // Provider reads the ratios from one ConfigMap.
 type Provider struct {
-	source                  follow.ConfigMap
-	onReject, onImplausible func(*corev1.ConfigMap, error)
+	source             follow.ConfigMap
+	onReject, onUnused func(*corev1.ConfigMap, error)
 }
 
 var _ ratios.Provider = (*Provider)(nil)
 
 // New returns a provider for one ConfigMap. The client must be allowed to list
 // and watch it. onReject, which may be nil, receives content that was rejected
-// and what is wrong with it. onImplausible, which may be nil, receives content
-// whose ratios are implausible by themselves, and which these are. Neither must
-// block.
-func New(client kubernetes.Interface, namespace, name string, onReject, onImplausible func(*corev1.ConfigMap, error)) *Provider {
-	p := &Provider{follow.ConfigMap{Client: client, Namespace: namespace, Name: name}, onReject, onImplausible}
-	for _, on := range []*func(*corev1.ConfigMap, error){&p.onReject, &p.onImplausible} {
+// and what is wrong with it. onUnused, which may be nil, receives content
+// some of whose node types are not used, and why. Neither must block.
+func New(client kubernetes.Interface, namespace, name string, onReject, onUnused func(*corev1.ConfigMap, error)) *Provider {
+	p := &Provider{follow.ConfigMap{Client: client, Namespace: namespace, Name: name}, onReject, onUnused}
+	for _, on := range []*func(*corev1.ConfigMap, error){&p.onReject, &p.onUnused} {
 		if *on == nil {
 			*on = func(*corev1.ConfigMap, error) {}
 		}
@@ -59,7 +58,7 @@ func (p *Provider) Run(ctx context.Context, report func(ratios.Update)) error {
 			return
 		}
 		if table, err := ratios.Merge([]*ratios.Layer{layer}); err == nil && table.ImplausibleRatios() != nil {
-			p.onImplausible(cm, table.ImplausibleRatios())
+			p.onUnused(cm, table.ImplausibleRatios())
 		}
 		layer.KeepProvenance(last)
 		last = layer

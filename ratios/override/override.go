@@ -29,8 +29,8 @@ func (o Override) replacedBy(r ratios.Ratio) Override {
 
 func (o Override) isSet() bool { return o.CPUPerf != 0 }
 
-// layer returns the ratios in effect.
-func layer(overrides map[string]Override) *ratios.Layer {
+// Layer returns the ratios of overrides.
+func Layer(overrides map[string]Override) *ratios.Layer {
 	l := &ratios.Layer{Ratios: make(map[string]ratios.Ratio, len(overrides))}
 	for nodeType, o := range overrides {
 		l.Ratios[nodeType] = o.Ratio

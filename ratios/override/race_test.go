@@ -50,7 +50,7 @@ func changedBetween(t *testing.T, s *stored) {
 				b.mustUpdate(t, Request{}, tc.before...)
 			}
 			tries := 0
-			_, err := a.Update(t.Context(), []Patch{tc.patch}, Request{Check: func(*ratios.Layer) error {
+			_, err := a.Update(t.Context(), []Patch{tc.patch}, Request{Check: func(_, _ *ratios.Layer) error {
 				if tries++; tries > 1 {
 					return nil
 				}

@@ -121,7 +121,7 @@ func (s *Store) accept(_ context.Context, c content) document.InForce {
 	s.mu.Lock()
 	s.now = &now
 	s.mu.Unlock()
-	s.tell(ratios.Update{Layer: layer(now.overrides)})
+	s.tell(ratios.Update{Layer: Layer(now.overrides)})
 	if len(now.changes) > len(c.changes) {
 		select {
 		case s.expired <- struct{}{}:

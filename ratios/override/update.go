@@ -16,10 +16,10 @@ type Request struct {
 	// ID identifies the request, unless it is empty. If the history has a change with this
 	// ID, nothing is changed, and that change is the result.
 	ID string
-	// Check validates the resulting layer before it is written. If the write is
-	// retried, Check is called again with the new layer. Its error is returned.
-	// Nil accepts every layer.
-	Check func(*ratios.Layer) error
+	// Check validates the resulting overrides before they are written, and gets the
+	// overrides without the change, too. If the write is retried, Check is called again
+	// with the new ones. Its error is returned. Nil accepts everything.
+	Check func(before, after map[string]Override) error
 	// ValidateOnly does everything except for the write.
 	ValidateOnly bool
 }

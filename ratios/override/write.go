@@ -46,7 +46,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 			return nil, err
 		}
 		if r.Check != nil {
-			if err := r.Check(layer(overrides)); err != nil {
+			if err := r.Check(present.overrides, overrides); err != nil {
 				return nil, err
 			}
 		}

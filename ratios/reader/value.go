@@ -52,6 +52,31 @@ func (v Value) Number() (f float64, ok bool) {
 	return f, !math.IsNaN(f)
 }
 
+// ValidNumber returns a number that is valid. It adds a fault for any other value: must, such as
+// "must be above 0", and what the value is instead.
+func (v Value) ValidNumber(must string, valid func(float64) bool) (f float64, ok bool) {
+	if f, ok := v.Number(); ok && valid(f) {
+		return f, true
+	}
+	if f, ok := v.unquoted().Number(); ok && valid(f) {
+		v.Fault("%s, not a string: write %s without quotes", must, v.node.Value)
+	} else {
+		v.Fault("%s, not %s", must, v)
+	}
+	return 0, false
+}
+
+// unquoted returns the value that the text in quotes would have without them; any other value as
+// it is.
+func (v Value) unquoted() Value {
+	if v.node.Kind != yaml.ScalarNode || v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+		return v
+	}
+	plain := &yaml.Node{Kind: yaml.ScalarNode, Value: v.node.Value, Line: v.node.Line}
+	plain.Tag = plain.ShortTag()
+	return Value{v.Path, plain, v.reader}
+}
+
 // String describes the value in messages.
 func (v Value) String() string {
 	switch {

@@ -128,8 +128,8 @@ func (e *Events) ConfigRejected(cm *corev1.ConfigMap, err error) {
 	e.config(cm, contract.InvalidConfig, "Rejected; the last good configuration stays in effect: "+err.Error())
 }
 
-// ConfigImplausible records an event on the ConfigMap that node types are not used.
-func (e *Events) ConfigImplausible(cm *corev1.ConfigMap, err error) {
+// ConfigUnusedTypes records an event on the ConfigMap that node types are not used.
+func (e *Events) ConfigUnusedTypes(cm *corev1.ConfigMap, err error) {
 	e.config(cm, contract.ImplausibleRatio, "Applied, except for these node types: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 

@@ -83,17 +83,18 @@ func read(part []byte, number, line int) ([]document, error) {
 	if values, ok := jsonValues(content, number, line); ok {
 		return values, nil
 	}
+	d := document{number: number, line: line}
 	if n := values(part); n > mostValues {
-		return nil, fmt.Errorf("document %d (line %d): has about %d values, more than %d: send it as JSON, or in parts", number, line, n, mostValues)
+		return nil, fmt.Errorf("%s: has about %d values, more than %d: send it as JSON, or in parts", d.where(), n, mostValues)
 	}
 	if at, ok := alias(part); ok {
-		return nil, fmt.Errorf("document %d (line %d): YAML aliases are not supported: write out what *%s stands for", number, line+at.Line-1, at.Value)
+		d.line += at.Line - 1
+		return nil, fmt.Errorf("%s: YAML aliases are not supported: write out what *%s stands for", d.where(), at.Value)
 	}
-	d := document{number: number, line: line}
 	converted, err := yaml.YAMLToJSONStrict(part)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("document %d: %s", number, withLines(err, line))
+		return nil, fmt.Errorf("%s: %s", d.where(), withLines(err, line))
 	case string(converted) == "null":
 		return nil, nil
 	}

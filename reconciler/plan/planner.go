@@ -47,8 +47,8 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	}
 	plan.fillOriginals(s.Pod)
 	plan.scaleAll(bounds)
-	if entry.Implausible != "" {
-		return plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Implausible})
+	if entry.Unused != "" {
+		return plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Unused})
 	}
 	p.external(plan, bounds)
 	plan.explainUnknown()

@@ -50,5 +50,5 @@ func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false
 	}
-	return r.entry == nil || r.entry.Implausible == o.entry.Implausible && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }

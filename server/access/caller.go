@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
 // Caller is the caller of a method.
@@ -99,10 +101,14 @@ func identityOf(ctx context.Context) *identity {
 func FromContext(ctx context.Context) Caller { return identityOf(ctx).Caller }
 
 // Author returns the author of a change: the name of the caller or, for a local caller, the
-// author that it named.
-func Author(ctx context.Context, said string) string {
-	if id := identityOf(ctx); !id.Local {
-		return id.Name
+// author that it named. It is an error if another caller names one.
+func Author(ctx context.Context, said string) (string, error) {
+	id := identityOf(ctx)
+	switch {
+	case id.Local:
+		return said, nil
+	case said != "":
+		return "", rpcerror.BadField("author", "must be empty: the server knows its callers, and you are "+id.Name)
 	}
-	return said
+	return id.Name, nil
 }

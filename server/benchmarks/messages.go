@@ -38,7 +38,7 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := &workloadresizerv1.Suggestion{
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
-		Ratio: translate.Known(e.Ratio),
+		Ratio:   translate.Known(e.Ratio),
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
 		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
 	}

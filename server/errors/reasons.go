@@ -66,7 +66,7 @@ var (
 	NoOverride        = of(codes.NotFound, "NO_OVERRIDE", "the node type has no override to delete")
 	EtagMismatch      = of(codes.Aborted, "ETAG_MISMATCH", "another caller made a change first; the metadata contain the current `etag` of the `nodeType`, or the `newestChange`")
 	BaselineInUse     = of(codes.FailedPrecondition, "BASELINE_IN_USE", "the baseline would have no ratio, because no other source has one for it").about("ratio")
-	ImplausibleRatio  = of(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "a node type would be faster or slower than the baseline by more than `maxSpeedRatio`, so its pods would not be resized; to store the ratio anyway, set the `field` in the metadata").about("ratio")
+	ImplausibleRatio  = of(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "the change would make node types faster or slower than the baseline by more than `maxSpeedRatio`, so their pods would not be resized; the message names up to ten of them; to make the change anyway, set `allow_implausible`").about("ratio")
 	ChangeNotKept     = of(codes.OutOfRange, "CHANGE_NOT_KEPT", "the change to roll back to is no longer kept, or never existed")
 )
 

@@ -51,7 +51,7 @@ func impactMessage(impact *query.Impact, view access.View) (*workloadresizerv1.I
 		return nil, err
 	}
 	seen := sets.New(visible...)
-	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total), HiddenNamespaces: translate.Hidden(!all)}
+	m := &workloadresizerv1.Impact{Total: impactGroup(impact.Total), Incomplete: !all}
 	for _, g := range impact.NodeTypes {
 		m.NodeTypes = append(m.NodeTypes, impactGroup(g))
 	}

@@ -1,39 +1,23 @@
 package ratios
 
 import (
+	"maps"
+	"slices"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// globalRatio returns the global ratio of a node type, nil if there is none. It has an etag
-// if there can be overrides.
-func globalRatio(table *ratios.Table, nodeType string, overridable bool) *workloadresizerv1.Ratio {
-	entry, ok := table.Lookup(nodeType)
-	if !ok {
-		return nil
-	}
-	r := ratio(table.Baseline, entry)
-	if !overridable {
-		return r
-	}
-	o := override.Of(entry.Candidates)
-	r.Etag = override.Etag(nodeType, o)
-	if o != nil {
-		r.ExpireTime = translate.Timestamp(o.ExpireTime)
-	}
-	return r
-}
-
 func ratioRule(p *ratios.Profile) *workloadresizerv1.RatioRule {
-	rule := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: p.Baseline, Bounds: bounds(p.Bounds), MaxSpeedRatio: p.MaxSpeedRatio}
-	for _, nodeType := range p.NodeTypes() {
+	rule := p.Rule()
+	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(rule.Bounds), MaxSpeedRatio: translate.Known(rule.MaxSpeedRatio)}
+	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
-		rule.Ratios = append(rule.Ratios, ratio(p.Baseline, entry))
+		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))
 	}
-	return rule
+	return m
 }
 
 func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
@@ -45,7 +29,8 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 		MemoryFactor: entry.MemoryFactor.Float64(),
 		Baseline:     entry.NodeType == baseline,
 		Provenance:   provenance(entry.Ratio.Provenance),
-		Implausible:  entry.Implausible,
+		ExpireTime:   translate.Timestamp(entry.Ratio.ExpireTime),
+		Implausible:  entry.Unused,
 	}
 	for _, c := range entry.Candidates {
 		r.Candidates = append(r.Candidates, &workloadresizerv1.RatioCandidate{
@@ -57,24 +42,6 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 
 func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
 	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
-}
-
-func ratioChange(c *override.Change) *workloadresizerv1.RatioChange {
-	if c == nil {
-		return nil
-	}
-	change := &workloadresizerv1.RatioChange{Number: c.Number, CreateTime: translate.Timestamp(c.Time), Author: c.Author, CredentialId: c.CredentialID, Reason: c.Reason, RollbackTo: c.RollbackTo}
-	for _, d := range c.Deltas {
-		change.Deltas = append(change.Deltas, &workloadresizerv1.RatioDelta{NodeType: d.NodeType, From: ratioOverride(d.From), To: ratioOverride(d.To)})
-	}
-	return change
-}
-
-func ratioOverride(v *override.Value) *workloadresizerv1.RatioOverride {
-	if v == nil {
-		return nil
-	}
-	return &workloadresizerv1.RatioOverride{CpuPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: translate.Timestamp(v.ExpireTime)}
 }
 
 func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
@@ -91,6 +58,31 @@ func quantityRange(r sizing.Range, text func(int64) string) *workloadresizerv1.Q
 	}
 	if r.Max != 0 {
 		out.Max = text(r.Max)
+	}
+	return out
+}
+
+// boundsOverride returns the ends that a rule replaces; nil if it replaces none.
+func boundsOverride(b ratios.BoundsOverride) *workloadresizerv1.Bounds {
+	if b == (ratios.BoundsOverride{}) {
+		return nil
+	}
+	return &workloadresizerv1.Bounds{
+		Cpu:    rangeOverride(b.CPU, sizing.CPUText),
+		Memory: rangeOverride(b.Memory, sizing.MemoryText),
+	}
+}
+
+func rangeOverride(r ratios.RangeOverride, text func(int64) string) *workloadresizerv1.QuantityRange {
+	if r == (ratios.RangeOverride{}) {
+		return nil
+	}
+	out := &workloadresizerv1.QuantityRange{}
+	if r.Min != nil {
+		out.Min = text(*r.Min)
+	}
+	if r.Max != nil {
+		out.Max = text(*r.Max)
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
-	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -25,9 +24,6 @@ type Config struct {
 	// Viewer determines what callers can see.
 	Viewer  access.Viewer
 	Watches *streams.Watches
-	// Slots are for the impact of changes. They are separate from the slots of previews: callers
-	// that may only read must not keep others from making changes.
-	Slots *limits.Slots
 }
 
 // Impacts returns the impact of another table on the pods that run now; a
@@ -36,7 +32,7 @@ type Impacts interface {
 	Impact(context.Context, *ratios.Table) (*query.Impact, error)
 }
 
-// Service returns and changes ratios.
+// Service returns ratios.
 type Service struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	config Config
@@ -59,13 +55,13 @@ func (s *Service) Run(ctx context.Context) { s.log.run(ctx) }
 // Table returns the table in effect, or an error if there is none.
 func (s *Service) Table() (*ratios.Table, error) { return translate.ReadyTable(s.config.Store) }
 
-// Ratio returns the global ratio of a node type in a table, nil if there is none, and the
-// etag to send to change exactly that ratio; empty if ratios cannot be changed. The ratio
-// must not be modified.
+// Ratio returns the global ratio of a node type in a table, nil if there is none, and its etag or
+// the etag of its absence; empty if ratios cannot be changed. The ratio must not be modified.
 func (s *Service) Ratio(table *ratios.Table, nodeType string) (r *workloadresizerv1.Ratio, etag string) {
-	r = s.log.messages.of(table)[nodeType]
-	if r == nil && s.config.Overrides != nil {
-		return nil, override.Etag(nodeType, nil)
+	if last := s.log.messages.last.Load(); last != nil && last.table == table {
+		r = last.ratios[nodeType]
+	} else {
+		r = s.log.messages.ratio(table, nodeType)
 	}
-	return r, r.GetEtag()
+	return r, s.log.messages.etag(table, nodeType)
 }

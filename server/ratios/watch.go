@@ -35,7 +35,7 @@ type ratioItem struct {
 }
 
 func newTableLog(store *ratios.Store, overridable bool) *tableLog {
-	return &tableLog{Log: changelog.New[ratioItem](changelog.Capacity), store: store, messages: tableMessages{overridable: overridable}}
+	return &tableLog{Log: changelog.New[ratioItem](changelog.Capacity, changelog.Digests), store: store, messages: tableMessages{overridable: overridable}}
 }
 
 // run keeps the log up to date with the table in effect until ctx is done.
@@ -59,7 +59,8 @@ func (l *tableLog) refresh() {
 	if table == nil || table == l.before {
 		return
 	}
-	now := l.messages.of(table)
+	made := l.messages.of(table)
+	now := made.ratios
 	var changes []changelog.Change[ratioItem]
 	for _, nodeType := range table.NodeTypes() {
 		if r := now[nodeType]; !proto.Equal(l.known[nodeType], r) {
@@ -72,7 +73,8 @@ func (l *tableLog) refresh() {
 		}
 	}
 	if len(changes) > 0 || l.before == nil || l.before.Revision != table.Revision {
-		l.Update(append(changes, changelog.Change[ratioItem]{Item: &ratioItem{revision: table.Revision}})...)
+		to := changelog.Place{Token: made.digest, Reached: made.digest}
+		l.Update(to, append(changes, changelog.Change[ratioItem]{Item: &ratioItem{revision: table.Revision}})...)
 	}
 	l.before, l.known = table, now
 }
@@ -88,8 +90,8 @@ func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, str
 	w.Bookmark = func(token string) *workloadresizerv1.WatchRatiosResponse {
 		return &workloadresizerv1.WatchRatiosResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, Revision: revision, ResumeToken: token}
 	}
-	w.Message = func(kind workloadresizerv1.WatchEventType, item *ratioItem, token string) (*workloadresizerv1.WatchRatiosResponse, error) {
-		present := token == ""
+	w.Message = func(event changelog.Event[ratioItem], token string) (*workloadresizerv1.WatchRatiosResponse, error) {
+		item, kind, present := event.Item, streams.EventType(event.Kind), token == ""
 		switch {
 		case item.ratio != nil && present:
 			// The revision of the item is that of the table that last changed it.

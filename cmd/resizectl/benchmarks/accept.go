@@ -47,7 +47,8 @@ not follow later measurements.
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. If another user changes the ratio in between,
 nothing is changed. A suggestion that is held back is rejected, unless you set
---force.
+--force. If node types would then be beyond maxSpeedRatio and not used, the command
+warns of them. With --yes or --dry-run, it then also needs --allow-implausible.
 
 With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
@@ -135,7 +136,7 @@ func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
 	update := proto.CloneOf(o.update)
-	update.ValidateOnly = validateOnly
+	update.ValidateOnly, update.AllowImplausible = validateOnly, o.AllowImplausible
 	return c.Ratios().UpdateRatio(ctx, update)
 }
 

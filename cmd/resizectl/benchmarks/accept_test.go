@@ -77,6 +77,7 @@ func TestAccept(t *testing.T) {
 	t.Run("changes nothing in a dry run", changesNothingInADryRun)
 	t.Run("reports that nothing changes", reportsThatNothingChanges)
 	t.Run("fails if another change came first", failsIfAnotherChangeCameFirst)
+	t.Run("an implausible suggestion needs a flag", anImplausibleSuggestionNeedsAFlag)
 	t.Run("asks for confirmation at a terminal", asksForConfirmationAtATerminal)
 }
 
@@ -143,6 +144,18 @@ func failsIfAnotherChangeCameFirst(t *testing.T) {
 	want := "error: another change came first, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func anImplausibleSuggestionNeedsAFlag(t *testing.T) {
+	const implausible = "n4 would be 125 times as fast as n2d for cpu"
+	for flag, want := range map[string]string{"--force": "error: ", "--allow-implausible": "warning: "} {
+		server := suggesting()
+		server.Unconfirmed = cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+		code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes", flag)...)
+		if (code == command.ExitOK) != (want == "warning: ") || !strings.HasPrefix(stderr, want+implausible) {
+			t.Errorf("%s: exit %d, stderr\n%s", flag, code, stderr)
+		}
 	}
 }
 

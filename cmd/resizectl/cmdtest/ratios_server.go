@@ -25,8 +25,8 @@ type RatioScript struct {
 	Unchanged bool
 	// Refused fails writes, but not dry runs.
 	Refused error
-	// Implausible fails updates that do not allow implausible ratios.
-	Implausible error
+	// Unconfirmed fails writes that do not allow implausible ratios.
+	Unconfirmed error
 	Watches     Streams[*workloadresizerv1.WatchRatiosResponse]
 }
 
@@ -72,23 +72,30 @@ func (s *Server) impactOf(validateOnly bool) *workloadresizerv1.Impact {
 	return s.Impact
 }
 
-func (s *Server) endWrite(ctx context.Context, req proto.Message, validateOnly bool) error {
+// ratioWrite is a request to change overrides.
+type ratioWrite interface {
+	proto.Message
+	GetValidateOnly() bool
+	GetAllowImplausible() bool
+}
+
+func (s *Server) endWrite(ctx context.Context, req ratioWrite) error {
 	s.note(req)
-	if err := s.end(ctx); err != nil || validateOnly {
+	switch err := s.end(ctx); {
+	case err != nil:
 		return err
+	case s.Unconfirmed != nil && !req.GetAllowImplausible():
+		return s.Unconfirmed
+	case req.GetValidateOnly():
+		return nil
 	}
 	return s.Refused
 }
 
 // BatchUpdateRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.BatchUpdateRatiosRequest) (*workloadresizerv1.BatchUpdateRatiosResponse, error) {
-	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+	if err := s.endWrite(ctx, req); err != nil {
 		return nil, err
-	}
-	for _, update := range req.GetRequests() {
-		if s.Implausible != nil && !update.GetAllowImplausible() {
-			return nil, s.Implausible
-		}
 	}
 	resp := &workloadresizerv1.BatchUpdateRatiosResponse{Impact: s.impactOf(req.GetValidateOnly())}
 	var deltas []*workloadresizerv1.RatioDelta
@@ -102,7 +109,7 @@ func (s *Server) BatchUpdateRatios(ctx context.Context, req *workloadresizerv1.B
 
 // UpdateRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Server) UpdateRatio(ctx context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
-	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+	if err := s.endWrite(ctx, req); err != nil {
 		return nil, err
 	}
 	ratio, delta := s.updated(req)
@@ -136,7 +143,7 @@ func (s *Server) updated(update *workloadresizerv1.UpdateRatioRequest) (*workloa
 
 // DeleteRatio implements workloadresizerv1.RatioServiceServer.
 func (s *Server) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteRatioRequest) (*workloadresizerv1.DeleteRatioResponse, error) {
-	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+	if err := s.endWrite(ctx, req); err != nil {
 		return nil, err
 	}
 	resp := &workloadresizerv1.DeleteRatioResponse{Impact: s.impactOf(req.GetValidateOnly())}
@@ -157,7 +164,7 @@ func (s *Server) DeleteRatio(ctx context.Context, req *workloadresizerv1.DeleteR
 
 // RollbackRatios implements workloadresizerv1.RatioServiceServer.
 func (s *Server) RollbackRatios(ctx context.Context, req *workloadresizerv1.RollbackRatiosRequest) (*workloadresizerv1.RollbackRatiosResponse, error) {
-	if err := s.endWrite(ctx, req, req.GetValidateOnly()); err != nil {
+	if err := s.endWrite(ctx, req); err != nil {
 		return nil, err
 	}
 	resp := &workloadresizerv1.RollbackRatiosResponse{

@@ -103,6 +103,9 @@ func readsStandardInput(t *testing.T) {
 		{"an implausible ratio", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: 125, memPerf: 1}}", command.ExitInvalid, "",
 			"stdin: nodeTypes.b: b would be 125 times as fast as a for cpu, beyond maxSpeedRatio 5: correct the ratio of b (from config.yaml) or of a (from config.yaml), or raise maxSpeedRatio in config.yaml\n"},
 		{"a large ratio that is allowed", "maxSpeedRatio: 125\nbaselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, b: {cpuPerf: 125, memPerf: 1}}", command.ExitOK, "stdin: valid: 2 node types, 0 rules\n", ""},
+		{"quoted numbers", "maxSpeedRatio: \"6\"\nbaselineNodeType: a\nnodeTypes: {a: {cpuPerf: '1.25', memPerf: 1}}", command.ExitInvalid, "",
+			"stdin: maxSpeedRatio: line 1: must be a finite number of at least 1, such as 5, not a string: write 6 without quotes\n" +
+				"stdin: nodeTypes.a.cpuPerf: line 3: must be a finite number above 0, not a string: write 1.25 without quotes\n"},
 		{"empty input", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
 		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {

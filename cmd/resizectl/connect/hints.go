@@ -27,7 +27,7 @@ var Hints = map[string]string{
 	"READ_ONLY":             "use a server that runs without --dry-run",
 	"NO_OVERRIDE":           "\"resizectl ratios list\" shows the source of each ratio; with --ignore-not-found, this is not an error",
 	"ETAG_MISMATCH":         "see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right",
-	"IMPLAUSIBLE_RATIO":     "to store the ratio anyway, use \"resizectl ratios set --allow-implausible\": pods on the node type are then not resized",
+	"IMPLAUSIBLE_RATIO":     "to make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes",
 	"CHANGE_NOT_KEPT":       "\"resizectl ratios history --limit 0\" lists the changes that are kept",
 	"NO_SUGGESTION":         "\"resizectl benchmark suggest\" lists the suggestions, \"resizectl benchmark list\" the measurements",
 	"BENCHMARKS_NOT_READY":  "\"resizectl ratios list\" shows what is wrong with the source benchmark; if the server has just started, run the command again in a moment",

@@ -55,21 +55,21 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 }
 
 func (o *planOptions) runManifest(ctx context.Context) error {
-	text, err := o.manifest.read(ctx, o.In)
+	files, err := o.manifest.read(ctx, o.In)
 	if err != nil {
 		return err
 	}
-	request := &workloadresizerv1.PreviewManifestRequest{Manifest: text, NodeTypes: o.nodeTypes, WhatIf: o.assumed}
+	request := &workloadresizerv1.PreviewManifestRequest{Manifest: files.text(), NodeTypes: o.nodeTypes, WhatIf: o.assumed}
 	if o.manifest.config == "" {
 		return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-			return o.previewManifest(ctx, c.Plans(), request)
+			return files.explain(o.previewManifest(ctx, c.Plans(), request))
 		})
 	}
 	plans, stop, err := offline(ctx, o.manifest.config)
 	if err != nil {
 		return err
 	}
-	err = o.previewManifest(ctx, plans, request)
+	err = files.explain(o.previewManifest(ctx, plans, request))
 	if stopErr := stop(); err == nil {
 		return stopErr
 	}

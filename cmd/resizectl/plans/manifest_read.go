@@ -6,58 +6,135 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/status"
+
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 // manifestExtensions are the extensions of the files to read in a directory.
 var manifestExtensions = []string{".yaml", ".yml", ".json"}
 
-// read joins all files, in the order in which they were named, as documents of one
-// manifest.
-func (m *manifestSource) read(ctx context.Context, in io.Reader) (string, error) {
-	var documents []string
+// manifestFile is the text of a file, or of standard input.
+type manifestFile struct{ name, text string }
+
+// manifestFiles are the files of one manifest.
+type manifestFiles []manifestFile
+
+// read reads all files, in the order in which they were named.
+func (m *manifestSource) read(ctx context.Context, in io.Reader) (manifestFiles, error) {
+	var all manifestFiles
 	for _, named := range m.files {
 		if named == "-" {
 			text, err := command.ReadInput(ctx, in)
 			if err != nil {
-				return "", fmt.Errorf("read the manifest from standard input: %w", err)
+				return nil, fmt.Errorf("read the manifest from standard input: %w", err)
 			}
-			if err := checkText("standard input", text); err != nil {
-				return "", err
-			}
-			documents = append(documents, string(text))
+			all = append(all, manifestFile{"standard input", string(text)})
 			continue
 		}
 		files, err := manifestsAt(named)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
-				return "", fmt.Errorf("read the manifest: %w", err)
+				return nil, fmt.Errorf("read the manifest: %w", err)
 			}
-			if err := checkText(file, text); err != nil {
-				return "", err
-			}
-			documents = append(documents, string(text))
+			all = append(all, manifestFile{file, string(text)})
 		}
 	}
-	if strings.TrimSpace(strings.Join(documents, "")) == "" {
-		return "", fmt.Errorf("read the manifest: nothing found in %s", strings.Join(m.files, ", "))
+	for _, file := range all {
+		if !utf8.ValidString(file.text) {
+			return nil, fmt.Errorf("read the manifest: %s is not UTF-8 text", file.name)
+		}
 	}
-	return strings.Join(documents, "\n---\n"), nil
+	if !slices.ContainsFunc(all, func(f manifestFile) bool { return strings.TrimSpace(f.text) != "" }) {
+		return nil, fmt.Errorf("read the manifest: nothing found in %s", strings.Join(m.files, ", "))
+	}
+	return all, all.checkSize()
 }
 
-func checkText(name string, text []byte) error {
-	if !utf8.Valid(text) {
-		return fmt.Errorf("read the manifest: %s is not UTF-8 text", name)
+// checkSize returns an error if the files are more than a server accepts.
+func (f manifestFiles) checkSize() error {
+	size := len(f.text())
+	switch {
+	case size <= client.MaxManifestBytes:
+		return nil
+	case len(f) == 1:
+		return fmt.Errorf("%s has %d bytes, but a manifest can have at most %d (1 MiB): split it into files, and plan them one at a time", f[0].name, size, client.MaxManifestBytes)
 	}
-	return nil
+	return fmt.Errorf("the %d files have %d bytes together, but a manifest can have at most %d (1 MiB): plan fewer files at a time", len(f), size, client.MaxManifestBytes)
+}
+
+// text joins the files as documents of one manifest.
+func (f manifestFiles) text() string {
+	texts := make([]string, len(f))
+	for i, file := range f {
+		texts[i] = file.text
+	}
+	return strings.Join(texts, "\n---\n")
+}
+
+// at returns which file has a line of the text, and the line in that file. The line between two
+// files begins a document of the second one.
+func (f manifestFiles) at(line int) (name string, inFile int) {
+	begin := 1
+	for i, file := range f {
+		next := begin + strings.Count(file.text, "\n") + 2
+		if i == len(f)-1 || line < next-1 {
+			return file.name, max(1, line-begin+1)
+		}
+		begin = next
+	}
+	return "", 0
+}
+
+var (
+	// documentFault is how a server begins a fault of one document.
+	documentFault = regexp.MustCompile(`^document \d+ \(line (\d+)\): `)
+	yamlLine      = regexp.MustCompile(`\bline (\d+)`)
+)
+
+// explain returns an error of a server with the name and the lines of the file that it is about.
+func (f manifestFiles) explain(err error) error {
+	for _, detail := range status.Convert(err).Details() {
+		request, _ := detail.(*errdetails.BadRequest)
+		for _, violation := range request.GetFieldViolations() {
+			fault := violation.GetDescription()
+			match := documentFault.FindStringSubmatch(fault)
+			if violation.GetField() != "manifest" || match == nil {
+				continue
+			}
+			name, line := f.at(lineNumber(match[1]))
+			fault = strings.TrimPrefix(fault, match[0])
+			if !strings.HasPrefix(fault, "yaml: ") {
+				return fmt.Errorf("%s (line %d): %s", name, line, fault)
+			}
+			return fmt.Errorf("%s: %s", name, yamlLine.ReplaceAllStringFunc(fault, func(found string) string {
+				_, line := f.at(lineNumber(strings.TrimPrefix(found, "line ")))
+				return fmt.Sprintf("line %d", line)
+			}))
+		}
+	}
+	return err
+}
+
+// lineNumber returns the value of digits; 0 if there are too many.
+func lineNumber(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // manifestsAt returns the manifests in a directory, by name, without its subdirectories; or

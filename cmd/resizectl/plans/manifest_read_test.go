@@ -9,7 +9,9 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -50,6 +52,61 @@ func TestManifestsAreJoined(t *testing.T) {
 			asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
 			if asked.GetManifest() != tc.want || errOut.String() != tc.stderr {
 				t.Errorf("requested %q, want %q; stderr %q, want %q", asked.GetManifest(), tc.want, &errOut, tc.stderr)
+			}
+		})
+	}
+}
+
+// The server, which is the real one here, knows only the manifest that results from all files.
+func TestManifestErrorsNameTheFile(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: app}]}\n"
+	good := cmdtest.File(t, "good.yaml", []byte(pod+"---\n"+pod))
+	bare := cmdtest.File(t, "bare.yaml", []byte(strings.TrimSuffix(pod, "\n")))
+	json := cmdtest.File(t, "good.json", []byte("{\"apiVersion\": \"v1\",\n\"kind\": \"Service\"}"))
+	for _, tc := range []struct{ name, text, want string }{
+		{"a fault of the first document", strings.Replace(pod, "app", "App", 1), " (line 1): Pod web: spec.containers[0].name: "},
+		{"a fault of a later document", pod + "---\n" + strings.Replace(pod, "app", "App", 1), " (line 5): Pod web: spec.containers[0].name: "},
+		{"a document that begins with ---", "---\n" + strings.Replace(pod, "app", "App", 1), " (line 1): Pod web: spec.containers[0].name: "},
+		{"a fault of JSON", "\n\n{\"kind\": \"Pod\"}", " (line 3): must be a Kubernetes object with apiVersion and kind"},
+		{"an alias", "a: &a 1\nb: *a\n", " (line 2): YAML aliases are not supported"},
+		{"text that is not YAML", pod + "---\na: b\nc: d: e\n", ": yaml: line 7: mapping values are not allowed in this context"},
+		{"a key twice", pod + "---\na: b\nc: d\nc: e\nc: f\n", ": yaml: unmarshal errors:\n  line 8: key \"c\" already set in map\n  line 9: key \"c\" already set in map"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bad := cmdtest.File(t, "bad.yaml", []byte(tc.text))
+			for _, files := range [][]string{{bad}, {bad, good}, {good, bad, json}, {bare, json, good, bad}} {
+				args := []string{"plan", "--config", filepath.Join("..", "configs", "testdata", "config.yaml")}
+				for _, file := range files {
+					args = append(args, "-f", file)
+				}
+				code, stdout, stderr := program.Shell(t.Context(), args...)
+				if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+bad+tc.want) {
+					t.Errorf("%d files: exit %d, stdout %q, stderr\n%s\nwant\n%s%s", len(files), code, stdout, stderr, bad, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestManifestSize(t *testing.T) {
+	half := cmdtest.File(t, "half", bytes.Repeat([]byte("#"), client.MaxManifestBytes/2))
+	most := cmdtest.File(t, "most", append([]byte("{}\n"), bytes.Repeat([]byte("#"), client.MaxManifestBytes-3)...))
+	large := cmdtest.File(t, "large", bytes.Repeat([]byte("#"), client.MaxManifestBytes+1))
+	for _, tc := range []struct {
+		name, want string
+		files      []string
+	}{
+		{"as large as the server accepts", "error: " + most + " (line 1): must be a Kubernetes object", []string{most}},
+		{"one file", "error: " + large + " has 1048577 bytes, but a manifest can have at most 1048576 (1 MiB): split it into files, and plan them one at a time\n", []string{large}},
+		{"files that are too large together", "error: the 2 files have 1048581 bytes together, but a manifest can have at most 1048576 (1 MiB): plan fewer files at a time\n", []string{half, half}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			args := []string{"plan", "--config", filepath.Join("..", "configs", "testdata", "config.yaml")}
+			for _, file := range tc.files {
+				args = append(args, "-f", file)
+			}
+			if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitError || !strings.HasPrefix(stderr, tc.want) {
+				t.Errorf("exit %d, stderr %q; want %q", code, stderr, tc.want)
 			}
 		})
 	}

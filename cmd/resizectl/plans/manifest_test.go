@@ -77,11 +77,11 @@ func plansAManifestFromStandardInput(t *testing.T) {
 }
 
 func reportsTheErrorsOfAManifest(t *testing.T) {
-	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "document 2: line 4: unknown field")}
+	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
 		{"a missing file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
-		{"the server's error", "manifest_test.go", "error: document 2: line 4: unknown field\n"},
+		{"the server's error", "manifest_test.go", "error: no objects\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), "plan", "-f", tc.file, "--server", address)

@@ -32,7 +32,11 @@ The other sources of the node type then apply again.
 
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. With --dry-run, nothing is changed, and the exit
-code is 1 if a pod would get a different size, and 0 if none would.`,
+code is 1 if a pod would get a different size, and 0 if none would.
+
+If node types would then be beyond maxSpeedRatio and not used, such as NODE_TYPE with
+its other ratio, the command warns of them. With --yes or --dry-run, it then also
+needs --allow-implausible.`,
 		Example: `  # Show what would change without the override
   resizectl ratios delete n4 --dry-run=server
 
@@ -66,7 +70,7 @@ func (o *deleteOptions) Send(ctx context.Context, c *client.Client, validateOnly
 	}
 	return c.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
 		NodeType: o.nodeType, Etag: etag, AllowMissing: o.ignoreNotFound,
-		ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
+		ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
 	})
 }
 

@@ -53,13 +53,22 @@ func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv
 	return Shifted(side(d.GetFrom()), side(d.GetTo()))
 }
 
+// factorText returns a factor of a ratio, unless its node type is not used.
+func factorText(r *workloadresizerv1.Ratio, of func(*workloadresizerv1.Ratio) float64) string {
+	if r.GetImplausible() != "" {
+		return "not used"
+	}
+	return print.Factor(of(r))
+}
+
 // ShiftColumns are the columns of ShiftRow.
 var ShiftColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
 }
 
 // ShiftRow returns a row that shows how the ratio of a node type changes, from any source;
-// nil means no ratio. A smaller factor frees, a greater one adds.
+// nil means no ratio. A smaller factor frees, a greater one adds, and one that is not used does
+// neither.
 func ShiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRow {
 	shift := func(text func(*workloadresizerv1.Ratio) string) string {
 		side := func(r *workloadresizerv1.Ratio) string {
@@ -71,10 +80,12 @@ func ShiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRo
 		return Shifted(side(old), side(new))
 	}
 	factorShift := func(of func(*workloadresizerv1.Ratio) float64) print.Cell {
-		text := shift(func(r *workloadresizerv1.Ratio) string { return print.Factor(of(r)) })
+		text := shift(func(r *workloadresizerv1.Ratio) string { return factorText(r, of) })
 		from, to := of(old), of(new)
 		switch {
-		case from == 0 || to == 0 || from == to:
+		case new.GetImplausible() != "":
+			return print.Cell{Text: text, Style: print.Notable}
+		case old.GetImplausible() != "" || from == 0 || to == 0 || from == to:
 			return print.Cell{Text: text}
 		case to < from:
 			return print.Cell{Text: text, Style: print.Freed}

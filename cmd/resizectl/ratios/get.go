@@ -55,7 +55,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
-		return warnOfImplausible(o.ErrOut, []*workloadresizerv1.Ratio{resp.GetRatio()})
+		return warnOfUnused(o.ErrOut, []*workloadresizerv1.Ratio{resp.GetRatio()})
 	})
 }
 

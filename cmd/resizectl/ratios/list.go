@@ -35,8 +35,8 @@ are tried. OTHER SOURCES (-o wide) shows the ratios of the other sources,
 which are not in effect, as CPU/MEMORY.
 
 If a source is not healthy, a warning appears on standard error, and the table
-shows the last good state of that source. A warning also names each node type that
-is not used because its ratio is implausible.`,
+shows the last good state of that source. If the ratio of a node type is implausible,
+its factors are not used, and a warning says why.`,
 		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 
@@ -72,7 +72,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		if err := o.print(resp); err != nil {
 			return err
 		}
-		if err := warnOfImplausible(o.ErrOut, resp.GetRatios(), resp.GetRules()...); err != nil {
+		if err := warnOfUnused(o.ErrOut, resp.GetRatios(), resp.GetRules()...); err != nil {
 			return err
 		}
 		return WarnOfSources(o.ErrOut, resp.GetSources())
@@ -100,9 +100,9 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
 	return printRules(o.Out, p, resp.GetRules(), wide)
 }
 
-// warnOfImplausible warns of ratios that are not used. It does not repeat the globals' ratios for
+// warnOfUnused warns of node types that are not used. It does not repeat the globals' ratios for
 // rules that share them.
-func warnOfImplausible(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
+func warnOfUnused(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
 	said := map[string]bool{}
 	warn := func(by string, ratios []*workloadresizerv1.Ratio) error {
 		for _, ratio := range ratios {

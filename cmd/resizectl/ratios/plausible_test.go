@@ -2,6 +2,7 @@ package ratios
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,32 +12,35 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-const implausible = "n4 would be 125 times as fast as c3 for cpu, beyond maxSpeedRatio 5: correct the ratio of n4"
+const implausible = "n4 would not be used: n4 would be 125 times as fast as c3 for cpu, beyond maxSpeedRatio 5: correct the ratio of n4"
 
 func TestPlausible(t *testing.T) {
 	t.Run("at a terminal, warns of an implausible ratio before it asks", atATerminalWarnsOfAnImplausibleRatioBeforeItAsks)
 	t.Run("without a terminal, an implausible ratio needs a flag", withoutATerminalAnImplausibleRatioNeedsAFlag)
+	t.Run("the flag allows nothing without a warning", theFlagAllowsNothingWithoutAWarning)
+	t.Run("rows show which factors are used", rowsShowWhichFactorsAreUsed)
 	t.Run("warns of ratios that are not used", warnsOfRatiosThatAreNotUsed)
 }
 
 func implausibleServer(t *testing.T) *cmdtest.Server {
 	server := cmdtest.Writable()
-	server.Implausible = cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+	server.Unconfirmed = cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
 	return server
 }
 
-// allowed returns whether each of the requests allows an implausible ratio.
+// allowed returns whether each of the requests allows implausible ratios.
 func allowed(requests []proto.Message) (all []bool) {
 	for _, r := range requests {
-		all = append(all, r.(*batch).GetRequests()[0].GetAllowImplausible())
+		all = append(all, r.(interface{ GetAllowImplausible() bool }).GetAllowImplausible())
 	}
 	return all
 }
 
 func atATerminalWarnsOfAnImplausibleRatioBeforeItAsks(t *testing.T) {
-	const question = "Apply, although this ratio is not used and its pods keep their sizes? [y/N] "
+	const question = "Apply, although the pods on these node types keep their sizes? [y/N] "
 	for _, tc := range []struct {
 		answer string
 		code   int
@@ -61,22 +65,53 @@ func atATerminalWarnsOfAnImplausibleRatioBeforeItAsks(t *testing.T) {
 }
 
 func withoutATerminalAnImplausibleRatioNeedsAFlag(t *testing.T) {
-	for _, tc := range []struct {
-		flags []string
-		code  int
-		asked int
-	}{
-		{[]string{"--yes"}, command.ExitError, 1},
-		{[]string{"--dry-run=server"}, command.ExitError, 1},
-		{[]string{"--yes", "--allow-implausible"}, command.ExitOK, 2},
-		{[]string{"--dry-run=server", "--allow-implausible"}, command.ExitDifferences, 1},
-	} {
-		server := implausibleServer(t)
-		code, _, stderr := program.Shell(t.Context(), append(onRatios([]string{"set", "n4=125"}, tc.flags...), "--server", cmdtest.Serve(t, server))...)
-		refused := strings.Contains(stderr, "error: "+implausible+"\nto store the ratio anyway, use \"resizectl ratios set --allow-implausible\"")
-		if code != tc.code || refused != (tc.code == command.ExitError) || len(server.Written()) != tc.asked {
-			t.Errorf("%v: exit %d, %d requests, stderr\n%s", tc.flags, code, len(server.Written()), stderr)
+	const warning = "warning: " + implausible + "\n\n"
+	for _, verb := range [][]string{{"set", "n4=125"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
+		for _, tc := range []struct {
+			flags   []string
+			code    int
+			allowed []bool
+		}{
+			{[]string{"--yes"}, command.ExitError, []bool{false}},
+			{[]string{"--dry-run=server"}, command.ExitError, []bool{false}},
+			{[]string{"--yes", "--allow-implausible"}, command.ExitOK, []bool{false, true, true}},
+			{[]string{"--dry-run=server", "--allow-implausible"}, command.ExitDifferences, []bool{false, true}},
+		} {
+			server := implausibleServer(t)
+			code, _, stderr := program.Shell(t.Context(), append(onRatios(verb, tc.flags...), "--server", cmdtest.Serve(t, server))...)
+			refused := stderr == "error: "+implausible+"\nto make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes\n"
+			if code != tc.code || refused != (code == command.ExitError) || strings.HasPrefix(stderr, warning) == refused || !slices.Equal(allowed(server.Written()), tc.allowed) {
+				t.Errorf("%v %v: exit %d, requests that allow implausible ratios: %v, stderr\n%s", verb, tc.flags, code, allowed(server.Written()), stderr)
+			}
 		}
+	}
+}
+
+// Another user may change a ratio between the warning and the write.
+func theFlagAllowsNothingWithoutAWarning(t *testing.T) {
+	server := cmdtest.Writable()
+	code, _, stderr := program.Shell(t.Context(), append(onRatios([]string{"set", "n4=1.2"}, "--yes", "--allow-implausible"), "--server", cmdtest.Serve(t, server))...)
+	if code != command.ExitOK || strings.Contains(stderr, "warning") || !slices.Equal(allowed(server.Written()), []bool{false, false}) {
+		t.Errorf("exit %d, requests that allow implausible ratios: %v, stderr\n%s", code, allowed(server.Written()), stderr)
+	}
+}
+
+func rowsShowWhichFactorsAreUsed(t *testing.T) {
+	used, unused := &ratioOf{NodeType: "n4", CpuFactor: 0.8, MemoryFactor: 1}, &ratioOf{NodeType: "n4", CpuFactor: 0.008, MemoryFactor: 1, Implausible: "wrong"}
+	for _, tc := range []struct {
+		old, new    *ratioOf
+		cpu, memory print.Cell
+	}{
+		{used, unused, print.Cell{Text: "0.8 → not used", Style: print.Notable}, print.Cell{Text: "1 → not used", Style: print.Notable}},
+		{unused, used, print.Cell{Text: "not used → 0.8"}, print.Cell{Text: "not used → 1"}},
+		{unused, unused, print.Cell{Text: "not used", Style: print.Notable}, print.Cell{Text: "not used", Style: print.Notable}},
+	} {
+		if cells := ShiftRow("n4", tc.old, tc.new).Cells; cells[3] != tc.cpu || cells[4] != tc.memory {
+			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
+		}
+	}
+	if cells := ratioRow(unused).Cells; cells[3] != "not used" || cells[4] != "not used" {
+		t.Errorf("got %v", cells)
 	}
 }
 

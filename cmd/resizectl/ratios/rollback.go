@@ -34,7 +34,10 @@ roll it back.
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. CPU and MEMORY are the values of the overrides; "-"
 means no override. With --dry-run, nothing is changed, and the exit code is 1 if a
-pod would get a different size, and 0 if none would.`,
+pod would get a different size, and 0 if none would.
+
+If node types would then be beyond maxSpeedRatio and not used, the command warns of
+them. With --yes or --dry-run, it then also needs --allow-implausible.`,
 		Example: `  # Show what would change without the changes after number 12
   resizectl ratios rollback --to 12 --dry-run=server
 
@@ -71,7 +74,7 @@ func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {
 
 func (o *rollbackOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
 	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
-		ToChange: &o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
+		ToChange: &o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
 	})
 }
 

@@ -21,7 +21,6 @@ type setOptions struct {
 	end               OverrideEnd
 	cpu, memory, etag string
 	create            bool
-	allowImplausible  bool
 
 	updates []*workloadresizerv1.UpdateRatioRequest
 	// present are the current ratios, by node type.
@@ -49,8 +48,8 @@ is changed.
 
 A node type that would be faster or slower than the baseline by more than
 maxSpeedRatio in config.yaml (by default 5) is not used: pods there keep their
-sizes. At a terminal, the command warns before it asks; otherwise, such a ratio
-needs --allow-implausible.
+sizes. The command warns of all node types that would not be used because of the
+change. With --yes or --dry-run, it then also needs --allow-implausible.
 
 With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 
@@ -81,7 +80,6 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
 	o.end.AddFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; they need both performances")
-	cmd.Flags().BoolVar(&o.allowImplausible, "allow-implausible", false, "store even ratios beyond maxSpeedRatio, which are not used")
 	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as shown by -o json")
 	o.AddFlags(cmd, "ratios set")
 	return cmd
@@ -155,15 +153,9 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 	return nil
 }
 
-// AllowImplausible implements Implausible.
-func (o *setOptions) AllowImplausible() { o.allowImplausible = true }
-
 func (o *setOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
-	for _, update := range o.updates {
-		update.AllowImplausible = o.allowImplausible
-	}
 	return c.Ratios().BatchUpdateRatios(ctx, &workloadresizerv1.BatchUpdateRatiosRequest{
-		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(),
+		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
 	})
 }
 

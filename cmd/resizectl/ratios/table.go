@@ -41,7 +41,7 @@ func ratioRow(ratio *workloadresizerv1.Ratio) metav1.TableRow {
 	return metav1.TableRow{Cells: []any{
 		nodeTypeText(ratio),
 		print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
-		print.Factor(ratio.GetCpuFactor()), print.Factor(ratio.GetMemoryFactor()),
+		factorText(ratio, (*workloadresizerv1.Ratio).GetCpuFactor), factorText(ratio, (*workloadresizerv1.Ratio).GetMemoryFactor),
 		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.OrAbsent(print.OneLine(from.GetCredentialId())), print.Timestamp(from.GetUpdateTime()),
 		print.Timestamp(ratio.GetExpireTime()), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
 	}}

@@ -36,26 +36,24 @@ type Write interface {
 	Table(answer Answer) *metav1.Table
 }
 
-// Implausible is a Write that can make a ratio implausible, if the user agrees.
-type Implausible interface {
-	// AllowImplausible makes Send allow it.
-	AllowImplausible()
-}
-
 // WriteOptions are what the commands that change overrides have in common.
 type WriteOptions struct {
 	print.Output
 	command.Confirmation
 	Server *connect.Connection
 	Reason string
-	dryRun command.DryRun
-	// implausible means that the user was warned of an implausible ratio.
-	implausible bool
+	// AllowImplausible is what Send allows. It becomes true when the user is warned of node
+	// types that would not be used.
+	AllowImplausible bool
+	// confirmed means that the user allows it with a flag.
+	confirmed bool
+	dryRun    command.DryRun
 }
 
 // AddFlags adds the flags to the command called name.
 func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, kept in the history")
+	cmd.Flags().BoolVar(&o.confirmed, "allow-implausible", false, "make the change even if node types are then beyond maxSpeedRatio and not used")
 	o.AddYesFlag(cmd, name)
 	o.dryRun.AddFlag(cmd, "what would change")
 	command.AddOutputFlag(cmd, &o.Format)
@@ -129,25 +127,24 @@ func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (an
 	return answer, err
 }
 
-// send sends a write. If it would make a ratio implausible, and the user is going to be asked, it
-// warns of that and shows the change nevertheless.
+// send sends a write. If the change would make ratios implausible, and the user allows that or
+// is going to be asked, it warns of that and shows the change nevertheless.
 func (o *WriteOptions) send(ctx context.Context, c *client.Client, w Write, validateOnly bool) (Answer, error) {
 	answer, err := w.Send(ctx, c, validateOnly)
-	allow, ok := w.(Implausible)
-	if client.Reason(err) != "IMPLAUSIBLE_RATIO" || !ok || !validateOnly || o.dryRun.On() || o.Given() {
+	asks := !o.dryRun.On() && !o.Given()
+	if client.Reason(err) != "IMPLAUSIBLE_RATIO" || !validateOnly || !o.confirmed && !asks {
 		return answer, err
 	}
 	if _, err := fmt.Fprintf(o.ErrOut, "warning: %s\n\n", print.OneLine(connect.MessageOf(err))); err != nil {
 		return nil, err
 	}
-	o.implausible = true
-	allow.AllowImplausible()
+	o.AllowImplausible = true
 	return w.Send(ctx, c, validateOnly)
 }
 
 func (o *WriteOptions) question() string {
-	if o.implausible {
-		return "Apply, although this ratio is not used and its pods keep their sizes?"
+	if o.AllowImplausible {
+		return "Apply, although the pods on these node types keep their sizes?"
 	}
 	return "Apply?"
 }

@@ -372,8 +372,8 @@ type UpdateOverrideRequest struct {
 	// Whether to accept a node type that no source has a ratio for, perhaps because of a
 	// typing mistake. Both performances must then be set.
 	AllowNewNodeType bool `protobuf:"varint,4,opt,name=allow_new_node_type,json=allowNewNodeType,proto3" json:"allow_new_node_type,omitempty"`
-	// Whether to store the override even if it makes node types implausible. Pods on these
-	// are not resized until a ratio is corrected or the maximum is raised.
+	// Whether to make the change even if it makes node types implausible, any of them. Pods
+	// on these are not resized until a ratio is corrected or the maximum is raised.
 	AllowImplausible bool `protobuf:"varint,5,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
 	// The etag of the Ratio that the change is based on. If it is set, the ratio in effect
 	// must not have changed.
@@ -567,8 +567,9 @@ func (x *UpdateOverrideResponse) GetImpact() *Impact {
 // Request message for OverrideService.BatchUpdateOverrides.
 type BatchUpdateOverridesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The updates, at most one per node type. Their validate_only, reason, author and
-	// request_id must be empty; the fields of this message apply to all updates.
+	// The updates, at most one per node type. Their validate_only, reason, author,
+	// allow_implausible and request_id must be empty; the fields of this message apply to all
+	// updates.
 	Requests []*UpdateOverrideRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
 	// Whether to store nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
@@ -578,9 +579,12 @@ type BatchUpdateOverridesRequest struct {
 	// up to 128 bytes.
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	// Identifies the request, so that it is safe to send it again: a UUID.
-	RequestId     string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateOverrideRequest.
+	AllowImplausible bool `protobuf:"varint,6,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *BatchUpdateOverridesRequest) Reset() {
@@ -646,6 +650,13 @@ func (x *BatchUpdateOverridesRequest) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *BatchUpdateOverridesRequest) GetAllowImplausible() bool {
+	if x != nil {
+		return x.AllowImplausible
+	}
+	return false
 }
 
 // Response message for OverrideService.BatchUpdateOverrides.
@@ -733,8 +744,8 @@ type DeleteOverrideRequest struct {
 	RatioEtag string `protobuf:"bytes,3,opt,name=ratio_etag,json=ratioEtag,proto3" json:"ratio_etag,omitempty"`
 	// Whether to succeed if there is no override.
 	AllowMissing bool `protobuf:"varint,4,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to delete the override even if this makes node types implausible. Pods on
-	// these are not resized until a ratio is corrected or the maximum is raised.
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateOverrideRequest.
 	AllowImplausible bool `protobuf:"varint,5,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
 	// Whether to delete nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,6,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
@@ -1292,8 +1303,8 @@ type RollbackOverridesRequest struct {
 	// The number of the newest change that the caller knows; 0 if it knows that there is
 	// none. If there is a newer change, the method returns ABORTED (reason ETAG_MISMATCH).
 	ExpectedNewestChange *int64 `protobuf:"varint,2,opt,name=expected_newest_change,json=expectedNewestChange,proto3,oneof" json:"expected_newest_change,omitempty"`
-	// Whether to roll back even if this makes node types implausible. Pods on these are not
-	// resized until a ratio is corrected or the maximum is raised.
+	// Whether to make the change even if it makes node types implausible, as in
+	// UpdateOverrideRequest.
 	AllowImplausible bool `protobuf:"varint,3,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
 	// Whether to change nothing, and to return what the rollback would do.
 	ValidateOnly bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
@@ -1497,14 +1508,15 @@ const file_workloadresizer_v1_override_proto_rawDesc = "" +
 	"\boverride\x18\x01 \x01(\v2\x1c.workloadresizer.v1.OverrideR\boverride\x12/\n" +
 	"\x05ratio\x18\x02 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12:\n" +
 	"\x06change\x18\x03 \x01(\v2\".workloadresizer.v1.OverrideChangeR\x06change\x122\n" +
-	"\x06impact\x18\x04 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\x97\x02\n" +
+	"\x06impact\x18\x04 \x01(\v2\x1a.workloadresizer.v1.ImpactR\x06impact\"\xc9\x02\n" +
 	"\x1bBatchUpdateOverridesRequest\x12U\n" +
 	"\brequests\x18\x01 \x03(\v2).workloadresizer.v1.UpdateOverrideRequestB\x0e\xe0A\x02\xbaH\b\x92\x01\x05\b\x01\x10\xf4\x03R\brequests\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12#\n" +
 	"\x06reason\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
 	"\x06author\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x01R\x06author\x12-\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\"\xfd\x01\n" +
+	"request_id\x18\x05 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x120\n" +
+	"\x11allow_implausible\x18\x06 \x01(\bB\x03\xe0A\x01R\x10allowImplausible\"\xfd\x01\n" +
 	"\x1cBatchUpdateOverridesResponse\x12:\n" +
 	"\toverrides\x18\x01 \x03(\v2\x1c.workloadresizer.v1.OverrideR\toverrides\x121\n" +
 	"\x06ratios\x18\x02 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12:\n" +

@@ -53,9 +53,8 @@ const (
 //   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
 //     that ConfigMap.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
-//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-//     implausible, and allow_implausible is not set. The message names the ratio, and
-//     the metadata contains the field to set.
+//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
+//     implausible, and allow_implausible is not set. The message names up to ten of them.
 //   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
 //   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
 //
@@ -228,9 +227,8 @@ func (c *overrideServiceClient) RollbackOverrides(ctx context.Context, in *Rollb
 //   - FAILED_PRECONDITION (reason OVERRIDES_REFUSED): the API server refuses to change
 //     that ConfigMap.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
-//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make a ratio
-//     implausible, and allow_implausible is not set. The message names the ratio, and
-//     the metadata contains the field to set.
+//   - FAILED_PRECONDITION (reason IMPLAUSIBLE_RATIO): the change would make node types
+//     implausible, and allow_implausible is not set. The message names up to ten of them.
 //   - RESOURCE_EXHAUSTED (reason TOO_MANY_OVERRIDES): no more overrides can be stored.
 //   - UNAVAILABLE (reason RATIOS_NOT_READY): there is no ratio table yet.
 //

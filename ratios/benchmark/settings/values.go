@@ -17,16 +17,14 @@ func number[T int | float64](name string, least, most T, of func(*Settings) *T, 
 }
 
 func readNumber[T int | float64](v reader.Value, least, most T, into *T) {
-	f, ok := v.Number()
-	if n := T(f); ok && float64(n) == f && n >= least && n <= most {
-		*into = n
-		return
-	}
 	kind := "number"
 	if _, whole := any(least).(int); whole {
 		kind = "whole number"
 	}
-	v.Fault("must be a %s from %v to %v, not %s", kind, least, most, v)
+	valid := func(f float64) bool { n := T(f); return float64(n) == f && n >= least && n <= most }
+	if f, ok := v.ValidNumber(fmt.Sprintf("must be a %s from %v to %v", kind, least, most), valid); ok {
+		*into = T(f)
+	}
 }
 
 // span returns a key for a duration from least to most.

@@ -1,4 +1,4 @@
-package ratios
+package overrides
 
 import (
 	"context"
@@ -44,8 +44,9 @@ func (nodeType impactOf) Impact(_ context.Context, table *ratios.Table) (*query.
 // ratioServer is a RatioService whose overrides are in a ConfigMap of a real API server.
 type ratioServer struct {
 	*Service
-	source *ratiotest.Memory
-	ctx    context.Context
+	// measured has the lowest precedence.
+	source, measured *ratiotest.Memory
+	ctx              context.Context
 }
 
 // cpu returns a request that sets the cpu performance of a node type.
@@ -82,11 +83,12 @@ func TestRatioWrites(t *testing.T) {
 		servertest.ConfigMapIn(t, client, namespace.Name, name)
 		overrides := override.New(client, namespace.Name, name, opts...)
 		source := ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()})
-		store := ratios.NewStore(overrides, source)
+		measured := ratiotest.NewMemory("benchmark", ratios.Update{Layer: &ratios.Layer{}})
+		store := ratios.NewStore(overrides, source, measured)
 		servertest.Run(t, store.Run)
 		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 		local := access.NewContext(t.Context(), access.Caller{Local: true})
-		return &ratioServer{New(Config{Store: store, Overrides: overrides, Impacts: impactOf("n4"), Viewer: servertest.All}), source, local}
+		return &ratioServer{New(Config{Store: store, Overrides: overrides, Impacts: impactOf("n4"), Viewer: servertest.All}), source, measured, local}
 	}
 
 	t.Run("an override is in effect from the response until it is deleted", func(t *testing.T) {
@@ -174,47 +176,95 @@ func TestRatioWrites(t *testing.T) {
 			t.Errorf("the ratio after the deletion is %v, %v", response.GetRatio(), err)
 		}
 	})
-	t.Run("an implausible ratio needs allow_implausible", func(t *testing.T) {
+	t.Run("a change that makes ratios implausible needs allow_implausible", func(t *testing.T) {
 		s := service(t)
-		request := cpu("n4", 125)
-		_, err := s.UpdateRatio(s.ctx, request)
-		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override)")
-		info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo)
-		if info.GetMetadata()["field"] != "allow_implausible" || s.get("n4").GetCpuPerf() != 1.25 {
-			t.Errorf("details %v, in effect: %v", info, s.get("n4"))
+		allow := func(r *workloadresizerv1.UpdateRatioRequest) *workloadresizerv1.UpdateRatioRequest {
+			r.AllowImplausible = true
+			return r
 		}
+		refused := func(want string, call func() error) {
+			t.Helper()
+			before := s.config.Store.Table().Revision
+			servertest.CheckError(t, call(), codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", want)
+			if after := s.config.Store.Table().Revision; after != before {
+				t.Errorf("the refused change is in effect")
+			}
+		}
+		request := cpu("n4", 125)
+		update := func() error { _, err := s.UpdateRatio(s.ctx, request); return err }
+		refused("n4 would not be used: n4 would be 125 times as fast as n2d for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from override)", update)
 		request.ValidateOnly = true
-		_, err = s.UpdateRatio(s.ctx, request)
-		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "")
-		request.ValidateOnly, request.AllowImplausible = false, true
-		if got := s.must(t, request).GetRatio(); !strings.HasPrefix(got.GetImplausible(), "n4 would be 125 times") || s.get("n4").GetImplausible() != got.GetImplausible() {
+		refused("n4 would be 125 times", update)
+		request.ValidateOnly = false
+		if got := s.must(t, allow(request)).GetRatio(); !strings.HasPrefix(got.GetImplausible(), "n4 would be 125 times") || s.get("n4").GetImplausible() != got.GetImplausible() {
 			t.Errorf("response %v, in effect: %v", got, s.get("n4"))
 		}
-		_, err = s.UpdateRatio(s.ctx, cpu("n4", 126)) // It is another one, even if it was not used before.
-		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "126 times")
+		// It is another mistake, even if the node type was not used before.
+		request = cpu("n4", 126)
+		refused("126 times", update)
+		// A change elsewhere does not repeat what is known.
+		s.must(t, &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1}, AllowMissing: true})
 		if got := s.must(t, cpu("n4", 1.25)).GetRatio(); got.GetImplausible() != "" {
 			t.Errorf("after the correction: %v", got)
 		}
-		// A baseline makes other node types implausible.
-		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1.3), cpu("n2d", 100)}}
-		_, err = s.BatchUpdateRatios(s.ctx, batch)
-		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "n2d would be 76.9231 times as fast as n4")
-		if info, _ := status.Convert(err).Details()[0].(*errdetails.ErrorInfo); info.GetMetadata()["field"] != "requests[0].allow_implausible" {
-			t.Errorf("details %v", info)
+
+		// A batch is judged as a whole, and the error names all node types.
+		batch := &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1.2), cpu("n2d", 100)}}
+		updateAll := func() error { _, err := s.BatchUpdateRatios(s.ctx, batch); return err }
+		refused("2 node types would not be used: c3 (n2d would be 76.9231 times as fast as c3 for cpu), n4 (n2d would be 83.3333 times as fast as n4 for cpu), beyond maxSpeedRatio: correct the ratios", updateAll)
+		batch.Requests[1].AllowImplausible = true
+		servertest.CheckError(t, updateAll(), codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1] must not have validate_only, reason, author or allow_implausible: set them in the batch")
+		batch.Requests = []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 125), cpu("n2d", 100), cpu("c3", 130)}
+		if err := updateAll(); err != nil {
+			t.Errorf("all are about as fast as each other: %v", err)
 		}
-		batch.Requests[0].Ratio.CpuPerf = 125
-		if _, err := s.BatchUpdateRatios(s.ctx, batch); err != nil {
-			t.Errorf("both are as fast as each other: %v", err)
+		batch.Requests, batch.AllowImplausible = []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1)}, true
+		if err := updateAll(); err != nil || s.get("n4").GetImplausible() == "" {
+			t.Errorf("allowed: %v, in effect %v", err, s.get("n4"))
 		}
-		batch.Requests[0].Ratio.CpuPerf, batch.Requests[1].AllowImplausible = 1, true
-		if _, err := s.BatchUpdateRatios(s.ctx, batch); err != nil {
-			t.Errorf("the update of the baseline allows it: %v", err)
+
+		// A deletion and a rollback return to what was there before.
+		s.must(t, cpu("n4", 110))
+		deletion := &workloadresizerv1.DeleteRatioRequest{NodeType: "n4"}
+		remove := func() error { _, err := s.DeleteRatio(s.ctx, deletion); return err }
+		refused("n2d would be 80 times as fast as n4 for cpu, beyond maxSpeedRatio 5: correct the ratio of n4 (from configmap)", remove)
+		deletion.ValidateOnly = true
+		refused("n2d would be 80 times", remove)
+		deletion.ValidateOnly, deletion.AllowImplausible = false, true
+		if err := remove(); err != nil || s.get("n4").GetImplausible() == "" {
+			t.Errorf("deleted: %v, in effect %v", err, s.get("n4"))
 		}
-		// A rollback and a deletion return to what was stored before.
 		to := int64(1)
-		if _, err := s.RollbackRatios(s.ctx, &workloadresizerv1.RollbackRatiosRequest{ToChange: &to}); err != nil || s.get("n4").GetImplausible() == "" {
+		rollback := &workloadresizerv1.RollbackRatiosRequest{ToChange: &to}
+		back := func() error { _, err := s.RollbackRatios(s.ctx, rollback); return err }
+		refused("n4 would be 125 times as fast as n2d", back)
+		rollback.AllowImplausible = true
+		if err := back(); err != nil || s.get("n4").GetImplausible() == "" {
 			t.Errorf("rolled back: %v, in effect %v", err, s.get("n4"))
 		}
+		if _, err := s.DeleteRatio(s.ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "n4"}); err != nil || s.get("n4").GetImplausible() != "" {
+			t.Errorf("deleted the mistake: %v, in effect %v", err, s.get("n4"))
+		}
+	})
+	t.Run("rules and ratios relative to another type are judged by what results", func(t *testing.T) {
+		s := service(t)
+		config := servertest.Layer()
+		config.Ratios["c3"] = ratios.Ratio{CPUPerf: 4, MemoryPerf: 1}
+		config.Rules = []ratios.Rule{{Name: "critical", Match: ratios.Criteria{ComputeClass: "critical"}, Baseline: "c3"}}
+		s.source.Set(ratios.Update{Layer: config})
+		s.measured.Set(ratios.Update{Layer: &ratios.Layer{RelativeTo: "n4", Ratios: map[string]ratios.Ratio{"m7i": {CPUPerf: 2}}}})
+		localcluster.Eventually(t, "the ratios", func() error {
+			if table := s.config.Store.Table(); !table.Knows("m7i") || len(table.Profiles()) != 2 {
+				return fmt.Errorf("the table has %v", table.NodeTypes())
+			}
+			return nil
+		})
+		// n4 is the unit of m7i, but the baseline of neither the globals nor the rule.
+		_, err := s.UpdateRatio(s.ctx, cpu("n4", 3))
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "m7i would not be used: m7i would be 6 times as fast as n2d for cpu")
+		_, err = s.UpdateRatio(s.ctx, cpu("n4", 0.3))
+		servertest.CheckError(t, err, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "2 node types would not be used: m7i by critical (c3 would be 6.66667 times as fast as m7i for cpu), n4 by critical (c3 would be 13.3333 times as fast as n4 for cpu), beyond")
+		s.must(t, cpu("n4", 2))
 	})
 	t.Run("a batch is applied as a whole or not at all", func(t *testing.T) {
 		s := service(t)
@@ -240,7 +290,7 @@ func TestRatioWrites(t *testing.T) {
 			want     string
 		}{
 			{[]*workloadresizerv1.UpdateRatioRequest{cpu("n4", 1), cpu("n4", 2)}, "requests[1].ratio.node_type is also set in requests[0]"},
-			{[]*workloadresizerv1.UpdateRatioRequest{{Ratio: cpu("n4", 1).Ratio, Author: "ann"}}, "requests[0] must not have validate_only, reason or author"},
+			{[]*workloadresizerv1.UpdateRatioRequest{{Ratio: cpu("n4", 1).Ratio, Author: "ann"}}, "requests[0] must not have validate_only, reason, author or allow_implausible"},
 		} {
 			_, err := s.BatchUpdateRatios(s.ctx, &workloadresizerv1.BatchUpdateRatiosRequest{Requests: bad.requests})
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", bad.want)
@@ -457,9 +507,9 @@ func anUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 func reasonAndAuthorAreOneLineEach(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
 	s := New(Config{Store: store})
-	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil, nil)
+	_, err := s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "a\nb", Author: strings.Repeat("a", 129)}, nil, nil)
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line of text without control characters; author is 129 bytes long, the maximum is 128")
-	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil, nil)
+	_, err = s.write(t.Context(), &workloadresizerv1.RollbackRatiosRequest{Reason: "\ufffe"}, nil, nil)
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "reason contains U+FFFE, which is not a character")
 }
 

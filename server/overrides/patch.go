@@ -1,4 +1,4 @@
-package ratios
+package overrides
 
 import (
 	"slices"
@@ -16,37 +16,37 @@ const (
 	pathExpireTime = "expire_time"
 )
 
-// ratioPatch reads what an update changes. In violations, prefix precedes the names of its
+// patchOf reads what an update changes. In violations, prefix precedes the names of its
 // fields.
-func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, now time.Time) (override.Patch, []rpcerror.Violation) {
+func patchOf(request *workloadresizerv1.UpdateOverrideRequest, prefix string, now time.Time) (override.Patch, []rpcerror.Violation) {
 	var wrong []rpcerror.Violation
 	reject := func(field, problem string) {
 		wrong = append(wrong, rpcerror.Violation{Field: prefix + field, Problem: problem})
 	}
-	r := request.GetRatio()
-	p := override.Patch{NodeType: r.GetNodeType(), Etag: r.GetEtag(), AllowMissing: request.GetAllowMissing()}
+	o := request.GetOverride()
+	p := override.Patch{NodeType: o.GetNodeType(), Etag: o.GetEtag(), AllowMissing: request.GetAllowMissing(), AllowNewNodeType: request.GetAllowNewNodeType()}
 	paths, problem := maskPaths(request)
 	if problem != "" {
 		reject("update_mask", problem)
 	}
 	for _, perf := range []struct {
 		path  string
-		value float64
+		value *float64
 		into  **float64
-	}{{pathCPUPerf, r.GetCpuPerf(), &p.CPUPerf}, {pathMemoryPerf, r.GetMemoryPerf(), &p.MemoryPerf}} {
+	}{{pathCPUPerf, o.CpuPerf, &p.CPUPerf}, {pathMemoryPerf, o.MemoryPerf, &p.MemoryPerf}} {
 		if !slices.Contains(paths, perf.path) {
 			continue
 		}
-		if perf.value == 0 {
-			reject("ratio."+perf.path, "must be above 0")
+		if perf.value == nil {
+			reject("override."+perf.path, "must be set, because update_mask names it")
 		}
-		*perf.into = &perf.value
+		*perf.into = perf.value
 	}
 	if slices.Contains(paths, pathExpireTime) {
 		var end time.Time
-		if t := r.GetExpireTime(); t != nil {
+		if t := o.GetExpireTime(); t != nil {
 			if end = t.AsTime().Truncate(time.Second); t.CheckValid() != nil || !end.After(now) {
-				reject("ratio.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask")
+				reject("override.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask")
 			}
 		}
 		p.ExpireTime = &end
@@ -55,30 +55,30 @@ func ratioPatch(request *workloadresizerv1.UpdateRatioRequest, prefix string, no
 }
 
 // maskPaths returns the fields to change, or the problem with the mask.
-func maskPaths(request *workloadresizerv1.UpdateRatioRequest) (paths []string, problem string) {
-	r, mask := request.GetRatio(), request.GetUpdateMask()
+func maskPaths(request *workloadresizerv1.UpdateOverrideRequest) (paths []string, problem string) {
+	o, mask := request.GetOverride(), request.GetUpdateMask()
 	if len(mask.GetPaths()) > 0 {
 		for _, path := range mask.GetPaths() {
 			if path != pathCPUPerf && path != pathMemoryPerf && path != pathExpireTime {
-				if mask.IsValid(r) {
+				if mask.IsValid(o) {
 					return nil, "names " + path + ", which cannot be changed; only cpu_perf, memory_perf and expire_time can be changed"
 				}
-				return nil, "names a field that a ratio does not have; only cpu_perf, memory_perf and expire_time can be changed"
+				return nil, "names a field that an override does not have; only cpu_perf, memory_perf and expire_time can be changed"
 			}
 		}
 		return mask.GetPaths(), ""
 	}
-	if r.GetCpuPerf() != 0 {
+	if o.CpuPerf != nil {
 		paths = append(paths, pathCPUPerf)
 	}
-	if r.GetMemoryPerf() != 0 {
+	if o.MemoryPerf != nil {
 		paths = append(paths, pathMemoryPerf)
 	}
-	if r.GetExpireTime() != nil {
+	if o.GetExpireTime() != nil {
 		paths = append(paths, pathExpireTime)
 	}
 	if len(paths) == 0 {
-		return nil, "must name the fields to change, because no field of the ratio is set"
+		return nil, "must name the fields to change, because no field of the override is set"
 	}
 	return paths, ""
 }

@@ -1,4 +1,4 @@
-package ratios
+package overrides
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package ratios
+package overrides
 
 import (
 	"errors"
@@ -6,30 +6,22 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
-
-// nodeTypeUnknown returns the error for a node type that is not in the table.
-func nodeTypeUnknown(nodeType string) error {
-	return rpcerror.NotFound(rpcerror.NodeTypeUnknown, "node type", nodeType, fmt.Sprintf("node type %q has no ratio", nodeType))
-}
 
 // tableError means that the layers do not make a valid table.
 type tableError struct{ err error }
 
 func (e *tableError) Error() string { return strings.ReplaceAll(e.err.Error(), "\n", ": ") }
 
-// implausibleError means that a change would make a ratio implausible.
-type implausibleError struct {
-	ratios.Implausible
-	// field is the field of the request that allows it.
-	field string
-}
+// staleRatioError means that the ratio in effect has changed since the caller read it.
+type staleRatioError struct{ nodeType, etag string }
 
-func (e *implausibleError) Error() string { return e.String() }
+func (e *staleRatioError) Error() string {
+	return fmt.Sprintf("the ratio of node type %q has changed since its etag was read: read it again before you change it", e.nodeType)
+}
 
 // partError is a fault of one request of a batch. The prefix precedes the names of its
 // fields.
@@ -41,9 +33,10 @@ type partError struct {
 func (e *partError) Error() string { return e.prefix + e.fault.Error() }
 
 // overrideError translates an error of the store of overrides. Fields are named as in a request
-// for one ratio.
+// for one override.
 func overrideError(err error) error {
 	var etag *override.EtagError
+	var stale *staleRatioError
 	var newer *override.NewerChangeError
 	var kept *override.NotKeptError
 	var none *override.NoOverrideError
@@ -56,6 +49,8 @@ func overrideError(err error) error {
 	switch {
 	case errors.As(err, &etag):
 		return mismatch(err, map[string]string{"nodeType": etag.NodeType, "etag": etag.Etag})
+	case errors.As(err, &stale):
+		return mismatch(err, map[string]string{"nodeType": stale.nodeType, "ratioEtag": stale.etag})
 	case errors.As(err, &newer):
 		return mismatch(err, map[string]string{"newestChange": strconv.FormatInt(newer.Newest, 10)})
 	case errors.As(err, &kept):
@@ -63,7 +58,7 @@ func overrideError(err error) error {
 	case errors.As(err, &none):
 		return rpcerror.NotFound(rpcerror.NoOverride, "override", none.NodeType, err.Error())
 	case errors.As(err, &unknown):
-		return nodeTypeUnknown(unknown.NodeType)
+		return rpcerror.NotFound(rpcerror.NodeTypeUnknown, "node type", unknown.NodeType, err.Error())
 	case errors.As(err, &part):
 		return rpcerror.BadFields(fieldViolations(part.prefix, part.fault))
 	case errors.As(err, &field):
@@ -71,7 +66,7 @@ func overrideError(err error) error {
 	case errors.As(err, &full):
 		return rpcerror.New(rpcerror.TooManyOverrides, err.Error())
 	case errors.As(err, &implausible):
-		return rpcerror.WithMetadata(rpcerror.ImplausibleRatio, err.Error(), map[string]string{"nodeType": implausible.NodeType, "field": implausible.field})
+		return rpcerror.New(rpcerror.ImplausibleRatio, err.Error())
 	case errors.As(err, &table):
 		return rpcerror.New(rpcerror.BaselineInUse, fmt.Sprintf("the ratio is in use, and no other source has a ratio for the node type: %v", err))
 	case errors.Is(err, override.ErrReadOnly):
@@ -90,7 +85,7 @@ func mismatch(err error, metadata map[string]string) error {
 
 // requestFields maps fields of an override to fields of a request.
 var requestFields = map[string]string{
-	"nodeType": "ratio.node_type", "cpuPerf": "ratio.cpu_perf", "memPerf": "ratio.memory_perf", "expireTime": "ratio.expire_time",
+	"nodeType": "override.node_type", "cpuPerf": "override.cpu_perf", "memPerf": "override.memory_perf", "expireTime": "override.expire_time", "requestID": "request_id",
 }
 
 func fieldViolations(prefix string, faults ...*override.FieldError) []rpcerror.Violation {

@@ -8,8 +8,8 @@ import (
 )
 
 // checkPlausible returns an error if updates make a ratio implausible and none of them allows
-// it: an update of that node type, or of the baseline that it is compared with. What was implausible before, for
-// the same reason, needs no confirmation.
+// it: an update of that node type, or of the baseline that it is compared with. A ratio that
+// was implausible before, for the same reason, needs no confirmation.
 func (s *Service) checkPlausible(after *ratios.Table, requests []*workloadresizerv1.UpdateRatioRequest, prefix func(int) string) error {
 	before := s.config.Store.Table().Implausible()
 	for _, found := range after.Implausible() {

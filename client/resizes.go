@@ -47,7 +47,7 @@ func (c *Client) GetResize(ctx context.Context, namespace, pod string) (*workloa
 // ResizeEvent is an event of WatchResizes.
 type ResizeEvent = Event[*workloadresizerv1.Resize]
 
-// WatchResizes yields the resizes of the pods of a namespace, a bookmark, and from then on
+// WatchResizes yields the resizes of the pods in a namespace, a bookmark, and from then on
 // every change. An empty namespace is every namespace that the caller may see. Otherwise it
 // works like WatchRatios.
 func (c *Client) WatchResizes(ctx context.Context, namespace string, opts ...WatchOption) iter.Seq2[ResizeEvent, error] {

@@ -49,7 +49,7 @@ func refuseStream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInf
 }
 
 // registrar ends unary calls that tap refused, which interceptors could only do once the
-// request is there.
+// request has arrived.
 type registrar struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.

@@ -42,7 +42,7 @@ func (s *Service) ListRatioChanges(_ context.Context, request *workloadresizerv1
 	return response, nil
 }
 
-// changesBefore returns the last change of the page before a token.
+// changesBefore returns the last change on the page before a token.
 func changesBefore(token string) (int64, error) {
 	number, err := paging.Last(token)
 	if err != nil {

@@ -33,8 +33,8 @@ type Impact struct {
 	// would change or be vetoed, and whose pods the caller can see.
 	Namespaces []*ImpactGroup `protobuf:"bytes,3,rep,name=namespaces,proto3" json:"namespaces,omitempty"`
 	// 1 if the caller does not have the right to get pods in all namespaces, so that
-	// affected namespaces and vetoed pods may be missing, else 0. This is not a count,
-	// which would reveal in how many hidden namespaces a change affects pods.
+	// affected namespaces and vetoed pods may be missing; otherwise 0. This is not a
+	// count, which would reveal in how many hidden namespaces a change affects pods.
 	HiddenNamespaces int64 `protobuf:"varint,4,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
 	// Pods that a veto keeps from getting some or all of their new sizes. Contains only
 	// pods that the caller can see, ordered by namespace and name, and at most 100.

@@ -587,8 +587,8 @@ type PlanSummary struct {
 	// are not counted.
 	Codes map[string]int64 `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// 1 if the request names no namespace and the caller does not have the right to get
-	// pods in all of them, so that pods may be missing, else 0. This is not a count, which
-	// would reveal in how many hidden namespaces pods match the request.
+	// pods in all of them, so that pods may be missing; otherwise 0. This is not a count,
+	// which would reveal in how many hidden namespaces pods match the request.
 	HiddenNamespaces int64 `protobuf:"varint,7,opt,name=hidden_namespaces,json=hiddenNamespaces,proto3" json:"hidden_namespaces,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

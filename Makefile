@@ -282,20 +282,18 @@ verify-breaking:
 verify-docs:
 	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
-# Checks the text that users and developers read, with the rules in .vale/styles: Markdown, proto
-# files, and the comments and string literals of Go files.
+# Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
+# comments of Go, proto and YAML files, and the string literals of Go files.
 .PHONY: verify-prose
 verify-prose:
 	@if [ "$$(go env CGO_ENABLED)" != 1 ]; then echo 'skipped the check of text: Vale needs a C compiler'; exit 0; fi; \
 	CGO_CFLAGS=-w go build -modfile=test/tools/go.mod -o bin/vale github.com/vale-cli/vale/v3/cmd/vale; \
 	go build -o bin/prose ./test/prose; \
-	literals=$$(mktemp -d); trap 'rm -rf "$$literals"' EXIT; \
-	bin/prose "$$literals" $$(git ls-files '*.go' ':!*.pb.go' ':!*_test.go'); \
-	cp -r .vale .vale.ini "$$literals"; \
-	failed=; \
-	bin/vale --output=line $$(git ls-files '*.md' '*.proto' '*.go' ':!*.pb.go' ':!proto/third_party') || failed=1; \
-	(cd "$$literals" && $(abspath bin/vale) --output=line .) || failed=1; \
-	[ -z "$$failed" ] || { echo 'see "Language" in CONTRIBUTING.md for how to write'; exit 1; }
+	$(GO_TEST) -tags vale ./test/prose; \
+	text=$$(mktemp -d); trap 'rm -rf "$$text"' EXIT; \
+	bin/prose "$$text" $$(git ls-files '*.md' '*.go' '*.proto' '*.yaml' '*.yml' ':!*.pb.go' ':!proto/third_party'); \
+	(cd "$$text" && $(abspath bin/vale) --config=$(abspath .vale.ini) --output=line .) | sed -E 's/\.txt(:[0-9]+:)/\1/' || \
+	  { echo 'see "Language" in CONTRIBUTING.md for how to write'; exit 1; }
 
 .PHONY: verify-modules
 verify-modules:

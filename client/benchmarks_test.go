@@ -25,7 +25,7 @@ type benchmarkServer struct {
 	ids       []string
 	validated bool
 	list      []string
-	// fail, if set, ends every call at once.
+	// fail, if set, ends every call immediately.
 	fail error
 }
 

@@ -31,8 +31,8 @@ func IsUnreachable(err error) bool {
 // summary.
 var ErrNoSummary = errors.New("the stream ended without its summary")
 
-// BrokenStreamError means that a stream broke off after some of its plans had arrived, so
-// that the answer is incomplete.
+// BrokenStreamError means that a stream ended after only some of its plans had arrived, so that
+// the answer is incomplete.
 type BrokenStreamError struct {
 	// Received is the number of plans that had arrived.
 	Received int
@@ -42,7 +42,7 @@ type BrokenStreamError struct {
 
 // Error implements error.
 func (e *BrokenStreamError) Error() string {
-	return fmt.Sprintf("stream of plans broke off after %d plans: %v", e.Received, e.Err)
+	return fmt.Sprintf("stream of plans ended early, after %d plans: %v", e.Received, e.Err)
 }
 
 // Unwrap returns what ended the stream.

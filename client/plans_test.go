@@ -166,7 +166,7 @@ func TestPreviewPlans(t *testing.T) {
 			}
 			var broken *BrokenStreamError
 			if errors.As(err, &broken) != tc.broken || tc.broken && broken.Received != len(tc.want) {
-				t.Errorf("%v: broken off after %d plans: %v, want %v", err, len(tc.want), !tc.broken, tc.broken)
+				t.Errorf("%v: ended early after %d plans: %v, want %v", err, len(tc.want), !tc.broken, tc.broken)
 			}
 			if status.Code(err) != status.Code(tc.cause) || errors.Is(err, ErrNoSummary) != errors.Is(tc.cause, ErrNoSummary) {
 				t.Errorf("ended with %v, want %v", err, tc.cause)

@@ -83,8 +83,8 @@ func watch[R watchResponse, T any](ctx context.Context, opts []WatchOption,
 			}
 			switch {
 			case received && o.token == "":
-				// The stream broke off within the current state. No event will report
-				// objects that were deleted since.
+				// The stream ended within the current state. No event will report objects that
+				// were deleted since.
 				if !yield(Event[T]{Reset: true}, nil) {
 					return
 				}

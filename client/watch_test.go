@@ -106,7 +106,7 @@ func TestWatchRatios(t *testing.T) {
 		{"resumes if the caller was too slow", []turn{{"", []string{"n4"}, slow}, {"n4", []string{"c3"}, slow}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
 		{"resumes with new credentials if the old ones have expired", []turn{{"", []string{"n4"}, unknown}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 2, codes.FailedPrecondition},
 		{"ends if the new credentials are invalid too", []turn{{"", []string{"n4"}, unknown}, {"n4", nil, unknown}}, nil, []string{"n4"}, 1, codes.Unauthenticated},
-		{"resumes if there were too many calls at once", []turn{{"", []string{"n4"}, gone}, {"n4", nil, reasoned(codes.ResourceExhausted, "RATE_LIMITED")}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 3, codes.FailedPrecondition},
+		{"resumes if there were too many calls at the same time", []turn{{"", []string{"n4"}, gone}, {"n4", nil, reasoned(codes.ResourceExhausted, "RATE_LIMITED")}, {"n4", []string{"c3"}, gone}}, nil, []string{"n4", "c3"}, 3, codes.FailedPrecondition},
 		{"starts over if it cannot resume", []turn{{"", []string{"n4"}, gone}, {"n4", nil, expired}, {"", []string{"c3"}, gone}}, nil, []string{"n4", "reset", "c3"}, 2, codes.FailedPrecondition},
 		{"starts over if it was interrupted within the current state", []turn{{"", []string{"present n4"}, gone}, {"", []string{"present c3", "bookmark"}, gone}}, nil, []string{"present n4", "reset", "present c3", "bookmark"}, 2, codes.FailedPrecondition},
 		{"starts over as often as it was interrupted there", []turn{{"", []string{"present n4"}, slow}, {"", []string{"present n4"}, nil}, {"", []string{"bookmark"}, gone}}, nil, []string{"present n4", "reset", "present n4", "reset", "bookmark"}, 3, codes.FailedPrecondition},

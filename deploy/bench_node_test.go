@@ -118,7 +118,7 @@ func checkPolicy(t *testing.T, config *rest.Config, admin kubernetes.Interface) 
 		{"a removed label", "mine", `{"metadata":{"labels":{"keep":null}}}`, "only change the label", agent},
 		{"the label and another", "mine", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x","cloud.google.com/machine-family":"n4"}}}`, "only change the label", agent},
 		{"a taint", "mine", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`, "spec of a node", agent},
-		{"a change of unschedulable", "mine", `{"spec":{"unschedulable":true}}`, "spec of a node", agent},
+		{"a change to unschedulable", "mine", `{"spec":{"unschedulable":true}}`, "spec of a node", agent},
 		{"an annotation", "mine", `{"metadata":{"annotations":{"a":"b"}}}`, "annotations", agent},
 		{"a finalizer", "mine", `{"metadata":{"finalizers":["example.com/a"]}}`, "finalizers", agent},
 		{"another node", "other", `{"metadata":{"labels":{"workload-resizer.io/cpu-model":"x"}}}`, "its token is bound to", agent},

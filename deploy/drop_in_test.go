@@ -118,8 +118,8 @@ func rolledOut(t *testing.T, admin kubernetes.Interface, name string) *appsv1.De
 	return d
 }
 
-// checkNeverBoth follows the pods from a first list on, until the wanted number of our pods is
-// ready. None of our pods may exist while a pod of the published controller may run.
+// checkNeverBoth follows the pods from a first list on, until as many of our pods as expected
+// are ready. None of our pods may exist while a pod of the published controller may run.
 func checkNeverBoth(t *testing.T, first []corev1.Pod, events watch.Interface, want int32) {
 	t.Helper()
 	there := map[string]*corev1.Pod{}

@@ -81,7 +81,7 @@ func behind(t *testing.T, admin kubernetes.Interface, want int) error {
 }
 
 // checkDisruption evicts pods while no node accepts new ones, as if all nodes were drained at
-// once.
+// the same time.
 func checkDisruption(t *testing.T, admin kubernetes.Interface) {
 	cordon := func(drained bool) {
 		t.Helper()

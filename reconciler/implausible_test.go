@@ -59,7 +59,7 @@ func (s *apiServer) implausible(t *testing.T) {
 		skipped            int
 		cpuTyped, cpuOther string
 	}{
-		{"the first ratio is a typing mistake", 125, 1.25, 0, 1, "1", "800m"},
+		{"the first ratio is a typo", 125, 1.25, 0, 1, "1", "800m"},
 		{"the ratio is corrected", 1.25, 1, 0, 0, "800m", "1"},
 		{"it is wrong again", 1e308, 2, 0, 1, "800m", "500m"},
 		{"the maximum is raised", 100, 1.25, 100, 0, "10m", "800m"},

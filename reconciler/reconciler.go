@@ -63,8 +63,8 @@ type Config struct {
 	DryRun bool
 }
 
-// Reconciler keeps the pods of a cluster at the size of their plans, and answers queries
-// about them. It connects the parts and has no logic of its own.
+// Reconciler keeps the pods in a cluster at their planned sizes, and answers queries about
+// them. It connects the parts and has no logic of its own.
 type Reconciler struct {
 	*query.Queries
 	*loop.Loop

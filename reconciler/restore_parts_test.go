@@ -171,7 +171,7 @@ func (s *apiServer) adoptsOnlyWhatTheySet(t *testing.T) {
 		original(t, p, contract.MemoryRequest, "app", "1536Mi")
 		original(t, p, contract.MemoryLimit, "app", "2Gi")
 	})
-	t.Run("after a change of the node type", func(t *testing.T) {
+	t.Run("after a change to the node type", func(t *testing.T) {
 		p := s.carryOut(t, s.pod(t, podtest.Burstable), "n4")
 		p = s.set(t, p, "app", "limits", "memory", "3Gi")
 		s.do(t, s.planAs(t, p, "slow", adopt))

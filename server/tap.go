@@ -53,7 +53,7 @@ func refuseStream(service any, stream grpc.ServerStream, _ *grpc.StreamServerInf
 }
 
 // registrar ends unary calls that tap refused, which interceptors could only do once the
-// request is there. It adds the methods that each service had before.
+// request has arrived. It adds the methods that each service had before.
 type registrar struct{ *grpc.Server }
 
 // RegisterService implements grpc.ServiceRegistrar.

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/tap"
 )
 
-// A refused call ends at once, before its request is there, and takes the timer of its deadline
-// with it.
+// A refused call ends immediately, before its request has arrived, and takes the timer of its
+// deadline with it.
 func TestRefusal(t *testing.T) {
 	calls := make(chan context.Context, 1)
 	refused := status.Error(codes.Unauthenticated, "refused")

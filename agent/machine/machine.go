@@ -20,7 +20,7 @@ type Machine struct {
 	Kernel string
 	// Online are the vCPUs of the node. CPUs are the ones that this process may use.
 	Online, CPUs cpuset.CPUSet
-	// ThreadsPerCore is 2 where vCPUs share cores (SMT), else 1; 0 if unknown.
+	// ThreadsPerCore is 2 where vCPUs share cores (SMT), 1 where they do not, and 0 if unknown.
 	ThreadsPerCore int
 	// Sharing has an element for each of CPUs, in order: how many of CPUs share its core,
 	// itself included. It is nil if unknown.

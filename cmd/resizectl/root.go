@@ -26,17 +26,18 @@ faster or slower, a pod needs less or more for the same work. workload-resizer
 resizes the requests of running pods, without a restart, by the performance ratio
 of their node's type to the baseline.
 
-These commands make changes: restore, pause, resume, freeze, unfreeze, ratios set, ratios delete,
-ratios rollback, benchmark import and benchmark accept. All other commands only
-read.
+These commands make changes: restore, pause, resume, freeze, unfreeze, ratios set,
+ratios delete, ratios rollback, benchmark import and benchmark accept. All other
+commands only read.
 
 %s
 
 A connection that leaves this machine is encrypted, unless you set --plaintext. The
 server of a cluster sees you as the user of the kubeconfig; a server at an address
-gets no credentials by default. You can also authenticate with a token (--token-file, RESIZECTL_TOKEN), a client
-certificate (--client-certificate, --client-key) or a ServiceAccount
-(--service-account-token, RESIZECTL_SERVICE_ACCOUNT).`
+gets no credentials by default. You can also authenticate with a token
+(--token-file, RESIZECTL_TOKEN), a client certificate (--client-certificate,
+--client-key) or a ServiceAccount (--service-account-token,
+RESIZECTL_SERVICE_ACCOUNT).`
 
 // calls is the part of rootHelp about the server that is called, callsAsPlugin its text for the
 // kubectl plugin.

@@ -36,7 +36,7 @@ func TestUsageErrors(t *testing.T) {
 		{"a configuration and a server", "--config plans on this machine, and --server on a server: set only one of them\nsee \"resizectl plan --help\"\n", []string{"plan", "-f", "-", "--config", "a", "--server", "b:1"}},
 		{"another dry run", "invalid argument \"client\" for \"--dry-run\" flag: must be one of none, server\nsee \"resizectl pause --help\"\n", []string{"pause", "web", "--dry-run=client"}},
 		{"no such color mode", "invalid argument \"yes\" for \"--color\" flag: must be one of auto, always, never\nsee \"resizectl plan --help\"\n", []string{"plan", "--color", "yes"}},
-		{"unknown flag", "unknown flag: --colour\nsee \"resizectl plan --help\"\n", []string{"plan", "--colour"}},
+		{"unknown flag", "unknown flag: --theme\nsee \"resizectl plan --help\"\n", []string{"plan", "--theme"}},
 		{"unknown command", "unknown command \"delete\"\nsee \"resizectl --help\"\n", []string{"delete"}},
 		{"a misspelled command", "unknown command \"paln\": did you mean plan?\nsee \"resizectl --help\"\n", []string{"paln"}},
 		{"unknown command of a group", "unknown command \"remove\"\nsee \"resizectl ratios --help\"\n", []string{"ratios", "remove"}},

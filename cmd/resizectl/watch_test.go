@@ -32,7 +32,7 @@ func TestWatchesGoOn(t *testing.T) {
 			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
 		{"resumes if it was too slow",
 			[]stream{{Events: cmdtest.PresentRatios(), Err: slow}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
-		{"warns if it does not resume at once",
+		{"warns if it does not resume immediately",
 			// Each attempt makes four calls.
 			slices.Concat([]stream{{Events: cmdtest.PresentRatios(), Err: lost}}, slices.Repeat([]stream{{Err: lost}}, 4), []stream{{Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}), []string{"", "t3", "t3", "t3", "t3", "t3"},
 			"warning: the watch was interrupted, retrying: closing\n", 2},
@@ -84,7 +84,7 @@ func endsIfItCannotResume(t *testing.T) {
 		streams []cmdtest.Stream[*cmdtest.RatioEvent]
 	}{
 		{"a watch that never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
-		{"a watch that is not allowed any more", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
+		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &cmdtest.Server{}

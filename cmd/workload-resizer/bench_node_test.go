@@ -22,7 +22,7 @@ import (
 func TestBenchNode(t *testing.T) {
 	t.Run("rejects invalid flags before measuring", rejectsInvalidFlagsBeforeMeasuring)
 	t.Run("accepts the arguments of the DaemonSet", acceptsTheArgumentsOfTheDaemonSet)
-	t.Run("ends at once when it is canceled", endsAtOnceWhenItIsCanceled)
+	t.Run("ends immediately when it is canceled", endsImmediatelyWhenItIsCanceled)
 	t.Run("appends samples as lines", appendsSamplesAsLines)
 }
 
@@ -89,7 +89,7 @@ func acceptsTheArgumentsOfTheDaemonSet(t *testing.T) {
 	}
 }
 
-func endsAtOnceWhenItIsCanceled(t *testing.T) {
+func endsImmediatelyWhenItIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	cmd := newCommand()

@@ -1,5 +1,5 @@
-// Command workload-resizer is the server: it resizes the pods of a cluster in
-// place and serves the gRPC API.
+// Command workload-resizer is the server: it resizes the pods in a cluster in place and serves
+// the gRPC API.
 package main
 
 import (

@@ -30,7 +30,7 @@ func TestDefaultsAreValid(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	t.Run("serves probes to other machines only in a cluster", servesProbesToOtherMachinesOnlyInACluster)
-	t.Run("reports all invalid flags at once", reportsAllInvalidFlagsAtOnce)
+	t.Run("reports all invalid flags together", reportsAllInvalidFlagsTogether)
 	t.Run("allows plaintext beyond loopback only on request", allowsPlaintextBeyondLoopbackOnlyOnRequest)
 	t.Run("issues the certificate for the Service unless names are given", issuesTheCertificateForTheServiceUnlessNamesAreGiven)
 	t.Run("needs no credentials only from callers on this machine", needsNoCredentialsOnlyFromCallersOnThisMachine)
@@ -73,7 +73,7 @@ func servesProbesToOtherMachinesOnlyInACluster(t *testing.T) {
 	}
 }
 
-func reportsAllInvalidFlagsAtOnce(t *testing.T) {
+func reportsAllInvalidFlagsTogether(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
 		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be above 0", "--kube-api-burst: must be at least 1"}},
 		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be above 0"}},

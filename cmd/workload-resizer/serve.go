@@ -27,7 +27,7 @@ func newServeCommand() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Resize the pods of a cluster and serve the API",
+		Short: "Resize the pods in a cluster and serve the API",
 		Example: `  # See what would happen to a cluster, without writing to it:
   workload-resizer serve --kubeconfig ~/.kube/config --dry-run
 

@@ -169,6 +169,6 @@ func aStandaloneServerAnswersThereWithoutCredentials(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	if _, err := os.Lstat(strings.TrimPrefix(address, "unix://")); !os.IsNotExist(err) {
-		t.Errorf("the socket is still there: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
 }

@@ -85,8 +85,8 @@ func theBinaryIsStaticAndReproducibleAndRuns(t *testing.T) {
 		t.Run(architecture, func(t *testing.T) { checkStatic(t, extracted(t, file, architecture), machine) })
 	}
 	binary := extracted(t, file, runtime.GOARCH)
-	// Without an environment. If the test runs as root, also in an empty root directory and
-	// as the image's user; other users may not change these.
+	// Without an environment. If the test runs as root, the binary also gets an empty root
+	// directory and the image's user; other users may not change these.
 	command := exec.Command(binary, "version")
 	command.Env = []string{}
 	confine(command)

@@ -91,7 +91,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%d in effect, %v", c.inForce, err)
 		}
 	})
-	t.Run("keeps the changes of concurrent writers on two replicas", func(t *testing.T) {
+	t.Run("keeps the changes by concurrent writers on two replicas", func(t *testing.T) {
 		a := n.counter(t, "shared")
 		config := a.Config
 		config.Accept = func(context.Context, int) InForce { return InForce{} }

@@ -98,7 +98,7 @@ func TestWhatIsALineCanBeReadAgain(t *testing.T) {
 		if !utf8.ValidRune(r) || len(LineProblems(string(r), 4)) > 0 {
 			continue
 		}
-		// In YAML the first and the last character of a text can be special.
+		// In YAML the first and the last character of a string can be special.
 		if r < 0x3000 {
 			alone = append(alone, string(r))
 		}

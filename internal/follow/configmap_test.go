@@ -69,11 +69,11 @@ func isMissing(_ *corev1.ConfigMap, err error) bool   { return errors.Is(err, Er
 func isForbidden(_ *corev1.ConfigMap, err error) bool { return apierrors.IsForbidden(err) }
 
 func TestConfigMap(t *testing.T) {
-	t.Run("follows changes of permissions and of the ConfigMap", followsChangesOfPermissionsAndOfTheConfigMap)
+	t.Run("follows changes to permissions and to the ConfigMap", followsChangesToPermissionsAndToTheConfigMap)
 	t.Run("reports the list after a refusal unless the watch was faster", reportsTheListAfterARefusalUnlessTheWatchWasFaster)
 }
 
-func followsChangesOfPermissionsAndOfTheConfigMap(t *testing.T) {
+func followsChangesToPermissionsAndToTheConfigMap(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	config := namespace.Config()
 	asUser := rest.CopyConfig(config)

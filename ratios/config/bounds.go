@@ -10,7 +10,7 @@ import (
 // ends are the ends of a bound as they are written; nil if they are not set.
 type ends struct{ min, max *resource.Quantity }
 
-// sensible describes the bounds that a resource can have. Others are typing mistakes, such as
+// sensible describes the bounds that a resource can have. Others are typos, such as
 // the suffix of another resource.
 type sensible struct {
 	least, most resource.Quantity

@@ -51,7 +51,7 @@ func readsValuesByTheirType(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			v := valueOf(t, tc.text)
 			if _, ok := v.Text(); ok != tc.isText || v.String() != tc.described {
-				t.Errorf("is a text: %t, described as %s, want %t, %s", ok, v, tc.isText, tc.described)
+				t.Errorf("is text: %t, described as %s, want %t, %s", ok, v, tc.isText, tc.described)
 			}
 			number, ok := v.Number()
 			if isNumber := !math.IsNaN(tc.number); ok != isNumber || ok && number != tc.number {

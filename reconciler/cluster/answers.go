@@ -13,9 +13,9 @@ import (
 
 // answers holds the answers of all nodes. Every replica reads them from the pods.
 //
-// A user who may resize the pods of a namespace and write their status can forge any
-// answer. So an answer counts in its own namespace, and in other namespaces only once pods
-// of two namespaces have it.
+// A user who may resize the pods in a namespace and write their status can forge any answer. So
+// an answer counts in its own namespace, and in other namespaces only if pods in at least two
+// namespaces have it.
 type answers struct {
 	mu sync.Mutex
 	// nodes holds the answers by node and by namespace of the pods that have them.

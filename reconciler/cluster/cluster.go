@@ -195,7 +195,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 	return nil
 }
 
-// Pods returns a lister for the pods of a namespace; of all namespaces if it is empty.
+// Pods returns a lister for the pods in a namespace, or in all namespaces if it is empty.
 func (c *Cluster) Pods(namespace string) Lister { return c.pods.Pods(namespace) }
 
 // On returns the pods of a node, in any order. The caller owns the slice.

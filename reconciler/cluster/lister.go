@@ -15,13 +15,13 @@ import (
 // podLister finds pods in an index.
 type podLister struct{ index cache.Indexer }
 
-// Lister finds the pods of a namespace.
+// Lister finds the pods in a namespace.
 type Lister struct {
 	index     cache.Indexer
 	namespace string
 }
 
-// Pods returns a lister for the pods of a namespace; of all namespaces if it is empty.
+// Pods returns a lister for the pods in a namespace, or in all namespaces if it is empty.
 func (l podLister) Pods(namespace string) Lister {
 	return Lister{l.index, namespace}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Shared holds the inputs that all pods of a namespace share.
+// Shared holds the inputs that all pods in a namespace share.
 type Shared struct {
 	Namespace   string
 	limitRanges []*corev1.LimitRange

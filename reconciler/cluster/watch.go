@@ -202,5 +202,5 @@ func (c *Cluster) changed(pods []*pod.Pod) {
 	}
 }
 
-// namespaceChanged reports all pods of a namespace as changed.
+// namespaceChanged reports all pods in a namespace as changed.
 func (c *Cluster) namespaceChanged(namespace string) { c.changed(c.pods.Pods(namespace).List()) }

@@ -126,8 +126,8 @@ const (
 type Severity int
 
 const (
-	// Silent reasons are expected on most pods of a cluster; they appear only in plans
-	// and metrics.
+	// Silent reasons are expected on most pods in a cluster; they appear only in plans and
+	// metrics.
 	Silent Severity = iota
 	// Normal reasons become events of type Normal.
 	Normal
@@ -149,7 +149,7 @@ var reasons = []Info{
 	{BoundsClamped, Normal, "A bound of the configuration, not the ratio, determined a request."},
 	{ResizeFailed, Warning, "The API server rejected a write, or the write failed; it is retried with backoff."},
 	{ResizeUnsupported, Warning, "The API server or the node cannot resize this pod in place."},
-	{Restored, Normal, "The pod has its originals again, or never had any other sizes, and keeps them until the restore ends (`resizectl resume`)."},
+	{Restored, Normal, "The pod has its originals again, or always had them, and keeps them until the restore ends (`resizectl resume`)."},
 	{ResizeActuated, Silent, "The containers run with the requests and limits in the pod's spec."},
 	{ResizeInProgress, Silent, "The node has accepted the resize but not completed it."},
 	{ResizeDeferred, Normal, "The node has no room for the resize now and retries it by itself."},

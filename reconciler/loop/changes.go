@@ -10,7 +10,7 @@ import (
 // Changed implements cluster.Changes.
 func (l *Loop) Changed(pod types.NamespacedName) { l.queue.Add(pod) }
 
-// Eased implements cluster.Changes: it queues the pods of a namespace or node whose last
+// Eased implements cluster.Changes: it queues the pods in a namespace or on a node whose last
 // plan had one of these reasons. For pods that are being planned, it counts the change.
 func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	l.changes.Add(1)

@@ -74,7 +74,7 @@ type Config struct {
 	Clock clock.Clock
 }
 
-// Loop keeps the pods of a cluster at the size of their plans.
+// Loop keeps the pods in a cluster at their planned sizes.
 type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
@@ -105,9 +105,9 @@ func New(config Config) *Loop {
 // wait, does the rest.
 const lastWrites = 500 * time.Millisecond
 
-// Run processes the pods of the cluster, which must have been read, until ctx is done. Then
-// workers may continue with their current pods for lastWrites, and Run returns when the
-// writes in progress have ended.
+// Run processes the pods in the cluster, which must have been read, until ctx is done. Then
+// workers may continue with their current pods for lastWrites, and Run returns when the writes
+// in progress have ended.
 func (l *Loop) Run(ctx context.Context) {
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

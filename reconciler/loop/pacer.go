@@ -15,7 +15,7 @@ import (
 )
 
 // pacer gives pods that must be resized again their turns at a steady rate, so that a
-// changed ratio does not resize all pods of a cluster at the same time.
+// changed ratio does not resize all pods in a cluster at the same time.
 //
 // The rate counts only pods that are moved, that is, resized. A refused pod is not moved,
 // so the next pod has its turn immediately, limited only by the rate of requests. Turns

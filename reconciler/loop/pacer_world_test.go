@@ -86,7 +86,7 @@ func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 func (w *pacedWorld) ask(p *pacedPod) {
 	w.pacer.take(p.name)
 	if w.pacer.mayGo(p.name, p.wrong, p.restores) {
-		w.t.Fatalf("pod %v may go before its turn", p.name)
+		w.t.Fatalf("pod %v may be resized before its turn", p.name)
 	}
 	w.pacer.release(p.name)
 }

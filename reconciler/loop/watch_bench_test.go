@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// BenchmarkAffected measures how long it takes to find the affected pods after a change of
+// BenchmarkAffected measures how long it takes to find the affected pods after a change to
 // ratios that affects none.
 func BenchmarkAffected(b *testing.B) {
 	for _, pods := range []int{20_000, 150_000} {

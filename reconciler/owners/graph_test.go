@@ -81,7 +81,7 @@ func TestChain(t *testing.T) {
 		{"prefers a missing owner reference to the name", deployment, []*object{of("ReplicaSet/web-66fb r", "")}, "ReplicaSet/web-66fb"},
 		{"continues above known objects", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Prometheus/main p"), of("Prometheus/main p", "Stack/all k")}, "StatefulSet/db Prometheus/main Stack/all"},
 		{"derives owners from names above known objects, too", podOf("Launcher/l l"), []*object{of("Launcher/l l", "Job/night-29876543 j")}, "Launcher/l Job/night-29876543 CronJob/night"},
-		{"has cluster-scoped objects above objects of any namespace", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Fleet/all f"), of(":Fleet/all f", "World/w w")}, "StatefulSet/db Fleet/all World/w"},
+		{"has cluster-scoped objects above objects in any namespace", podOf("StatefulSet/db s"), []*object{of("StatefulSet/db s", "Fleet/all f"), of(":Fleet/all f", "World/w w")}, "StatefulSet/db Fleet/all World/w"},
 		{"ignores an object with another uid", deployment, []*object{of("ReplicaSet/web-66fb r2", "Rollout/other o")}, "ReplicaSet/web-66fb Deployment/web"},
 		{"ignores an object with another name", podOf("ReplicaSet/mine r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "ReplicaSet/mine"},
 		{"ignores an object of another kind", podOf("StatefulSet/web-66fb r"), []*object{of("ReplicaSet/web-66fb r", "Rollout/web o")}, "StatefulSet/web-66fb"},

@@ -106,7 +106,7 @@ func recordsAnAdoptionAlthoughNothingChanges(t *testing.T) {
 	}
 }
 
-// A request that another actor set to the author's limit is adopted without the limit.
+// A request that another actor set to the original limit is adopted without the limit.
 func adoptsARequestThatWasSetToItsLimit(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "2Gi"}, asMadeWith), "they", podtest.Amounts{"4", "4", "1Gi", "2Gi"})

@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Tests of rules that apply to a part of a pod, or only for some time.
+// Tests of rules that apply to a part of a pod, or only temporarily.
 
 func TestParts(t *testing.T) {
 	t.Run("names a sidecar whose original a restore lacks", namesASidecarWhoseOriginalARestoreLacks)

@@ -200,7 +200,7 @@ func TestPlanSkips(t *testing.T) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
 		}), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
 		{"a resize that would only restart", podtest.Pod(plain, policy(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays because its resizePolicy is RestartContainer"},
-		{"a change of QoS class", podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), podtest.Node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
+		{"a change to the QoS class", podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), podtest.Node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}

@@ -125,7 +125,7 @@ func revertsAPodOnlyToSizesThatItMayHaveHad(t *testing.T) {
 		want      bool
 	}{
 		{"the originals", podtest.Guaranteed, true},
-		{"another size within bounds", podtest.Amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
+		{"a different size within bounds", podtest.Amounts{"1500m", "1500m", "1Gi", "1Gi"}, true},
 		{"more cpu than bounds allow", podtest.Amounts{"64", "64", "1Gi", "1Gi"}, false},
 		{"less cpu than bounds allow", podtest.Amounts{"1m", "1m", "1Gi", "1Gi"}, false},
 		{"more memory than bounds allow", podtest.Amounts{"800m", "800m", "1000Gi", "1000Gi"}, false},

@@ -217,9 +217,9 @@ func claimOf(object *corev1.Pod) string {
 	return ""
 }
 
-// notReported returns the name of the first running container if the kubelet does not
-// report its resources, else "". A kubelet that can resize reports them. Like the API
-// server, notReported checks only the first running container.
+// notReported returns the name of the first running container if the kubelet does not report
+// its resources; otherwise "". A kubelet that can resize reports them. Like the API server,
+// notReported checks only the first running container.
 func notReported(statuses []corev1.ContainerStatus) string {
 	for i := range statuses {
 		if s := &statuses[i]; s.State.Running != nil {

@@ -186,7 +186,7 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 					t.Errorf("standing %+v, want %+v", got, want)
 				}
 				if c.Unrecorded != tc.unrecorded || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Resized() != tc.ours {
-					t.Errorf("unrecorded %b, taken over %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unrecorded, c.TakesOver, c.Outdated, c.Resized(),
+					t.Errorf("unrecorded %b, adopted %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unrecorded, c.TakesOver, c.Outdated, c.Resized(),
 						tc.unrecorded, tc.takesOver, tc.outdated, tc.ours)
 				}
 				for which, text := range map[contract.Original]string{request: tc.texts["request"], limit: tc.texts["limit"]} {

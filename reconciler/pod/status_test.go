@@ -156,9 +156,9 @@ func reportsWhenAResizeIsActuated(t *testing.T) {
 	}{
 		{"an old kubelet reports nothing", nil, true},
 		{"the container runs with the spec", changes{runsWith(true, "app", guaranteed, "1")}, true},
-		{"the container runs with another size", changes{runsWith(true, "app", less, "1")}, false},
-		{"a container with another size has ended", changes{runsWith(false, "app", less, "1")}, true},
-		{"one of two containers runs with another size", changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "1")}, false},
+		{"the container runs with a different size", changes{runsWith(true, "app", less, "1")}, false},
+		{"a container with a different size has ended", changes{runsWith(false, "app", less, "1")}, true},
+		{"one of two containers runs with a different size", changes{second, runsWith(true, "app", guaranteed, "1"), runsWith(true, "second", less, "1")}, false},
 		{"one of two containers is not reported", changes{second, runsWith(true, "app", guaranteed, "1"), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "second", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 		}}, true},

@@ -25,8 +25,8 @@ type texts struct {
 	labelsAt, annotationsAt uint32
 }
 
-// longText is the length in bytes from which a value is shared. Sharing a value costs some
-// 200 bytes.
+// longText is the length in bytes from which a value is shared. Sharing a value costs about 200
+// bytes.
 const longText = 320
 
 // writer encodes texts.

@@ -47,7 +47,7 @@ func (q *Queries) CountOf(namespace string, workload safety.Workload) (int, erro
 	return count, nil
 }
 
-// Count counts the pods of a namespace, or all pods if it is empty. The error is a
+// Count counts the pods in a namespace, or all pods if it is empty. The error is a
 // NotReadyError.
 func (q *Queries) Count(namespace string) (int, error) {
 	if err := q.Cluster.CacheReady(); err != nil {

@@ -87,7 +87,7 @@ func selectsPodsThatMatchAllFields(t *testing.T) {
 	}
 }
 
-// What a query asks must not depend on pods that the caller may not see.
+// The requests of a query must not depend on pods that the caller may not see.
 func asksAboutTheNamespacesOfAnIndexBeforeItFiltersPods(t *testing.T) {
 	r := shop(t)
 	for _, tc := range []struct {

@@ -5,7 +5,7 @@ import corev1 "k8s.io/api/core/v1"
 // QOSClass returns the QoS class of a pod with these containers, init containers
 // included, in one or more lists. Kubernetes determines the class from the cpu and memory
 // of the whole pod: BestEffort if nothing is set, Guaranteed if every container has cpu
-// and memory limits equal to its requests, else Burstable.
+// and memory limits equal to its requests, and otherwise Burstable.
 func QOSClass(lists ...[]Container) corev1.PodQOSClass {
 	asks, guaranteed := false, true
 	for _, containers := range lists {

@@ -16,8 +16,8 @@ import (
 // methods because it requires a right.
 const Pprof = "/debug/pprof"
 
-// Metrics is the path of metrics, which are served over HTTP. The right to get it is that of
-// the metrics of Kubernetes components.
+// Metrics is the path of metrics, which are served over HTTP. Kubernetes components require the
+// same right for their metrics.
 const Metrics = "/metrics"
 
 // Guard passes a request to the handler only if the caller has the rights that the table

@@ -28,7 +28,7 @@ const (
 	opaquePerSecond = 5
 	opaqueBurst     = 50
 	// accountPerSecond and accountBurst are the same for tokens that the cluster has signed for
-	// one account: whoever may create tokens of it can create any number of them.
+	// one account: a caller who may create its tokens can create any number of them.
 	accountPerSecond = 5
 	accountBurst     = 30
 	// newPause is how long a caller should wait before it tries a token again.

@@ -31,8 +31,8 @@ func (f *forgetful) Add(_ context.Context, add []sample.Sample) ([]samples.Outco
 	return make([]samples.Outcome, len(add)), nil
 }
 
-// BenchmarkIngestSamples sends eight samples of each of 10,000 nodes over TCP. The heap is
-// that of client and server together, minus what was there before.
+// BenchmarkIngestSamples sends eight samples of each of 10,000 nodes over TCP. The heap is of
+// client and server together, minus its size before the benchmark.
 func BenchmarkIngestSamples(b *testing.B) {
 	const nodes, runs, perMessage = 10_000, 8, 1000
 	servertest.Quiet()

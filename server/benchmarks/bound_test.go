@@ -133,7 +133,7 @@ func nodesDoNotShareIDs(t *testing.T) {
 	}
 }
 
-// Creating a view takes long, and the nodes of a large cluster all send samples at once.
+// Creating a view takes long, and all nodes in a large cluster send samples at the same time.
 func ingestingSamplesCreatesNoView(t *testing.T) {
 	m := servertest.NewMeasured()
 	client := measuring(t, m, nil)

@@ -25,8 +25,8 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	return m
 }
 
-// memoryPerf returns the memory performance in effect for the machines: that of the node
-// type, else of the node type without its CPU model, else of the baseline.
+// memoryPerf returns the memory performance in effect for the machines: of the node type; if it
+// has none, of the node type without its CPU model; and if that has none, of the baseline.
 func (s *suggester) memoryPerf(e *estimate.Estimate) float64 {
 	family, _ := nodetype.SplitModel(e.NodeType)
 	for _, nodeType := range [...]string{e.NodeType, family, e.Baseline} {

@@ -70,8 +70,8 @@ func (h *Health) missing() string {
 	return notRead
 }
 
-// warnings returns the problems of a server that is ready. Users must be able to see that
-// what is in effect is old.
+// warnings returns the problems of a server that is ready. Users must be able to see that the
+// state in effect is old.
 func (h *Health) warnings() (found []string) {
 	var holds error
 	if h.config.Holds != nil {

@@ -29,7 +29,7 @@ type Pods interface {
 	UID(types.NamespacedName) (types.UID, error)
 	// Workloads returns the known workloads of a pod, the narrowest first.
 	Workloads(types.NamespacedName) []safety.Workload
-	// Count counts the pods of a namespace, or all pods if it is empty.
+	// Count counts the pods in a namespace, or all pods if it is empty.
 	Count(namespace string) (int, error)
 	// CountOf counts the pods of a workload.
 	CountOf(namespace string, workload safety.Workload) (int, error)

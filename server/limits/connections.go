@@ -98,7 +98,7 @@ func Used(remote net.Addr, caller access.Who) {
 }
 
 // Refused notes that a call on the connection with this remote address was refused by its
-// headers. A connection with many of them is closed: whoever makes so many has to begin again.
+// headers. A connection with many of them is closed, so its caller must connect again.
 func Refused(remote net.Addr) {
 	conn := connectionOf(remote)
 	if conn == nil {

@@ -170,7 +170,7 @@ func TestConnections(t *testing.T) {
 			t.Error("a connection was closed")
 		}
 	})
-	t.Run("0 is no limit", func(t *testing.T) {
+	t.Run("0 means no limit", func(t *testing.T) {
 		dial := listening(t, 0)
 		first := dial()
 		for range 20 {

@@ -12,7 +12,7 @@ import (
 // messageOf returns the message of a plan.
 func messageOf(p *plan.Plan) *workloadresizerv1.Plan { return planWith(p, translate.Resources) }
 
-// planMessages creates messages of plans that are only sent, not read. Most pods of a cluster
+// planMessages creates messages of plans that are only sent, not read. Most pods in a cluster
 // have one of a few sizes. Each size is encoded only once, because encoding sizes would take
 // most of the time of a long stream. It is for one goroutine.
 type planMessages struct {

@@ -240,7 +240,7 @@ func aCallerSeesOnlyPodsThatItMayGet(t *testing.T) {
 	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || got.GetHiddenNamespaces() != 1 {
 		t.Errorf("summary %v", got)
 	}
-	// What is hidden does not depend on whether filters match hidden pods.
+	// The same pods are hidden, whether or not filters match them.
 	for _, pod := range []string{"db", "web-x", "none"} {
 		all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: pod}))
 		if got := all[len(all)-1].GetSummary(); err != nil || got.GetHiddenNamespaces() != 1 {

@@ -23,8 +23,8 @@ type Config struct {
 	Planner func() (*plan.Planner, error)
 	// Viewer determines what callers can see.
 	Viewer access.Viewer
-	// Slots limits how much is planned at the same time, and Receiving how many manifests arrive at
-	// once.
+	// Slots limits how much is planned at the same time, and Receiving how many manifests are
+	// received at the same time.
 	Slots     *limits.Slots
 	Receiving *limits.Receiving
 }

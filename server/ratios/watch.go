@@ -94,7 +94,7 @@ func (s *Service) WatchRatios(request *workloadresizerv1.WatchRatiosRequest, str
 		item, kind, present := event.Item, streams.EventType(event.Kind), token == ""
 		switch {
 		case item.ratio != nil && present:
-			// The revision of the item is that of the table that last changed it.
+			// The item has the revision of the table that last changed it.
 			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: revision}, nil
 		case item.ratio != nil:
 			return &workloadresizerv1.WatchRatiosResponse{Type: kind, Ratio: item.ratio, Revision: item.revision, ResumeToken: token}, nil

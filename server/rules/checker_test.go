@@ -40,7 +40,7 @@ func validatesRequestsAgainstTheRulesOfTheAPI(t *testing.T) {
 		{"a valid request", &workloadresizerv1.GetRatioRequest{NodeType: "n4"}, ""},
 		{"a required text", &workloadresizerv1.GetRatioRequest{}, "node_type must be set"},
 		{"a required message", &workloadresizerv1.UpdateRatioRequest{}, "ratio must be set"},
-		{"a text that is too long", &workloadresizerv1.GetRatioRequest{NodeType: long}, "node_type must be at most 63 characters"},
+		{"text that is too long", &workloadresizerv1.GetRatioRequest{NodeType: long}, "node_type must be at most 63 characters"},
 		{"a node type that is not a valid label value", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n 4"}}, "ratio.node_type does not match regex pattern"},
 		{"a number that is NaN", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: math.NaN()}}, "ratio.cpu_perf must be"},
 		{"a negative number", &workloadresizerv1.UpdateRatioRequest{Ratio: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: -1}}, "ratio.cpu_perf must be"},

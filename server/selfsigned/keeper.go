@@ -177,7 +177,7 @@ func (k *Keeper) Ready() error {
 	return errors.New("there is no certificate yet: it is being created")
 }
 
-// Problem returns why the certificate in effect is not that of the Secret, or cannot be
+// Problem returns why the certificate in effect is not the one in the Secret, or cannot be
 // renewed; nil if there is no problem.
 func (k *Keeper) Problem() error {
 	k.mu.Lock()

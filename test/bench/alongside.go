@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// alongside has the speed of resizes while quiet pods exist, which need no resize: pods
-// per second if all others need a resize at the same time, and the seconds from running
-// to resized, by the server and by the bare client.
+// alongside has the speed of resizes while quiet pods exist, which need no resize. It is
+// measured for the server and for the bare client: in pods per second if all others need a
+// resize at the same time, and in seconds from running to resized.
 type alongside struct {
 	rate      float64
 	ours, raw []float64

@@ -44,7 +44,7 @@ func (m metrics) sum(name string, labels ...string) float64 {
 	return sum
 }
 
-// until polls the metrics until wanted accepts them.
+// until polls the metrics until a function accepts them.
 func (s *server) until(ctx context.Context, every time.Duration, what string, wanted func(metrics) bool) error {
 	return s.watch(ctx, every, what, func(m metrics) (bool, time.Duration) { return wanted(m), every })
 }

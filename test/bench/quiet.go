@@ -202,7 +202,7 @@ func (b *bench) changeCost(ctx context.Context, pods int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	b.report.tell(fmt.Sprintf("CPU per change of 1 of %d ratios, %d pods", quietTypes, pods), ended-begun, "s")
-	b.report.compare(fmt.Sprintf("plans per change of 1 of %d ratios, %d pods", quietTypes, pods), after.sum(plansCounted)-before.sum(plansCounted), affected, "plans").atMost(1)
+	b.report.tell(fmt.Sprintf("CPU per change to 1 of %d ratios, %d pods", quietTypes, pods), ended-begun, "s")
+	b.report.compare(fmt.Sprintf("plans per change to 1 of %d ratios, %d pods", quietTypes, pods), after.sum(plansCounted)-before.sum(plansCounted), affected, "plans").atMost(1)
 	return ended - begun, b.cluster.configure(ctx, quietRatios(unchangedPerf))
 }

@@ -64,8 +64,7 @@ func missedTargetsAreCounted(t *testing.T) {
 	}
 }
 
-// pollsAreFewUntilTheEndIsNear: few polls cost little, and the end is still noticed at
-// once.
+// pollsAreFewUntilTheEndIsNear: few polls cost little, and the end is still noticed immediately.
 func pollsAreFewUntilTheEndIsNear(t *testing.T) {
 	for _, tc := range []struct {
 		name          string

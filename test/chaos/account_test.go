@@ -29,8 +29,8 @@ type account struct {
 	// lapsed are the parts that the author had set until a write of the reconciler made
 	// the API server merge its record. Plans from before that are still right.
 	lapsed map[part]bool
-	// adopted are the rules by which amounts of other actors were adopted, for amounts
-	// that are still there.
+	// adopted are the rules by which amounts of other actors were adopted, for amounts that
+	// still exist.
 	adopted map[part][]rule
 	last    *corev1.Pod
 	// told are the last states, for failure messages.
@@ -123,7 +123,7 @@ func (a *account) see(pod *corev1.Pod, theirs bool, rules []rule) (wrong []strin
 			// A restore returns a part to its author if the part has its original.
 			givenBack := a.setBy[p] == author && now[p] == a.originals[p] && !marked(pod)
 			if before[p] == now[p] && was[p] == third && a.setBy[p] != third && a.setBy[p] != nobodyKnows && !givenBack {
-				wrong = append(wrong, fmt.Sprintf("%v was set by another actor, but is not anymore", p))
+				wrong = append(wrong, fmt.Sprintf("%v was set by another actor, but no longer is", p))
 			}
 		}
 	}

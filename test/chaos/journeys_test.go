@@ -24,7 +24,7 @@ func stateOf(pod *corev1.Pod) state {
 	return state{sizesOf(pod), originals, pod.Annotations[contract.AppliedInstanceType]}
 }
 
-// checkState compares the pod on the API server with the wanted state.
+// checkState compares the pod on the API server with the expected state.
 func (w *world) checkState(t *testing.T, key types.NamespacedName, want state) {
 	t.Helper()
 	pod, err := w.client.CoreV1().Pods(key.Namespace).Get(t.Context(), key.Name, metav1.GetOptions{})

@@ -40,7 +40,7 @@ func (w *world) right(key types.NamespacedName) error {
 	}
 	if heldBack(created) && sizes == sizesOf(created) {
 		// If nothing was done to a pod and nothing can be, nothing needs to be recorded.
-		// What is recorded must be correct.
+		// All records must be correct.
 		maps.DeleteFunc(annotations, func(key, _ string) bool { return pod.Annotations[key] == "" })
 	}
 	if err := compareAnnotations(pod.Annotations, annotations); err != nil {

@@ -30,7 +30,7 @@ func (w *world) rule() rule { return rule{w.table, maps.Clone(w.nodeTypes), w.ex
 
 // ofLate returns the rules that may apply to a write that is seen now. A write may arrive
 // as late as the end of the next life, and be seen in the life after that. A process sees
-// changes of ratios and of nodes in either order.
+// changes to ratios and nodes in either order.
 func (w *world) ofLate() (all []rule) {
 	late := slices.Concat(w.rules[:]...)
 	for _, ratios := range late {

@@ -22,8 +22,8 @@ type table struct {
 var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
 
 // cpuOnly is whether tables must not change memory. Before Kubernetes 1.34, a memory
-// limit cannot shrink. What a pod should have then depends on what it had before, which
-// the oracle does not know.
+// limit cannot shrink. The expected limit then depends on the previous one, which the oracle
+// does not know.
 var cpuOnly bool
 
 // randomTable returns a table with all node types.

@@ -201,9 +201,9 @@ func resize(t *testing.T, client kubernetes.Interface, pod, container string, re
 	}
 }
 
-// awaitResized waits until a container has the wanted actual resources, without a
-// restart, and the pod has no resize left to do. A restarted kubelet checks for resizes
-// that it missed only after half a minute.
+// awaitResized waits until a container actually has the desired resources, without a restart,
+// and the pod has no resize left to do. A restarted kubelet checks for resizes that it missed
+// only after half a minute.
 func awaitResized(t *testing.T, client kubernetes.Interface, pod, container string, want corev1.ResourceRequirements) {
 	t.Helper()
 	begin := time.Now()

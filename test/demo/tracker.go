@@ -44,7 +44,7 @@ func newTracker(out io.Writer, nodeType func(string) string) *tracker {
 	return &tracker{table: &table{out: out}, nodeType: nodeType, pods: map[types.UID]*tracked{}}
 }
 
-// startTracker watches the pods of all namespaces until ctx is done.
+// startTracker watches the pods in all namespaces until ctx is done.
 func startTracker(ctx context.Context, client kubernetes.Interface, out io.Writer) (*tracker, error) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	nodes := factory.Core().V1().Nodes().Lister()

@@ -20,9 +20,9 @@ const serverName = "workload-resizer." + deploy.Namespace + ".svc"
 // quickLease lets another replica become the leader within seconds.
 var quickLease = []string{"--leader-lease-duration=3s", "--leader-renew-deadline=2s", "--leader-retry-period=500ms"}
 
-// install applies what users apply. The pods of this cluster execute nothing. So when
-// they are running, install scales the Deployment down, and tests start its servers as
-// its containers would start.
+// install applies what users apply. The pods in this cluster execute nothing, so when they are
+// running, install scales the Deployment down, and tests start its servers as its containers
+// would start.
 func (c *cluster) install(t *testing.T) {
 	t.Helper()
 	if err := c.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {

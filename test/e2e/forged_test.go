@@ -67,8 +67,8 @@ func (c *cluster) forgedOriginals(t *testing.T) {
 	s.resizectl(t, 0, "resume", "-n", namespace)
 }
 
-// meddler returns a function that runs kubectl as a user who may write the pods of a
-// namespace but not resize them. The function returns the exit code and the output.
+// meddler returns a function that runs kubectl as a user who may write the pods in a namespace
+// but not resize them. The function returns the exit code and the output.
 func (c *cluster) meddler(t *testing.T, namespace string) func(args ...string) (int, string) {
 	t.Helper()
 	kubeconfig, err := localcluster.MeddlerKubeconfig(t.Context(), c.Config(), namespace, t.TempDir())

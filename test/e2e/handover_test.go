@@ -158,7 +158,7 @@ func (p *plane) handOver(t *testing.T, leader, next *candidate, writes *podWrite
 		return time.Since(asked).Round(time.Millisecond)
 	}
 	led := poll(ctx, "lead", func() bool { return leads(t, next.server) })
-	// If the previous leader still responds, it must not lead anymore.
+	// If the previous leader still responds, it must no longer lead.
 	if families, err := leader.Metrics(t.Context()); err == nil {
 		if value, err := families.Sum("workload_resizer_leading", nil); err != nil || value != 0 {
 			t.Errorf("replica %d reports leading %v when replica %d leads (%v)", leader.number, value, next.number, err)

@@ -186,8 +186,8 @@ func (m *measuredCluster) measure(t *testing.T, n4 float64) {
 	m.awaitFeed(t, "the measurements", func(s fetch.Status) bool { return s.LastSuccess.After(now) && s.Err == nil })
 }
 
-// awaitFeed lets some minutes pass until the feed has the wanted state. Even two calls
-// take fewer minutes than a window.
+// awaitFeed lets a few minutes pass until the feed has the expected state. Even two calls take
+// fewer minutes than a window.
 func (m *measuredCluster) awaitFeed(t *testing.T, what string, done func(fetch.Status) bool) {
 	t.Helper()
 	minutes := 0

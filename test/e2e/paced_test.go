@@ -71,7 +71,7 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 	}
 }
 
-// resizes records the resized pods of a namespace, in order.
+// resizes records the resized pods in a namespace, in order.
 type resizes struct {
 	namespace string
 	mu        sync.Mutex

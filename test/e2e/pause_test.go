@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-// pause keeps the pods of a namespace at their sizes, regardless of the ratios.
+// pause keeps the pods in a namespace at their sizes, regardless of the ratios.
 func (c *cluster) pause(t *testing.T) {
 	const quiet, control = "pause", "pause-control"
 	s := c.serveReady(t)

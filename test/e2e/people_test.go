@@ -74,10 +74,9 @@ func TestPeople(t *testing.T) {
 	})
 }
 
-// behindService is a pod for a server that listens on this machine, to which pods of the
-// test cluster forward connections. Its arguments are the namespace and the port. The
-// Service of the Deployment selects the pod. Readiness is not probed here, so markReady
-// sets it.
+// behindService is a pod for a server that listens on this machine, to which pods in the test
+// cluster forward connections. Its arguments are the namespace and the port. The Service of the
+// Deployment selects the pod. Readiness is not probed here, so markReady sets it.
 const behindService = `
 apiVersion: v1
 kind: Pod
@@ -125,8 +124,8 @@ func administered(t *testing.T, c *cluster, commands string) {
 	}
 }
 
-// answered runs commands from the documentation as a user until the output is as wanted:
-// granted rights take a moment to take effect.
+// answered runs commands from the documentation as a user until the output is as expected:
+// granted rights take effect after a moment.
 func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
 	t.Helper()
 	localcluster.Eventually(t, "the commands to succeed", func() error {

@@ -184,8 +184,8 @@ func leads(t *testing.T, s *server) bool {
 	return got.GetLeading()
 }
 
-// recordSizes watches the pods of a namespace from now on. It returns a function that
-// returns the CPU requests that each pod has had, in order and without repetitions.
+// recordSizes watches the pods in a namespace from now on. It returns a function that returns
+// the CPU requests that each pod has had, in order and without repetitions.
 func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string][]string {
 	t.Helper()
 	watch, err := c.client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})

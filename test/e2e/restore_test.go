@@ -89,7 +89,8 @@ func (c *cluster) awaitSized(t *testing.T, s *server, namespace, web string) {
 	c.awaitActuated(t, namespace)
 }
 
-// checkAllRestored checks that all pods of web and api are restored, also on their nodes.
+// checkAllRestored checks that all pods of web and api are restored, and so are their
+// containers on the nodes.
 func (c *cluster) checkAllRestored(t *testing.T, namespace string) {
 	t.Helper()
 	c.awaitActuated(t, namespace)

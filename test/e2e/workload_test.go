@@ -47,7 +47,7 @@ func (c *cluster) namespace(t *testing.T, name string) {
 	})
 }
 
-// deploy creates Deployments and waits until all pods of the namespace run.
+// deploy creates Deployments and waits until all pods in the namespace run.
 func (c *cluster) deploy(t *testing.T, namespace string, apps ...app) {
 	t.Helper()
 	for _, a := range apps {
@@ -58,7 +58,7 @@ func (c *cluster) deploy(t *testing.T, namespace string, apps ...app) {
 	c.awaitDeployed(t, namespace)
 }
 
-// awaitDeployed waits until all pods of the namespace's Deployments exist and run.
+// awaitDeployed waits until all pods of the Deployments in the namespace exist and run.
 func (c *cluster) awaitDeployed(t *testing.T, namespace string) {
 	t.Helper()
 	list, err := c.client.AppsV1().Deployments(namespace).List(t.Context(), metav1.ListOptions{})

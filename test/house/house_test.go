@@ -24,8 +24,8 @@ func names(cell string) (all []string) {
 	return all
 }
 
-// table reads the table of packages in a text. It returns the folders, and the names in
-// backquotes that each row has for folders below.
+// table reads the table of packages in CONTRIBUTING.md. It returns the folders, and the names
+// in backquotes that each row has for folders below.
 func table(text string) (folders []string, below map[string][]string) {
 	below = map[string][]string{}
 	_, text, _ = strings.Cut(text, "\n## Code layout\n")

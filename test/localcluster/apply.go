@@ -79,8 +79,8 @@ func decode(manifests [][]byte) ([]*unstructured.Unstructured, error) {
 type applier struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
-	// namespace replaces the namespaces in manifests, and objects of the cluster are
-	// skipped. If it is empty, all objects are applied as they are.
+	// namespace replaces the namespaces in manifests, and cluster-scoped objects are skipped.
+	// If it is empty, all objects are applied as they are.
 	namespace string
 }
 

@@ -69,7 +69,7 @@ func testServiceAccount(t *testing.T, cluster *localcluster.Cluster) {
 		try     func(context.Context) error
 		allowed bool
 	}{
-		{"list pods of all namespaces", func(ctx context.Context) error {
+		{"list pods in all namespaces", func(ctx context.Context) error {
 			_, err := everywhere.Pods("").List(ctx, metav1.ListOptions{})
 			return err
 		}, true},

@@ -15,8 +15,8 @@ import (
 )
 
 // Install applies a kustomization, a folder of the repository, as users do, and waits until all
-// pods of a Deployment are ready. Pods of this cluster run no programs. Install therefore
-// scales the Deployment down; use NewContainer to start its servers.
+// pods of a Deployment are ready. Pods in this cluster run no programs, so Install scales the
+// Deployment down; use NewContainer to start its servers.
 func (c *Cluster) Install(ctx context.Context, kustomization, namespace, deployment string) error {
 	root, err := Root()
 	if err != nil {

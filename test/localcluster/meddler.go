@@ -27,8 +27,8 @@ subjects:
   - { kind: ServiceAccount, name: meddler, namespace: NAMESPACE }
 `
 
-// MeddlerKubeconfig creates a ServiceAccount that may write the pods of a namespace in every way
-// except resizing them. It writes a kubeconfig for it to dir and returns the path.
+// MeddlerKubeconfig creates a ServiceAccount that may write the pods in a namespace in every
+// way except resizing them. It writes a kubeconfig for it to dir and returns the path.
 func MeddlerKubeconfig(ctx context.Context, cfg *rest.Config, namespace, dir string) (string, error) {
 	if err := Apply(ctx, cfg, []byte(strings.ReplaceAll(meddler, "NAMESPACE", namespace))); err != nil {
 		return "", err

@@ -1,4 +1,5 @@
-// Command prose extracts the string literals of Go files, so that Vale can check the help,
-// errors and log messages that users read. It knows nothing about what makes text good; the
-// rules are in .vale/styles.
+// Command prose extracts the text of files without its line breaks, so that Vale can check
+// whole sentences. It reads the paragraphs of Markdown, the comments of Go, proto and YAML
+// files, and the string literals of Go files, which are help, errors, log messages and the names
+// of tests. It knows nothing about what makes text good; the rules are in .vale/styles.
 package main

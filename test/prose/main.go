@@ -3,38 +3,49 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: prose DIRECTORY FILE...\n\nWrites the string literals of each FILE to DIRECTORY/FILE.txt, on the lines they have in FILE.")
+		fmt.Fprintln(os.Stderr, "usage: prose DIRECTORY FILE...\n\nWrites the text of each FILE to DIRECTORY, with each paragraph on one line: the line where it starts in FILE.")
 		os.Exit(2)
 	}
 	for _, name := range os.Args[2:] {
-		if err := extract(name, filepath.Join(os.Args[1], name+".txt")); err != nil {
+		if err := extract(name, os.Args[1]); err != nil {
 			fmt.Fprintln(os.Stderr, "prose:", err)
 			os.Exit(1)
 		}
 	}
 }
 
-// extract writes the text in the Go file from to the file to, or writes no file if there is
-// none.
-func extract(from, to string) error {
-	source, err := os.ReadFile(from)
+// extract writes the text of a file to a directory, with an extension that Vale reads, or
+// writes no file if there is no text.
+func extract(name, directory string) error {
+	source, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	text, err := text(from, source)
-	if err != nil || text == nil {
-		return err
+	var text []byte
+	to := filepath.Join(directory, name)
+	switch filepath.Ext(name) {
+	case ".md":
+		text = markdown(source)
+	case ".go":
+		found, err := goText(name, source)
+		if err != nil {
+			return err
+		}
+		text, to = onLines(found), to+".txt"
+	case ".proto":
+		text, to = onLines(comments(source, "//")), to+".txt"
+	default:
+		text, to = onLines(comments(source, "#")), to+".txt"
+	}
+	if len(text) == 0 {
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
@@ -42,64 +53,37 @@ func extract(from, to string) error {
 	return os.WriteFile(to, text, 0o666)
 }
 
-// text returns the string literals in source that contain a space, each starting on the line
-// that it has in source, so that Vale reports that line. It returns nil if there are none.
-// An error names the file and the line that cannot be parsed.
-func text(name string, source []byte) ([]byte, error) {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	line := 1
-	ast.Inspect(file, func(n ast.Node) bool {
-		literal, ok := n.(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
-			return true
-		}
-		value, err := strconv.Unquote(literal.Value)
-		if err != nil || !strings.Contains(value, " ") {
-			return true
-		}
-		if literal.Value[0] == '"' {
-			value = strings.ReplaceAll(value, "\n", " ")
-		}
-		start := files.Position(literal.Pos()).Line
-		if start <= line && out.Len() > 0 {
-			out.WriteByte(' ')
-		}
-		for ; line < start; line++ {
-			out.WriteByte('\n')
-		}
-		out.WriteString(sentences(value))
-		line += strings.Count(value, "\n")
-		return true
-	})
-	if out.Len() == 0 {
-		return nil, nil
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+// A paragraph is text without line breaks.
+type paragraph struct {
+	line int // where it starts in its file, from 1
+	text string
 }
 
-// sentences returns the text of a literal with a period where a sentence ends without one: at
-// the end, before an empty line, and around indented lines, which are lists and examples. Vale
-// would read on otherwise, also into the next literal.
-func sentences(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		next := ""
-		if i+1 < len(lines) {
-			next = lines[i+1]
+// onLines joins paragraphs, each on the line that it has in its file, so that Vale reports that
+// line. The paragraphs are in the order of their lines.
+func onLines(paragraphs []paragraph) []byte {
+	var out bytes.Buffer
+	line := 1
+	for _, p := range paragraphs {
+		if out.Len() > 0 && p.line <= line {
+			out.WriteByte(' ')
 		}
-		last := strings.TrimRight(line, " ")
-		if last == "" || !strings.HasPrefix(line, "  ") && next != "" && !strings.HasPrefix(next, "  ") {
-			continue
+		for ; line < p.line; line++ {
+			out.WriteByte('\n')
 		}
-		if !strings.ContainsRune(".:;,!?", rune(last[len(last)-1])) {
-			lines[i] = last + "."
-		}
+		out.WriteString(ended(p.text))
 	}
-	return strings.Join(lines, "\n")
+	if out.Len() > 0 {
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// ended returns text with an end that Vale recognizes: it would otherwise read on into the next
+// paragraph, even after a period, which can be part of a number or of an abbreviation.
+func ended(text string) string {
+	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
+	}
+	return text + " !"
 }

@@ -147,7 +147,7 @@ func (s *soak) soak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// No pod is deleted anymore, so every pod must be sized again in time.
+	// Pods are no longer deleted, so every pod must be sized again in time.
 	if err := s.changeRatios(ctx); err != nil {
 		return err
 	}

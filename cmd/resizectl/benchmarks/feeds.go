@@ -29,7 +29,7 @@ func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 		Short: "Show the feeds that the server reads, and what is wrong with them",
 		Long: `Show the feeds that the server reads, and what is wrong with them.
 
-ROWS, SAMPLES, SKIPPED and BAD are about the copy that was READ last. If a feed
+ROWS, SAMPLES, SKIPPED and BAD describe the copy that was READ last. If a feed
 cannot be read, that copy stays in use, and a warning appears on standard error.
 SKIPPED rows are valid, but do not measure a node's speed. If you name a feed, or
 with -o wide, the faults of its rows follow, as FEED:LINE: FIELD: what is wrong.

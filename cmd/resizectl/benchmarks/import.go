@@ -50,9 +50,9 @@ The formats are
 
 The files are read by the server's own parser. Each bad row, and each sample that
 the server rejects, is a line on standard error, as FILE:LINE: FIELD: what is
-wrong. Good rows are imported all the same. SKIPPED rows are valid, but do not
-measure a node's speed. KNOWN samples are already stored, so you can import a file
-again. OLD samples are older than the samples that the server keeps.
+wrong. Good rows are imported anyway. SKIPPED rows are valid, but do not measure a
+node's speed. KNOWN samples are already stored, so you can import a file again. OLD
+samples are older than the samples that the server keeps.
 
 With --dry-run, nothing is stored. The exit code is
 

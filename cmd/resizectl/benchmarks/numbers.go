@@ -23,7 +23,7 @@ func score(f float64) string {
 // percent returns a share, e.g. "1.2%".
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// changedBy returns the relative change of a performance. A faster node type frees, a slower
+// changedBy returns the relative change in a performance. A faster node type frees, a slower
 // one adds, because less or more is requested there.
 func changedBy(old, new float64) print.Cell {
 	if old == 0 || new == 0 {

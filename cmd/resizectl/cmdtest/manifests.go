@@ -12,7 +12,7 @@ func ManifestPlans() *workloadresizerv1.PreviewManifestResponse {
 	}
 	onBaseline := of(Web(), "n2d")
 	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, 1
-	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n2d"}}
+	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "the pod has the size for node type n2d"}}
 	return &workloadresizerv1.PreviewManifestResponse{
 		Objects: []*workloadresizerv1.ManifestPlan{
 			{Kind: "Deployment", Namespace: "shop", Name: "web", Plans: []*workloadresizerv1.Plan{onBaseline, of(Web(), "n4")}},

@@ -51,7 +51,7 @@ func Aligned() *workloadresizerv1.Plan {
 	plan.Containers = []*workloadresizerv1.ContainerPlan{
 		{Name: "api", Original: Resources("500m", "256Mi", "500m", "256Mi"), Current: Resources("400m", "256Mi", "400m", "256Mi"), Desired: Resources("400m", "256Mi", "400m", "256Mi")},
 	}
-	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "requests and limits are those of n4"}}
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "the pod has the size for node type n4"}}
 	return plan
 }
 

@@ -52,7 +52,7 @@ func Overridden() *workloadresizerv1.ListRatiosResponse {
 	return resp
 }
 
-// history returns the changes of two users who did not agree.
+// history returns changes by two users who disagreed.
 func history() []*workloadresizerv1.RatioChange {
 	first := &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1}
 	second := &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour))}

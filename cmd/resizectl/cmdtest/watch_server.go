@@ -22,7 +22,7 @@ type Stream[R any] struct {
 	Err    error
 }
 
-// Tokens returns where the watches wanted to resume.
+// Tokens returns the tokens with which watches asked to resume.
 func (s *Streams[R]) Tokens() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

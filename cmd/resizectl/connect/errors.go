@@ -22,7 +22,7 @@ func (c *Connection) explain(err error) error {
 	case c.timeout > 0 && status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == "":
 		return fmt.Errorf("no complete answer from %s within %s\nallow more time with --timeout (0 for no limit)", c.where(), c.timeout)
 	case isBroken:
-		return fmt.Errorf("the answer from %s broke off after %s, so it is not complete: %s\nrun the command again",
+		return fmt.Errorf("the answer from %s ended early, after %s, so it is not complete: %s\nrun the command again",
 			c.where(), print.CountOf(int64(broken.Received), "pod"), MessageOf(broken.Err))
 	case client.IsUnreachable(err):
 		cause := dialCause(MessageOf(err))

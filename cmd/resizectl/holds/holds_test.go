@@ -165,7 +165,7 @@ func rejectsUnknownKinds(t *testing.T) {
 	}
 }
 
-// A change of every pod requires confirmation, and a change of some pods their names.
+// A change to every pod requires confirmation, and a change to some pods requires their names.
 func neverGuessesWhichPodsToChange(t *testing.T) {
 	server := &cmdtest.Server{}
 	address := cmdtest.Serve(t, server)

@@ -1,7 +1,7 @@
-// Package plans has the commands that show what would be done: plan, for pods of a cluster
-// and of manifests, and explain, for one pod step by step. explain builds on package resizes,
-// because earlier resizes are part of why a pod has its size. Planning without a server
-// builds on package configs, which finds the configuration to plan with.
+// Package plans has the commands that show what would be done: plan, for pods in a cluster and
+// in manifests, and explain, for one pod step by step. explain builds on package resizes,
+// because earlier resizes are part of why a pod has its size. Planning without a server builds
+// on package configs, which finds the configuration to plan with.
 //
 // It must not know how a plan is made: it shows the plans of a server, or of the standalone
 // server in this process.

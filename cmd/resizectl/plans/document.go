@@ -10,8 +10,8 @@ import (
 )
 
 // plansJSON writes {"plans": [...], "summary": {...}} one plan at a time, so that the plans
-// of a large cluster are not held in memory. If the stream breaks off, so does the document,
-// and no parser accepts it as the whole answer.
+// of a large cluster are not held in memory. If the stream ends early, the document is
+// incomplete, and no parser accepts it.
 type plansJSON struct {
 	w     io.Writer
 	plans int
@@ -44,8 +44,8 @@ func (p *plansJSON) Summary(s *workloadresizerv1.PlanSummary) error {
 	return err
 }
 
-// plansYAML writes the same as plansJSON, as YAML. YAML that breaks off is still YAML, but
-// has no summary, and the exit code is an error.
+// plansYAML writes the same as plansJSON, as YAML. Incomplete YAML is still YAML, but has no
+// summary, and the exit code reports an error.
 type plansYAML struct {
 	w     io.Writer
 	plans int

@@ -33,10 +33,10 @@ The steps are
   - the holds on the pod
   - what was done to the pod, and what happens next
 
-If you cannot see the facts of a step, the step reports that, and the others are
-complete. -o json and -o yaml print the plan, the ratios, the bounds, the resize
-and the holds as in the API; "unknown" says why any of them is missing. -o wide is
-the same as table.`,
+If you are not allowed to see the facts of a step, that step says so, and the
+others are complete. -o json and -o yaml print the plan, the ratios, the bounds, the
+resize and the holds as in the API; "unknown" says why any of them is missing.
+-o wide is the same as table.`,
 		Example: `  # Explain why a pod requests 800m
   resizectl explain web-6d4cf56db6-x2x7p -n shop`,
 		Args: cobra.ArbitraryArgs,

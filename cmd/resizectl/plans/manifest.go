@@ -29,7 +29,7 @@ func (m *manifestSource) addFlags(cmd *cobra.Command) {
 
 func (m *manifestSource) named() bool { return len(m.files) > 0 }
 
-// validate rejects flags that are about the pods of a cluster.
+// validate rejects flags that are about pods in a cluster.
 func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if hasArgs {
 		return command.UsageErrorf(cmd, "name pods or a manifest (-f), not both")

@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 
 func TestPlanRules(t *testing.T) {
 	t.Run("reports that no pods were found", reportsThatNoPodsWereFound)
-	t.Run("fails if the stream breaks off", failsIfTheStreamBreaksOff)
+	t.Run("fails if the stream ends early", failsIfTheStreamEndsEarly)
 	t.Run("asks the API server on request", asksTheAPIServerOnRequest)
 }
 
@@ -104,16 +104,16 @@ func TestPlanDocumentsParse(t *testing.T) {
 }
 
 // A script must not accept half an answer as a whole one.
-func failsIfTheStreamBreaksOff(t *testing.T) {
+func failsIfTheStreamEndsEarly(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		server *cmdtest.Server
 		stderr string
 	}{
 		{"without a summary", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
-			"broke off after 1 pod, so it is not complete: the stream ended without its summary\nrun the command again\n"},
+			"ended early, after 1 pod, so it is not complete: the stream ended without its summary\nrun the command again\n"},
 		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
-			"broke off after 2 pods, so it is not complete: the server is shutting down\nrun the command again\n"},
+			"ended early, after 2 pods, so it is not complete: the server is shutting down\nrun the command again\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address := cmdtest.Serve(t, tc.server)

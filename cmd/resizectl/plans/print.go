@@ -10,8 +10,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printPlans prints the plans of all selected pods. If the answer breaks off, it still writes
-// what was printed so far, which is recognizably incomplete.
+// printPlans prints the plans of all selected pods. If the answer ends early, it still writes
+// the plans so far, and the output is recognizably incomplete.
 func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary *workloadresizerv1.PlanSummary, err error) {
 	out := bufio.NewWriter(o.Out)
 	defer func() {

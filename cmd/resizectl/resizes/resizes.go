@@ -30,8 +30,9 @@ what is still to be done.`,
 
 // resizesHelp describes the tables of all these commands.
 const resizesHelp = `There is one row per container that was sized. A pod is sized once workload-resizer
-has given it the size for its node, or has found that it has that size already. CPU and MEMORY are its requests,
-"original → now". STATE is the state of the resize on the node:
+has given it the size for its node, or has found that it already has that size. CPU
+and MEMORY are its requests, "original → now". STATE is the state of the resize on
+the node:
 
   actuated     the containers run with these sizes
   pending      the kubelet has not processed the resize yet

@@ -369,8 +369,8 @@ type UpdateOverrideRequest struct {
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	// Whether to create the override if the node type has none.
 	AllowMissing bool `protobuf:"varint,3,opt,name=allow_missing,json=allowMissing,proto3" json:"allow_missing,omitempty"`
-	// Whether to accept a node type that no source has a ratio for, perhaps because of a
-	// typing mistake. Both performances must then be set.
+	// Whether to accept a node type that no source has a ratio for, perhaps a
+	// typo. Both performances must then be set.
 	AllowNewNodeType bool `protobuf:"varint,4,opt,name=allow_new_node_type,json=allowNewNodeType,proto3" json:"allow_new_node_type,omitempty"`
 	// Whether to make the change even if it makes node types implausible, any of them. Pods
 	// on these are not resized until a ratio is corrected or the maximum is raised.

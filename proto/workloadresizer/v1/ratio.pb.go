@@ -560,7 +560,7 @@ type Ratio struct {
 	// When the ratio expires; absent if it does not expire.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// Why the node type is not used: it would be faster or slower than the baseline by more
-	// than max_speed_ratio, most likely because of a typing mistake. Its pods are skipped
+	// than max_speed_ratio, most likely because of a typo. Its pods are skipped
 	// (reason ImplausibleRatio) and keep their sizes. Empty if the node type is used.
 	Implausible   string `protobuf:"bytes,11,opt,name=implausible,proto3" json:"implausible,omitempty"`
 	unknownFields protoimpl.UnknownFields

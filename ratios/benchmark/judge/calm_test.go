@@ -123,7 +123,7 @@ func calm(t *testing.T, s *stored) {
 	r.clock.Step(11 * 24 * time.Hour) // The first measurements no longer count.
 	r.hours(t, 4)
 	if got := r.ratio("n4"); got != settled {
-		t.Errorf("a change of 3%% moved n4 from %v to %v", settled, got)
+		t.Errorf("a change by 3%% moved n4 from %v to %v", settled, got)
 	}
 	r.clock.Step(80 * 24 * time.Hour)
 	r.measure(t, "n2d", 1)

@@ -70,7 +70,7 @@ func (e *estimates) next(truth float64) float64 {
 
 func TestSimulation(t *testing.T) {
 	t.Run("noise around a constant does not move the ratio", noiseAroundAConstantDoesNotMoveTheRatio)
-	t.Run("follows a change of the true ratio", followsAChangeOfTheTrueRatio)
+	t.Run("follows a change in the true ratio", followsAChangeInTheTrueRatio)
 	t.Run("follows a slow drift without flapping", followsASlowDriftWithoutFlapping)
 	t.Run("does not flap with alternating estimates", doesNotFlapWithAlternatingEstimates)
 	t.Run("does not flap when estimates come and go", doesNotFlapWhenEstimatesComeAndGo)
@@ -113,7 +113,7 @@ func noiseAroundAConstantDoesNotMoveTheRatio(t *testing.T) {
 	}
 }
 
-func followsAChangeOfTheTrueRatio(t *testing.T) {
+func followsAChangeInTheTrueRatio(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change float64

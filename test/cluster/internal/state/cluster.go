@@ -21,8 +21,8 @@ type Ports struct {
 	EtcdPeer          int `json:"etcdPeer"`
 }
 
-// Cluster describes one cluster. It is written once, before anything else of
-// the cluster exists, and does not change.
+// Cluster describes one cluster. It is written once, before any other part of the cluster
+// exists, and does not change.
 type Cluster struct {
 	// Dir is the absolute path of the cluster's directory.
 	Dir   string `json:"-"`

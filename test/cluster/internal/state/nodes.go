@@ -15,7 +15,7 @@ type Node struct {
 	Name string `json:"name"`
 	// Type is the value of the node's type label; empty means no such label.
 	Type string `json:"type,omitempty"`
-	// Index numbers the nodes of a cluster from 0.
+	// Index numbers the nodes in a cluster from 0.
 	Index int `json:"index"`
 	// CPUManager is the policy of the kubelet's CPU manager; empty means the default.
 	CPUManager string `json:"cpuManager,omitempty"`

@@ -46,27 +46,27 @@ func TestFreezeText(t *testing.T) {
 	}
 }
 
-func TestBrake(t *testing.T) {
-	b := newBrake(follow.ConfigMap{Namespace: "shop", Name: FreezeName}, testingclock.NewFakePassiveClock(began), func() {})
-	if _, err := b.state(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
+func TestFreezeFollower(t *testing.T) {
+	f := newFreezeFollower(follow.ConfigMap{Namespace: "shop", Name: FreezeName}, testingclock.NewFakePassiveClock(began), func() {})
+	if _, err := f.state(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
 		t.Errorf("before it is read: %v", err)
 	}
 	lost := errors.New("forbidden")
-	b.take(t.Context(), nil, lost)
-	if _, err := b.state(); !errors.Is(err, lost) {
+	f.take(t.Context(), nil, lost)
+	if _, err := f.state(); !errors.Is(err, lost) {
 		t.Errorf("unreadable from the start: %v", err)
 	}
-	b.take(t.Context(), nil, follow.ErrMissing)
-	if f, err := b.state(); f != nil || err != nil {
-		t.Errorf("missing: %v, %v", f, err)
+	f.take(t.Context(), nil, follow.ErrMissing)
+	if now, err := f.state(); now != nil || err != nil {
+		t.Errorf("missing: %v, %v", now, err)
 	}
-	b.take(t.Context(), nil, lost)
-	if f, err := b.state(); f == nil || err != nil || !strings.Contains(f.Reason, "can no longer read") || !errors.Is(b.problem(), lost) {
-		t.Errorf("no longer readable: %+v, %v", f, err)
+	f.take(t.Context(), nil, lost)
+	if now, err := f.state(); now == nil || err != nil || !strings.Contains(now.Reason, "can no longer read") || !errors.Is(f.problem(), lost) {
+		t.Errorf("no longer readable: %+v, %v", now, err)
 	}
-	b.take(t.Context(), nil, follow.ErrMissing)
-	if f, _ := b.state(); f != nil || b.problem() != nil {
-		t.Errorf("missing again: %+v, %v", f, b.problem())
+	f.take(t.Context(), nil, follow.ErrMissing)
+	if now, _ := f.state(); now != nil || f.problem() != nil {
+		t.Errorf("missing again: %+v, %v", now, f.problem())
 	}
 }
 

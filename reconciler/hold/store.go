@@ -26,7 +26,7 @@ type Store struct {
 	freezeName string
 	looker     kubernetes.Interface
 	document   *document.Document[[]keyed]
-	brake      *brake
+	freeze     *freezeFollower
 
 	// mu protects held, the holds in effect without the freeze; nil until they are known.
 	mu   sync.Mutex
@@ -78,8 +78,8 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 		Reject:   s.reject,
 		OnReject: s.onReject,
 	})
-	s.brake = newBrake(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
-	s.brake.looker = s.looker
+	s.freeze = newFreezeFollower(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
+	s.freeze.looker = s.looker
 	return s
 }
 
@@ -88,14 +88,14 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 func (s *Store) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	braking := make(chan error, 1)
+	following := make(chan error, 1)
 	go func() {
 		defer cancel()
-		braking <- s.brake.run(ctx)
+		following <- s.freeze.run(ctx)
 	}()
 	err := s.document.Run(ctx)
 	cancel()
-	return errors.Join(err, <-braking)
+	return errors.Join(err, <-following)
 }
 
 // Ready returns the table in effect, or why there is none: until both ConfigMaps are read for
@@ -113,7 +113,7 @@ func (s *Store) Ready() (*Table, error) {
 
 // Err returns why the table in effect differs from the current ConfigMaps, or why there is
 // none. It returns nil if neither is the case.
-func (s *Store) Err() error { return errors.Join(s.document.Err(), s.brake.problem()) }
+func (s *Store) Err() error { return errors.Join(s.document.Err(), s.freeze.problem()) }
 
 // Missing returns an error if no hold can be stored because the ConfigMap does not exist,
 // and no hold is in effect. Otherwise, and for a read-only store, it returns nil.
@@ -129,7 +129,7 @@ func (s *Store) combine() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.changes.Notify()
-	freeze, err := s.brake.state()
+	freeze, err := s.freeze.state()
 	if s.held == nil || err != nil {
 		return
 	}

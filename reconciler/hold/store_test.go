@@ -324,7 +324,7 @@ func deleted(t *testing.T, s *stored) {
 func caughtUp(t *testing.T, s *stored) {
 	s.write(t, pauseOf("shop"))
 	store := New(s.client, s.namespace.Name, s.name) // It does not watch the holds.
-	store.brake.take(t.Context(), nil, follow.ErrMissing)
+	store.freeze.take(t.Context(), nil, follow.ErrMissing)
 	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
 		t.Errorf("release: %v, %v", ended, err)
 	}

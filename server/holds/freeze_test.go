@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// The brake always works, regardless of what others have stored.
-func TestBrake(t *testing.T) {
+// A freeze, and holds of wide scopes, always work, regardless of what others have stored.
+func TestHoldsOfOthers(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	servertest.ConfigMapIn(t, client, namespace.Name, deploy.Holds)

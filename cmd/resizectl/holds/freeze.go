@@ -13,8 +13,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// brake has the parts that freeze and unfreeze share.
-type brake struct {
+// freezeChange has the parts that freeze and unfreeze share.
+type freezeChange struct {
 	print.Output
 	command.Confirmation
 	server *connect.Connection
@@ -23,14 +23,14 @@ type brake struct {
 }
 
 // addFlags adds the flags; shows is what a dry run shows, and shown is where the reason goes.
-func (o *brake) addFlags(cmd *cobra.Command, shows, shown string) {
+func (o *freezeChange) addFlags(cmd *cobra.Command, shows, shown string) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, "+shown)
 	o.AddYesFlag(cmd, cmd.Name())
 	o.dryRun.AddFlag(cmd, shows)
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-func (o *brake) confirm(question string) command.Step {
+func (o *freezeChange) confirm(question string) command.Step {
 	return func(cmd *cobra.Command, _ []string) error {
 		if o.dryRun.On() {
 			return nil
@@ -40,7 +40,7 @@ func (o *brake) confirm(question string) command.Step {
 }
 
 func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &brake{Output: out, server: server}
+	o := &freezeChange{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "freeze",
 		Short: "Stop all writes to pods in the whole cluster immediately",
@@ -67,7 +67,7 @@ while no server runs:
 }
 
 func newUnfreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &brake{Output: out, server: server}
+	o := &freezeChange{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "unfreeze",
 		Short: "End the freeze of the cluster",
@@ -89,7 +89,7 @@ If the server does not answer, end the freeze with kubectl:
 	return cmd
 }
 
-func (o *brake) freeze(ctx context.Context) error {
+func (o *freezeChange) freeze(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
 		if err != nil {
@@ -107,7 +107,7 @@ func (o *brake) freeze(ctx context.Context) error {
 	})
 }
 
-func (o *brake) unfreeze(ctx context.Context) error {
+func (o *freezeChange) unfreeze(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
 		if err != nil {

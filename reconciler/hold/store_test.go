@@ -278,6 +278,7 @@ func checked(t *testing.T, s *stored) {
 	}
 	await(t, store, shop)
 	s.write(t, map[string]string{"pause.cluster": "all"})
+	awaitErr(t, store, "pause.cluster")
 	var content *ContentError
 	if _, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
 		t.Errorf("put over invalid content: %v", err)

@@ -491,7 +491,7 @@ func TestHoldService(t *testing.T) {
 		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"pause.cluster": "{}"}}, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		for _, validate := range []bool{true, false} {
+		for _, validate := range []bool{false, true} { // The first one reads the new content.
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
 			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: pause.cluster: namespace: must set either a namespace or allNamespaces: true; pause.cluster: kind: must be")
 		}

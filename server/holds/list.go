@@ -2,9 +2,8 @@ package holds
 
 import (
 	"context"
+	"maps"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -46,19 +45,27 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	return response, nil
 }
 
-// seen returns the holds that the caller can see: the holds of the cluster and of
-// namespaces whose pods it can see.
+// seen returns the holds that the caller can see.
 func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
-	namespaces := sets.New[string]()
-	for _, h := range all {
-		if h.Scope.Namespace != "" {
-			namespaces.Insert(h.Scope.Namespace)
-		}
+	visible, err := visibleOf(view, all)
+	return slices.DeleteFunc(slices.Clone(all), func(h hold.Hold) bool { return !visible[h.Scope.Namespace] }), err
+}
+
+// visibleOf reports whether the caller can see the holds of each namespace that the holds
+// name: it must be able to see its pods. Holds of the cluster, whose namespace is empty, are
+// visible to everybody.
+func visibleOf(view access.View, holds []hold.Hold) (map[string]bool, error) {
+	visible := map[string]bool{}
+	for _, h := range holds {
+		visible[h.Scope.Namespace] = h.Scope.Namespace == ""
 	}
-	visible, err := view.Visible(sets.List(namespaces)...)
+	named := slices.DeleteFunc(slices.Sorted(maps.Keys(visible)), func(namespace string) bool { return namespace == "" })
+	sees, err := view.Visible(named...)
 	if err != nil {
 		return nil, err
 	}
-	seen := sets.New(visible...).Insert("")
-	return slices.DeleteFunc(slices.Clone(all), func(h hold.Hold) bool { return !seen.Has(h.Scope.Namespace) }), nil
+	for _, namespace := range sees {
+		visible[namespace] = true
+	}
+	return visible, nil
 }

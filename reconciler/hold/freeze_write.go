@@ -22,15 +22,16 @@ const (
 )
 
 // Freeze stops all writes to pods until Unfreeze, and returns the stored freeze. It starts
-// now, whatever f.Since is, or keeps the start of the freeze that it replaces. It is in effect in this process
-// when Freeze returns. The error may be a *FieldError, *RefusedError or ErrReadOnly. If the
-// freeze could not be stored, the error says how to freeze the cluster without the server.
+// now, whatever f.Since is, or keeps the start of the freeze that it replaces. It is in effect
+// in this process when Freeze returns. The error may be a *FieldError, *RefusedError or
+// ErrFreezeReadOnly. If the freeze could not be stored, the error says how to freeze the
+// cluster without the server.
 func (s *Store) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 	if wrong := f.Faults(); len(wrong) > 0 {
 		return Freeze{}, fmt.Errorf("freeze: %w", wrong[0])
 	}
 	if s.readOnly {
-		return Freeze{}, ErrReadOnly
+		return Freeze{}, ErrFreezeReadOnly
 	}
 	f = s.CheckFreeze(f)
 	source := s.freeze.source
@@ -39,8 +40,8 @@ func (s *Store) Freeze(ctx context.Context, f Freeze) (Freeze, error) {
 	options := metav1.ApplyOptions{FieldManager: contract.FieldManager, Force: true}
 	_, err := source.Client.CoreV1().ConfigMaps(source.Namespace).Apply(ctx, cm, options)
 	if err != nil {
-		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run \"kubectl -n %s create configmap %s --from-literal=%s=%s\"",
-			document.Failed(source, "write", err), source.Namespace, source.Name, keyFrozen, frozen)
+		return Freeze{}, fmt.Errorf("%w; to freeze the cluster without the server, run: %s",
+			document.Failed(source, "write", err), FreezeCommand(source.Namespace, source.Name))
 	}
 	return f, s.seen(ctx, func(now *Freeze) bool { return now != nil })
 }
@@ -59,7 +60,7 @@ func (s *Store) CheckFreeze(f Freeze) Freeze {
 // for Freeze.
 func (s *Store) Unfreeze(ctx context.Context) (*Freeze, error) {
 	if s.readOnly {
-		return nil, ErrReadOnly
+		return nil, ErrFreezeReadOnly
 	}
 	source := s.freeze.source
 	objects := source.Client.CoreV1().ConfigMaps(source.Namespace)
@@ -77,7 +78,7 @@ func (s *Store) Unfreeze(ctx context.Context) (*Freeze, error) {
 	case apierrors.IsConflict(err):
 		return nil, fmt.Errorf("%s was changed just now: look who froze the cluster, and try again", source)
 	case err != nil:
-		return nil, fmt.Errorf("%w; to end the freeze without the server, run \"kubectl -n %s delete configmap %s\"", document.Failed(source, "delete", err), source.Namespace, source.Name)
+		return nil, fmt.Errorf("%w; to end the freeze without the server, run: %s", document.Failed(source, "delete", err), UnfreezeCommand(source.Namespace, source.Name))
 	}
 	return ended, s.seen(ctx, func(now *Freeze) bool { return now == nil })
 }

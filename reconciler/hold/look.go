@@ -22,15 +22,20 @@ const (
 	lookEvery = 5 * time.Second
 )
 
-// FrozenNow reports whether the cluster is frozen, as the API server says, or said less than
-// half a second ago. It returns an error if that cannot be read.
+// FrozenNow reports whether the cluster is frozen, as Look does.
 func (s *Store) FrozenNow(ctx context.Context) (bool, error) {
+	freeze, err := s.Look(ctx)
+	return freeze != nil, err
+}
+
+// Look returns the freeze, nil if there is none, as the API server says, or said less than half
+// a second ago. It returns an error if that cannot be read.
+func (s *Store) Look(ctx context.Context) (*Freeze, error) {
 	if err := s.freeze.look(ctx); err != nil {
 		// Not wrapped: it says nothing about the write that is waiting for this.
-		return false, errors.New(fmt.Sprint("read whether the cluster is frozen (", s.freeze.source, "): ", err))
+		return nil, errors.New(fmt.Sprint("read whether the cluster is frozen (", s.freeze.source, "): ", err))
 	}
-	freeze, err := s.freeze.state()
-	return freeze != nil, err
+	return s.freeze.state()
 }
 
 // look reads the ConfigMap, unless that was done a moment ago.

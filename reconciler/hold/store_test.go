@@ -123,7 +123,7 @@ func await(t *testing.T, s *Store, want ...Scope) {
 func awaitErr(t *testing.T, s *Store, want string) {
 	t.Helper()
 	localcluster.Eventually(t, "the error "+want, func() error {
-		if err := s.Err(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := s.Err(); err == nil || !strings.Contains(Quoted(err).Error(), want) {
 			return fmt.Errorf("error is %w", err)
 		}
 		return nil

@@ -66,7 +66,7 @@ func (s *Store) update(ctx context.Context, write write, priority document.Prior
 		return after, nil
 	}
 	if write == toCheck {
-		return s.document.Check(into)
+		return unquote(s.document.Check(into))
 	}
-	return s.document.Update(ctx, priority, into)
+	return unquote(s.document.Update(ctx, priority, into))
 }

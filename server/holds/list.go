@@ -12,24 +12,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// table returns the table in effect, or an error if there is none.
-func (s *Service) table() (*hold.Table, error) {
-	table, err := s.config.Store.Ready()
-	if err != nil {
-		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, err)
-	}
-	return table, nil
-}
-
 // ListHolds implements workloadresizerv1.PauseServiceServer.
 func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
 	view, namespace := s.config.Viewer.View(ctx), request.GetNamespace()
 	if err := access.MustSee(view, namespace); err != nil {
 		return nil, err
 	}
-	table, err := s.table()
+	table, err := s.config.Store.Ready()
 	if err != nil {
-		return nil, err
+		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, translate.HoldsError(view, err))
 	}
 	elsewhere := func(h hold.Hold) bool {
 		return namespace != "" && h.Scope.Namespace != "" && h.Scope.Namespace != namespace
@@ -40,7 +31,7 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	}
 	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds), Freeze: translate.Freeze(table.Freeze())}
 	if err := s.config.Store.Err(); err != nil {
-		response.Problem = err.Error()
+		response.Problem = translate.HoldsError(view, err).Error()
 	}
 	return response, nil
 }

@@ -55,7 +55,7 @@ func (s *Service) end(ctx context.Context, view access.View, ending hold.Ending,
 		}
 	}
 	if validateOnly {
-		return would, known, storeError(err)
+		return would, known, holdError(view, err)
 	}
 	for {
 		var unreviewed []hold.Hold
@@ -68,7 +68,7 @@ func (s *Service) end(ctx context.Context, view access.View, ending hold.Ending,
 		}
 		ended, err := s.config.Store.Release(ctx, ending)
 		if !errors.Is(err, errUnreviewed) {
-			return ended, known, storeError(err)
+			return ended, known, holdError(view, err)
 		}
 		// The stored holds differ from those that were known. Every time, at least one
 		// more namespace or kind is reviewed, so this ends.

@@ -28,7 +28,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		return nil, wrong[0]
 	}
 	var written []Change
-	err = s.document.Update(ctx, r.ValidateOnly, func(stored content, data map[string]string) (map[string]string, error) {
+	decide := func(stored content, data map[string]string) (map[string]string, error) {
 		made, written = nil, nil
 		now := s.now()
 		present := stored.at(now)
@@ -54,15 +54,18 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		}
 		made, written = change, next.changes[len(stored.changes):]
 		return text, nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	if r.ValidateOnly {
+		if err := s.document.Check(decide); err != nil {
+			return nil, err
+		}
 		if made != nil {
 			made.Number = 0 // Another change may be written first.
 		}
 		return made, nil
+	}
+	if err := s.document.Update(ctx, document.Normal, decide); err != nil {
+		return nil, err
 	}
 	for i := range written {
 		written[i].log(ctx)

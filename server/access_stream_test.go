@@ -22,7 +22,7 @@ func (g *guarded) testWatchEnds(t *testing.T) {
 	revoke := g.grant(t, serviceAccount("watcher"), "workload-resizer-viewer", "")
 	client, token := workloadresizerv1.NewRatioServiceClient(g.dial(t)), g.token(t, "watcher", audience)
 	var stream grpc.ServerStreamingClient[workloadresizerv1.WatchRatiosResponse]
-	localcluster.Eventually(t, "the watch to begin", func() error {
+	g.awaitGrant(t, "the watch to begin", func() error {
 		var err error
 		if stream, err = client.WatchRatios(bearing(t.Context(), token), &workloadresizerv1.WatchRatiosRequest{}); err == nil {
 			_, err = stream.Recv()
@@ -77,7 +77,7 @@ func (g *guarded) testStillAllowed(t *testing.T) {
 		})
 		return nil
 	}
-	localcluster.Eventually(t, "the role", func() error {
+	g.awaitGrant(t, "the role", func() error {
 		err := g.access.AuthenticateStream(nil, &servertest.Arrived{Ctx: ctx}, info, func(service any, s grpc.ServerStream) error {
 			return g.access.AuthorizeStream(service, s, info, handle)
 		})

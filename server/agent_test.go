@@ -74,7 +74,7 @@ func aTokenThatIsBoundToANodeCanSendOnlySamplesOfThatNode(t *testing.T) {
 		return s
 	}
 	both := []*workloadresizerv1.BenchmarkSample{of("a", "mine"), of("b", "other"), of("c", ""), of("d", "gone")}
-	localcluster.Eventually(t, "the role", func() error {
+	g.awaitGrant(t, "the role", func() error {
 		_, err := servertest.Ingest(bearing(t.Context(), bound), client, true)
 		return err
 	})

@@ -18,11 +18,19 @@ func newPanics() prometheus.Counter {
 
 // newHoldsHealthy exposes the health of the holds.
 func newHoldsHealthy(holds *hold.Store) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "workload_resizer_holds_healthy",
-		Help: "Whether the stored holds are in effect (1), or the last known holds or none (0).",
-	}, func() float64 {
-		if holds.Err() != nil {
+	return newHealthy("workload_resizer_holds_healthy",
+		"Whether the stored holds are in effect (1), or the last known holds or none (0).", holds.Err)
+}
+
+// newFreezeHealthy exposes whether the freeze can be read.
+func newFreezeHealthy(holds *hold.Store) prometheus.Collector {
+	return newHealthy("workload_resizer_freeze_healthy",
+		"Whether the server can read if the cluster is frozen (1), or cannot and resizes no pod (0).", holds.FreezeErr)
+}
+
+func newHealthy(name, help string, problem func() error) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		if problem() != nil {
 			return 0
 		}
 		return 1

@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -112,8 +113,18 @@ func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
 	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}})
 	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
-	if _, body := r.get(t, "/metrics"); !strings.Contains(body, "\nworkload_resizer_holds_healthy 0\n") {
-		t.Errorf("/metrics returns %q", body)
+	localcluster.Eventually(t, "the freeze to be unreadable", func() error {
+		if err := r.server.config.Holds.FreezeErr(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			return fmt.Errorf("the error is %w", err)
+		}
+		return nil
+	})
+	_, err = client.GetFreeze(t.Context(), &workloadresizerv1.GetFreezeRequest{})
+	servertest.CheckError(t, err, codes.Unavailable, "FREEZE_NOT_READY", "read whether the cluster is frozen (ConfigMap default/"+hold.FreezeName+"): ")
+	for _, want := range []string{"\nworkload_resizer_holds_healthy 0\n", "\nworkload_resizer_freeze_healthy 0\n"} {
+		if _, body := r.get(t, "/metrics"); !strings.Contains(body, want) {
+			t.Errorf("/metrics returns %q, want %q", body, want)
+		}
 	}
 	if code, _ := r.get(t, "/livez"); code != http.StatusOK {
 		t.Errorf("/livez returns %d", code)

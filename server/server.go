@@ -66,7 +66,7 @@ func New(config Config) *Server {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
 	}
 	if !config.standalone() {
-		config.Metrics.MustRegister(newHoldsHealthy(config.Holds), newFrozen(config.Holds))
+		config.Metrics.MustRegister(newHoldsHealthy(config.Holds), newFreezeHealthy(config.Holds), newFrozen(config.Holds))
 	}
 	s := &Server{
 		config: config,

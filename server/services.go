@@ -56,7 +56,7 @@ func (s *Server) registerOfCluster(to registrar) {
 	}).Register(to)
 	resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches}).Register(to)
 	status.New(status.Config{
-		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds,
+		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,
 		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, Election: config.Election,
 	}).Register(to)
 }

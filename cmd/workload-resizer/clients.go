@@ -24,9 +24,9 @@ const writeTimeout = 10 * time.Second
 // Writes have a timeout, which watches must not have.
 type clients struct {
 	main, writer, asker, events, leases kubernetes.Interface
-	// brake reads the freeze. It has no rate limit: writes wait for it, and it reads at most
+	// freeze reads the freeze. It has no rate limit: writes wait for it, and it reads at most
 	// twice per second.
-	brake                            kubernetes.Interface
+	freeze                           kubernetes.Interface
 	tokens, renewals, rights, sights kubernetes.Interface
 	dynamic                          dynamic.Interface
 	metadata                         metadata.Interface
@@ -48,13 +48,13 @@ func newClients(o *options) (*clients, error) {
 	electing := rest.CopyConfig(config)
 	// An attempt that gets no answer must leave time for another one.
 	electing.Timeout = o.election.renewDeadline / 2
-	braking := rest.CopyConfig(bounded)
-	braking.QPS = -1
+	unlimited := rest.CopyConfig(bounded)
+	unlimited.QPS = -1
 	c := &clients{}
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.brake, braking}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)

@@ -76,7 +76,7 @@ func serve(ctx context.Context, o *options) error {
 		events = loop.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
-	holdOptions := []hold.Option{hold.FreezeIn(o.freezeName), hold.LookWith(clients.brake), hold.OnReject(events.ConfigRejected)}
+	holdOptions := []hold.Option{hold.FreezeIn(o.freezeName), hold.LookWith(clients.freeze), hold.OnReject(events.ConfigRejected)}
 	if o.dryRun {
 		holdOptions = append(holdOptions, hold.ReadOnly())
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -92,6 +93,11 @@ func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 	notes := helm("install", "mine", chart, "--create-namespace")
 	if !strings.Contains(notes, "kubectl -n "+namespace+" create configmap "+deploy.ConfigMap) {
 		t.Errorf("the notes do not explain how to create the ConfigMap with the ratios:\n%s", notes)
+	}
+	for _, command := range []string{hold.FreezeCommand(namespace, hold.FreezeName), hold.UnfreezeCommand(namespace, hold.FreezeName)} {
+		if !strings.Contains(notes, command) {
+			t.Errorf("the notes do not have the command\n%s\n%s", command, notes)
+		}
 	}
 	data := written{client: client}
 	data.put(t)

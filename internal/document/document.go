@@ -20,7 +20,7 @@ type Config[T any] struct {
 	Source follow.ConfigMap
 	// Noun names the entries of the document in messages, e.g. "holds".
 	Noun string
-	// ReadOnly makes Update return a ReadOnlyError, unless it only validates.
+	// ReadOnly makes Update return a ReadOnlyError.
 	ReadOnly bool
 	// Clock determines when an entry expires.
 	Clock clock.Clock
@@ -52,9 +52,9 @@ type Document[T any] struct {
 	Config[T]
 	// rearm receives when the time of the next expiry may have changed.
 	rearm chan struct{}
-	// writing holds the only write in progress in this process. Other writes wait
+	// writing has the only write in progress in this process, and those that wait
 	// for it as long as their callers do.
-	writing chan struct{}
+	writing queue
 
 	mu sync.Mutex
 	// content is the last good content, including expired entries.
@@ -72,7 +72,7 @@ type Document[T any] struct {
 
 // New returns a document whose content is unknown until Run or Update.
 func New[T any](c Config[T]) *Document[T] {
-	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), writing: make(chan struct{}, 1), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
+	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
 }
 
 // Run follows the ConfigMap until ctx is done; then it returns nil. A ConfigMap

@@ -77,7 +77,7 @@ func TestDocument(t *testing.T) {
 	t.Run("applies a change before Update returns", func(t *testing.T) {
 		c := n.counter(t, "written")
 		for want := 1; want <= 3; want++ {
-			if err := c.Update(t.Context(), false, one); err != nil || c.inForce != want {
+			if err := c.Update(t.Context(), Normal, one); err != nil || c.inForce != want {
 				t.Fatalf("%d in effect, %v", c.inForce, err)
 			}
 		}
@@ -85,10 +85,38 @@ func TestDocument(t *testing.T) {
 			t.Errorf("written by %v", by)
 		}
 	})
-	t.Run("writes nothing with validateOnly", func(t *testing.T) {
+	t.Run("a check writes nothing, reads nothing, and does not wait for a write", func(t *testing.T) {
 		c := n.counter(t, "checked")
-		if err := c.Update(t.Context(), true, one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
+		if err := c.Check(one); !errors.Is(err, ErrUnread) {
+			t.Errorf("before the first read: %v", err)
+		}
+		c.takeWatched(t.Context(), stored(t, "checked"), nil)
+		c.Source.Client = nil
+		if err := c.writing.enter(t.Context(), Normal); err != nil {
+			t.Fatal(err)
+		}
+		defer c.writing.leave()
+		if err := c.Check(one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
 			t.Errorf("%d in effect, %v", c.inForce, err)
+		}
+		no := errors.New("no")
+		if err := c.Check(func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
+			t.Errorf("a change that fails: %v", err)
+		}
+	})
+	t.Run("a check reports what is wrong with the ConfigMap", func(t *testing.T) {
+		c := n.counter(t, "wrong")
+		cm := stored(t, "wrong")
+		cm.Data = map[string]string{"n": "x"}
+		c.takeWatched(t.Context(), cm, nil)
+		var content *ContentError
+		if err := c.Check(one); !errors.As(err, &content) {
+			t.Errorf("invalid: %v", err)
+		}
+		c.takeWatched(t.Context(), nil, fmt.Errorf("it %w", follow.ErrMissing))
+		var missing *MissingError
+		if err := c.Check(one); !errors.As(err, &missing) {
+			t.Errorf("missing: %v", err)
 		}
 	})
 	t.Run("keeps the changes by concurrent writers on two replicas", func(t *testing.T) {
@@ -100,7 +128,7 @@ func TestDocument(t *testing.T) {
 		var writers sync.WaitGroup
 		for n := range 2 * each {
 			writers.Go(func() {
-				if err := []*Document[int]{a.Document, b}[n%2].Update(t.Context(), false, one); err != nil {
+				if err := []*Document[int]{a.Document, b}[n%2].Update(t.Context(), Normal, one); err != nil {
 					t.Error(err)
 				}
 			})
@@ -114,7 +142,7 @@ func TestDocument(t *testing.T) {
 		c := n.counter(t, "waiting")
 		under, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			done <- c.Update(context.Background(), false, func(n int, data map[string]string) (map[string]string, error) {
+			done <- c.Update(context.Background(), Normal, func(n int, data map[string]string) (map[string]string, error) {
 				close(under)
 				<-finish
 				return one(n, data)
@@ -123,26 +151,26 @@ func TestDocument(t *testing.T) {
 		<-under
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := c.Update(gone, false, one); !errors.Is(err, context.Canceled) {
+		if err := c.Update(gone, Normal, one); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 		late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := c.Update(late, false, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes to ConfigMap "+n.namespace+"/waiting") {
+		if err := c.Update(late, Normal, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes to ConfigMap "+n.namespace+"/waiting") {
 			t.Errorf("late: %v", err)
 		}
 		close(finish)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if err := c.Update(t.Context(), false, one); err != nil || c.inForce != 2 {
+		if err := c.Update(t.Context(), Normal, one); err != nil || c.inForce != 2 {
 			t.Errorf("%d in effect, %v", c.inForce, err)
 		}
 	})
 	t.Run("returns the error of the change", func(t *testing.T) {
 		no := errors.New("no")
 		c := n.counter(t, "no")
-		if err := c.Update(t.Context(), false, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
+		if err := c.Update(t.Context(), Normal, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
 			t.Error(err)
 		}
 	})
@@ -150,7 +178,7 @@ func TestDocument(t *testing.T) {
 	t.Run("applies another ConfigMap of the same name immediately", func(t *testing.T) {
 		c := n.counter(t, "replaced")
 		for range 2 {
-			if err := c.Update(t.Context(), false, one); err != nil {
+			if err := c.Update(t.Context(), Normal, one); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -198,7 +226,7 @@ func TestDocument(t *testing.T) {
 	})
 	t.Run("keeps the last good content if the ConfigMap is invalid or missing", func(t *testing.T) {
 		c := n.counter(t, "bad")
-		if err := c.Update(t.Context(), false, one); err != nil {
+		if err := c.Update(t.Context(), Normal, one); err != nil {
 			t.Fatal(err)
 		}
 		cm := stored(t, "bad")

@@ -27,29 +27,40 @@ var conflicts = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor:
 type Change[T any] func(content T, data map[string]string) (map[string]string, error)
 
 // Update changes the document, and tries again if another writer has changed it in
-// the meantime: change may be called more than once. Only the keys that change are
-// sent. The change is in effect in this process when Update returns. With
-// validateOnly, Update does everything except the write. The error may be a
-// ReadOnlyError, *MissingError, *ContentError or *RefusedError, or come from change
-// or ctx.
-func (d *Document[T]) Update(ctx context.Context, validateOnly bool, change Change[T]) error {
-	if d.ReadOnly && !validateOnly {
+// the meantime: change may be called more than once. It must not wait for anything,
+// because other writes wait for it. Only the keys that change are sent. The change is
+// in effect in this process when Update returns. The error may be a ReadOnlyError,
+// *MissingError, *ContentError or *RefusedError, or come from change or ctx.
+func (d *Document[T]) Update(ctx context.Context, priority Priority, change Change[T]) error {
+	if d.ReadOnly {
 		return ReadOnlyError{d.Noun}
 	}
-	select {
-	case d.writing <- struct{}{}:
-		defer func() { <-d.writing }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait for earlier changes to %s: %w", d.Source, ctx.Err())
+	if err := d.writing.enter(ctx, priority); err != nil {
+		return fmt.Errorf("wait for earlier changes to %s: %w", d.Source, err)
 	}
+	defer d.writing.leave()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if !validateOnly {
-		if wrote, err := d.updateLatest(ctx, change); wrote && !apierrors.IsConflict(err) {
-			return err
-		}
+	if wrote, err := d.updateLatest(ctx, change); wrote && !apierrors.IsConflict(err) {
+		return err
 	}
-	return retry.RetryOnConflict(conflicts, func() error { return d.updateStored(ctx, validateOnly, change) })
+	return retry.RetryOnConflict(conflicts, func() error { return d.updateStored(ctx, change) })
+}
+
+// Check returns the error that Update would return, as far as the state that this process
+// knows shows it. It waits for nothing and asks nobody, so that no check delays a write.
+func (d *Document[T]) Check(change Change[T]) error {
+	d.mu.Lock()
+	content, cm, gone, err := d.content, d.latest, d.gone, d.err
+	d.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case gone:
+		return d.missing()
+	}
+	_, err = change(content, cm.Data)
+	return err
 }
 
 // updateLatest changes the state that this process knows, which saves reading the
@@ -69,7 +80,7 @@ func (d *Document[T]) updateLatest(ctx context.Context, change Change[T]) (wrote
 	return true, d.write(ctx, cm, data)
 }
 
-func (d *Document[T]) updateStored(ctx context.Context, validateOnly bool, change Change[T]) error {
+func (d *Document[T]) updateStored(ctx context.Context, change Change[T]) error {
 	cm, err := d.Source.Client.CoreV1().ConfigMaps(d.Source.Namespace).Get(ctx, d.Source.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return d.missing()
@@ -79,7 +90,7 @@ func (d *Document[T]) updateStored(ctx context.Context, validateOnly bool, chang
 	}
 	d.takeOwn(ctx, cm)
 	data, err := d.changed(cm, change)
-	if err != nil || data == nil || validateOnly {
+	if err != nil || data == nil {
 		return err
 	}
 	return d.write(ctx, cm, data)

@@ -34,7 +34,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 	}
 	var written []Change
 	again := false
-	err = s.document.Update(ctx, r.ValidateOnly, func(stored content, data map[string]string) (map[string]string, error) {
+	decide := func(stored content, data map[string]string) (map[string]string, error) {
 		made, written = stored.made(r.ID), nil
 		if again = made != nil; again {
 			return nil, nil
@@ -63,15 +63,18 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		}
 		made, written = change, next.changes[len(stored.changes):]
 		return text, nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	if r.ValidateOnly {
+		if err := s.document.Check(decide); err != nil {
+			return nil, err
+		}
 		if made != nil && !again {
 			made.Number = 0 // Another change may be written first.
 		}
 		return made, nil
+	}
+	if err := s.document.Update(ctx, document.Normal, decide); err != nil {
+		return nil, err
 	}
 	logAll(ctx, written)
 	return made, nil

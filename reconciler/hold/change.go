@@ -31,7 +31,8 @@ type Ending struct {
 	Nested bool
 	// Check is called before anything is written, and returns an error if these holds
 	// must not end; the release returns that error. It may be called again with other
-	// holds. Nil allows everything.
+	// holds, and must not wait for anything: other writes wait for it. Nil allows
+	// everything.
 	Check func(Ended) error
 }
 

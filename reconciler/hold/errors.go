@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,15 +36,48 @@ func (e *CoveredError) Error() string {
 // noun names the stored entries in messages.
 const noun = "holds"
 
-// ErrReadOnly means that this process must not write.
-var ErrReadOnly error = document.ReadOnlyError{Noun: noun}
+// ErrReadOnly and ErrFreezeReadOnly mean that this process must not write.
+var (
+	ErrReadOnly       error = document.ReadOnlyError{Noun: noun}
+	ErrFreezeReadOnly error = document.ReadOnlyError{Noun: "freezes"}
+)
 
 type (
 	// MissingError means that the ConfigMap to write to does not exist.
 	MissingError = document.MissingError
-	// ContentError means that the ConfigMap's content is invalid.
+	// ContentError means that the ConfigMap's content is invalid. The errors of a Store wrap it,
+	// so that their text does not quote the content; Quoted does.
 	ContentError = document.ContentError
 	// RefusedError means that the API server rejected a read or a write of the
 	// ConfigMap, and would reject it again.
 	RefusedError = document.RefusedError
 )
+
+// unquoted is a *ContentError whose text does not quote the content: it names namespaces, authors
+// and reasons, and reaches callers who may not see them.
+type unquoted struct{ *ContentError }
+
+func (e unquoted) Error() string {
+	return fmt.Sprintf("%s is invalid: correct its content; an event on the ConfigMap and the server's log say what is wrong", e.Source)
+}
+
+// Unwrap returns the error that quotes the content.
+func (e unquoted) Unwrap() error { return e.ContentError }
+
+// unquote returns an error of the document for callers who may not see its content.
+func unquote(err error) error {
+	var content *ContentError
+	if errors.As(err, &content) {
+		return unquoted{content}
+	}
+	return err
+}
+
+// Quoted returns an error of a Store as those may read it who can see all namespaces.
+func Quoted(err error) error {
+	var e unquoted
+	if errors.As(err, &e) {
+		return e.ContentError
+	}
+	return err
+}

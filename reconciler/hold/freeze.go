@@ -33,7 +33,7 @@ const (
 )
 
 // frozen and notFrozen are values of keyFrozen. Every other value, and a missing key, counts as
-// frozen: a brake must work despite a typo.
+// frozen: a freeze must work despite a typo.
 const (
 	frozen    = "true"
 	notFrozen = "false"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -46,27 +47,27 @@ func TestFreezeText(t *testing.T) {
 	}
 }
 
-func TestBrake(t *testing.T) {
-	b := newBrake(follow.ConfigMap{Namespace: "shop", Name: FreezeName}, testingclock.NewFakePassiveClock(began), func() {})
-	if _, err := b.state(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
+func TestFreezeFollower(t *testing.T) {
+	f := newFreezeFollower(follow.ConfigMap{Namespace: "shop", Name: FreezeName}, testingclock.NewFakePassiveClock(began), func() {})
+	if _, err := f.state(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
 		t.Errorf("before it is read: %v", err)
 	}
 	lost := errors.New("forbidden")
-	b.take(t.Context(), nil, lost)
-	if _, err := b.state(); !errors.Is(err, lost) {
+	f.take(t.Context(), nil, lost)
+	if _, err := f.state(); !errors.Is(err, lost) {
 		t.Errorf("unreadable from the start: %v", err)
 	}
-	b.take(t.Context(), nil, follow.ErrMissing)
-	if f, err := b.state(); f != nil || err != nil {
-		t.Errorf("missing: %v, %v", f, err)
+	f.take(t.Context(), nil, follow.ErrMissing)
+	if now, err := f.state(); now != nil || err != nil {
+		t.Errorf("missing: %v, %v", now, err)
 	}
-	b.take(t.Context(), nil, lost)
-	if f, err := b.state(); f == nil || err != nil || !strings.Contains(f.Reason, "can no longer read") || !errors.Is(b.problem(), lost) {
-		t.Errorf("no longer readable: %+v, %v", f, err)
+	f.take(t.Context(), nil, lost)
+	if now, err := f.state(); now == nil || err != nil || !strings.Contains(now.Reason, "can no longer read") || !errors.Is(f.problem(), lost) {
+		t.Errorf("no longer readable: %+v, %v", now, err)
 	}
-	b.take(t.Context(), nil, follow.ErrMissing)
-	if f, _ := b.state(); f != nil || b.problem() != nil {
-		t.Errorf("missing again: %+v, %v", f, b.problem())
+	f.take(t.Context(), nil, follow.ErrMissing)
+	if now, _ := f.state(); now != nil || f.problem() != nil {
+		t.Errorf("missing again: %+v, %v", now, f.problem())
 	}
 }
 
@@ -141,7 +142,7 @@ func freezes(t *testing.T, s *stored) {
 	if ended, err := a.Unfreeze(t.Context()); err != nil || ended != nil {
 		t.Errorf("a second time: %+v, %v", ended, err)
 	}
-	if _, err := s.run(t, ReadOnly()).Freeze(t.Context(), Freeze{}); !errors.Is(err, ErrReadOnly) {
+	if _, err := s.run(t, ReadOnly()).Freeze(t.Context(), Freeze{}); !errors.Is(err, ErrFreezeReadOnly) {
 		t.Errorf("read-only: %v", err)
 	}
 	if _, err := a.Freeze(t.Context(), Freeze{Reason: "a\nb", Author: ""}); err == nil {
@@ -149,26 +150,60 @@ func freezes(t *testing.T, s *stored) {
 	}
 }
 
-// byHand are the documented commands, with the namespace of the deployment.
-var byHand = []string{
-	"kubectl -n workload-resizer-system create configmap workload-resizer-freeze --from-literal=frozen=true",
-	"kubectl -n workload-resizer-system delete configmap workload-resizer-freeze",
+func TestFreezeCommand(t *testing.T) {
+	documented, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{FreezeCommand(deploy.Namespace, FreezeName), UnfreezeCommand(deploy.Namespace, FreezeName)} {
+		if !strings.Contains(string(documented), "\n"+command+"\n") {
+			t.Errorf("docs/reference.md does not have the line\n%s", command)
+		}
+	}
 }
 
+// The documented commands work in every state of the ConfigMap, and again.
 func freezesByHand(t *testing.T, s *stored) {
 	s.write(t, nil)
 	store := s.run(t)
 	awaitFrozen(t, store, false)
-	for i, line := range byHand {
-		words := strings.Fields(strings.ReplaceAll(line, "workload-resizer-system", s.namespace.Name))
-		if err := s.namespace.Kubectl(t.Context(), words[1:]...); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		awaitFrozen(t, store, i == 0)
-		if f, _ := store.Frozen(); i == 0 && f.Since.IsZero() {
-			t.Error("the freeze has no time")
+	freezeBy := func(f Freeze) {
+		t.Helper()
+		if _, err := store.Freeze(t.Context(), f); err != nil {
+			t.Fatal(err)
 		}
 	}
+	freeze, unfreeze := FreezeCommand(s.namespace.Name, FreezeName), UnfreezeCommand(s.namespace.Name, FreezeName)
+	for _, step := range []struct {
+		state   string
+		prepare func()
+		command string
+		frozen  bool
+	}{
+		{"missing", func() {}, freeze, true},
+		{"frozen by kubectl", func() {}, freeze, true},
+		{"frozen by kubectl", func() {}, unfreeze, false},
+		{"missing", func() {}, unfreeze, false},
+		{"saying false", func() {
+			no := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: FreezeName}, Data: map[string]string{"frozen": "false"}}
+			if _, err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Create(t.Context(), no, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			awaitFrozen(t, store, false)
+		}, freeze, true},
+		{"frozen by the server", func() { freezeBy(Freeze{Reason: "why"}) }, freeze, true},
+		{"frozen by both", func() {}, unfreeze, false},
+	} {
+		step.prepare()
+		if out, err := s.namespace.Shell(t.Context(), step.command); err != nil {
+			t.Fatalf("%s: %s: %v\n%s", step.state, step.command, err, out)
+		}
+		awaitFrozen(t, store, step.frozen)
+		if f, err := store.Look(t.Context()); err != nil || step.frozen && f.Since.IsZero() {
+			t.Errorf("%s: %s: the freeze is %+v, %v", step.state, step.command, f, err)
+		}
+	}
+	freezeBy(Freeze{Reason: "again"})
 }
 
 func freezesWithoutHolds(t *testing.T, s *stored) {
@@ -230,7 +265,7 @@ func saysHowToFreeze(t *testing.T, s *stored) {
 	asNobody.Impersonate.UserName = "nobody"
 	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	var refusal *RefusedError
-	want := strings.ReplaceAll(byHand[0], "workload-resizer-system", s.namespace.Name)
+	want := FreezeCommand(s.namespace.Name, FreezeName)
 	if _, err := store.Freeze(context.Background(), Freeze{}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

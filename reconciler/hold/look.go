@@ -22,48 +22,53 @@ const (
 	lookEvery = 5 * time.Second
 )
 
-// FrozenNow reports whether the cluster is frozen, as the API server says, or said less than
-// half a second ago. It returns an error if that cannot be read.
+// FrozenNow reports whether the cluster is frozen, as Look does.
 func (s *Store) FrozenNow(ctx context.Context) (bool, error) {
-	if err := s.brake.look(ctx); err != nil {
-		// Not wrapped: it says nothing about the write that is waiting for this.
-		return false, errors.New(fmt.Sprint("read whether the cluster is frozen (", s.brake.source, "): ", err))
-	}
-	freeze, err := s.brake.state()
+	freeze, err := s.Look(ctx)
 	return freeze != nil, err
 }
 
-// look reads the ConfigMap, unless that was done a moment ago.
-func (b *brake) look(ctx context.Context) error {
-	b.looking.Lock()
-	defer b.looking.Unlock()
-	if b.clock.Since(b.lookBegan) < freshFor {
-		return b.lookErr
+// Look returns the freeze, nil if there is none, as the API server says, or said less than half
+// a second ago. It returns an error if that cannot be read.
+func (s *Store) Look(ctx context.Context) (*Freeze, error) {
+	if err := s.freeze.look(ctx); err != nil {
+		// Not wrapped: it says nothing about the write that is waiting for this.
+		return nil, errors.New(fmt.Sprint("read whether the cluster is frozen (", s.freeze.source, "): ", err))
 	}
-	b.lookBegan = b.clock.Now()
+	return s.freeze.state()
+}
+
+// look reads the ConfigMap, unless that was done a moment ago.
+func (f *freezeFollower) look(ctx context.Context) error {
+	f.looking.Lock()
+	defer f.looking.Unlock()
+	if f.clock.Since(f.lookBegan) < freshFor {
+		return f.lookErr
+	}
+	f.lookBegan = f.clock.Now()
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	// Without a resource version, the API server answers with the latest state.
-	cm, err := b.looker.CoreV1().ConfigMaps(b.source.Namespace).Get(ctx, b.source.Name, metav1.GetOptions{})
+	cm, err := f.looker.CoreV1().ConfigMaps(f.source.Namespace).Get(ctx, f.source.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		err = follow.ErrMissing
 	}
-	if b.lookErr = err; errors.Is(err, follow.ErrMissing) {
-		b.lookErr = nil
+	if f.lookErr = err; errors.Is(err, follow.ErrMissing) {
+		f.lookErr = nil
 	}
-	if b.lookErr != nil {
-		return b.lookErr // The state is what was known last, but no write relies on it.
+	if f.lookErr != nil {
+		return f.lookErr // The state is what was known last, but no write relies on it.
 	}
-	before, _ := b.state()
-	b.take(ctx, cm, err)
-	if after, _ := b.state(); after != before {
-		b.changed()
+	before, _ := f.state()
+	f.take(ctx, cm, err)
+	if after, _ := f.state(); after != before {
+		f.changed()
 	}
 	return nil
 }
 
 // poll reads the ConfigMap again and again until ctx is done.
-func (b *brake) poll(ctx context.Context) {
+func (f *freezeFollower) poll(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -71,7 +76,7 @@ func (b *brake) poll(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			_ = b.look(ctx) // The watch reports what users can do something about.
+			_ = f.look(ctx) // The watch reports what users can do something about.
 		}
 	}
 }

@@ -10,12 +10,17 @@ const capacity = 1_000_000
 // take the room that others need for wider scopes: a wider scope may use all room of
 // the narrower ones.
 const (
-	// perNamespace and perAuthor limit the holds of pods and workloads.
-	perNamespace = capacity / 8
-	perAuthor    = capacity / 8
+	// perNamespace and perAuthor limit the holds of pods and workloads. perAuthorThere
+	// limits those of one author in one namespace, so that the others have room there.
+	perNamespace   = capacity / 8
+	perAuthor      = capacity / 8
+	perAuthorThere = perNamespace / 2
 	// forNarrow is for all holds of pods and workloads together. The rest is reserved for
 	// wider scopes.
 	forNarrow = capacity * 3 / 4
+	// perAuthorWide limits the holds of namespaces of one author to half of what pods and
+	// workloads always leave.
+	perAuthorWide = (belowCluster - forNarrow) / 2
 	// belowCluster is for all holds except those of the cluster. There are at most two of
 	// these, which always fit.
 	belowCluster = capacity - 2*largest
@@ -41,23 +46,22 @@ func checkRoom(all []keyed, data map[string]string, put keyed, before int) error
 	if !grows || level == ofCluster {
 		return nil
 	}
-	var inNamespace, byAuthor, narrow, below share
+	var inNamespace, byAuthor, byAuthorThere, byAuthorWide, narrow, below share
 	count := func(h *keyed) {
 		c := cost(h.key, data[h.key])
 		if c == 0 || h.Scope.level() == ofCluster {
 			return
 		}
 		below.add(c)
+		mine, there := h.Author == put.Author, h.Scope.Namespace == put.Scope.Namespace
 		if h.Scope.level() == ofNamespace {
+			byAuthorWide.addIf(mine, c)
 			return
 		}
 		narrow.add(c)
-		if h.Scope.Namespace == put.Scope.Namespace {
-			inNamespace.add(c)
-		}
-		if h.Author == put.Author {
-			byAuthor.add(c)
-		}
+		inNamespace.addIf(there, c)
+		byAuthor.addIf(mine, c)
+		byAuthorThere.addIf(mine && there, c)
 	}
 	for i := range all {
 		if all[i].key != put.key {
@@ -66,23 +70,33 @@ func checkRoom(all []keyed, data map[string]string, put keyed, before int) error
 	}
 	count(&put)
 	const pods = "pods and workloads"
-	instead := "pause or restore the namespace as a whole (-n " + put.Scope.Namespace + ")"
-	for _, quota := range [...]struct {
-		narrowOnly  bool
-		taken       share
-		most        int
-		of, instead string
-	}{
-		{true, inNamespace, perNamespace, pods + " in namespace " + put.Scope.Namespace, instead},
-		{true, byAuthor, perAuthor, pods + " by " + orNobody(put.Author), instead},
-		{true, narrow, forNarrow, pods, instead},
-		{false, below, belowCluster, "namespaces, workloads and pods", "pause or restore the cluster as a whole (-A)"},
-	} {
-		if (level > ofNamespace || !quota.narrowOnly) && quota.taken.bytes > quota.most {
-			return &FullError{Of: quota.of, Holds: quota.taken.holds - 1, Most: quota.most, Instead: quota.instead}
+	there, by := " in namespace "+put.Scope.Namespace, " by "+orNobody(put.Author)
+	inCluster := quota{below, belowCluster, "namespaces, workloads and pods", "pause or restore the cluster as a whole (-A)"}
+	quotas := []quota{{byAuthorWide, perAuthorWide, "namespaces" + by, inCluster.instead}, inCluster}
+	if level > ofNamespace {
+		instead := "pause or restore the namespace as a whole (-n " + put.Scope.Namespace + ")"
+		quotas = []quota{
+			{inNamespace, perNamespace, pods + there, instead},
+			{byAuthorThere, perAuthorThere, pods + there + by, instead},
+			{byAuthor, perAuthor, pods + by, instead},
+			{narrow, forNarrow, pods, instead},
+			inCluster,
+		}
+	}
+	for _, q := range quotas {
+		if q.taken.bytes > q.most {
+			return &FullError{Of: q.of, Holds: q.taken.holds - 1, Most: q.most, Instead: q.instead}
 		}
 	}
 	return nil
+}
+
+// quota is a share of the capacity.
+type quota struct {
+	taken share
+	most  int
+	// of names the holds that share it, and instead is a wider hold that may have room.
+	of, instead string
 }
 
 // share is the number of some holds, and how many bytes they take.
@@ -91,6 +105,12 @@ type share struct{ holds, bytes int }
 func (s *share) add(bytes int) {
 	s.holds++
 	s.bytes += bytes
+}
+
+func (s *share) addIf(counts bool, bytes int) {
+	if counts {
+		s.add(bytes)
+	}
 }
 
 func orNobody(author string) string {

@@ -39,7 +39,11 @@ func TestRoom(t *testing.T) {
 	byAnn := func(n int) Hold { return podOf(fmt.Sprintf("ns-%d", n), 0, "ann") }
 	pods := func(n int) Hold { return podOf(fmt.Sprintf("ns-%d", n), n, fmt.Sprintf("author-%d", n)) }
 	namespaces := func(n int) Hold {
-		return Hold{Kind: Pause, Scope: Scope{Namespace: fmt.Sprintf("ns-%d", n)}, Since: began, Reason: strings.Repeat("a", maxReason)}
+		return Hold{Kind: Pause, Scope: Scope{Namespace: fmt.Sprintf("ns-%d", n)}, Author: fmt.Sprintf("author-%d", n), Since: began, Reason: strings.Repeat("a", maxReason)}
+	}
+	ofShopByAnn := func(n int) Hold { return podOf("shop", n, "ann") }
+	namespacesByAnn := func(n int) Hold {
+		return Hold{Kind: Pause, Scope: Scope{Namespace: fmt.Sprintf("ann-%d", n)}, Author: "ann", Since: began}
 	}
 	for _, tc := range []struct {
 		name  string
@@ -47,6 +51,15 @@ func TestRoom(t *testing.T) {
 		hold  Hold
 		wants string
 	}{
+		{"an author with a share in a namespace takes no more pods there", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), podOf("shop", -1, "ann"), "pods and workloads in namespace shop by ann are limited to 62 kB"},
+		{"so that others have room there", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), podOf("shop", -1, "bob"), ""},
+		{"and takes pods elsewhere", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), podOf("bank", 0, "ann"), ""},
+		{"and holds the namespace", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), Hold{Kind: Pause, Scope: shop, Author: "ann"}, ""},
+		{"an author with a share of namespaces takes no more", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Scope: shop, Author: "ann"}, "namespaces by ann are limited to 120 kB"},
+		{"so that others hold namespaces", fill(t, fill(t, map[string]string{}, forNarrow, pods), perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Scope: shop, Author: "bob"}, ""},
+		{"and still holds pods", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), podOf("shop", 0, "ann"), ""},
+		{"and the cluster", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Author: "ann"}, ""},
+
 		{"a namespace with its share takes no more pods", fill(t, map[string]string{}, perNamespace, ofShop), podOf("shop", -1, "bob"), "pods and workloads in namespace shop are limited to 125 kB"},
 		{"nor workloads", fill(t, map[string]string{}, perNamespace, ofShop), Hold{Kind: Restore, Scope: webs}, "pause or restore the namespace as a whole (-n shop)"},
 		{"but can be held as a whole", fill(t, map[string]string{}, perNamespace, ofShop), Hold{Kind: Pause, Scope: shop}, ""},

@@ -26,7 +26,7 @@ type Store struct {
 	freezeName string
 	looker     kubernetes.Interface
 	document   *document.Document[[]keyed]
-	brake      *brake
+	freeze     *freezeFollower
 
 	// mu protects held, the holds in effect without the freeze; nil until they are known.
 	mu   sync.Mutex
@@ -47,8 +47,8 @@ func OnReject(reject func(*corev1.ConfigMap, error)) Option {
 	return func(s *Store) { s.onReject = reject }
 }
 
-// ReadOnly makes Put, Release and Prune return ErrReadOnly; CheckPut and CheckRelease still
-// work.
+// ReadOnly makes Put, Release and Prune return ErrReadOnly, and Freeze and Unfreeze
+// ErrFreezeReadOnly; CheckPut and CheckRelease still work.
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
 // FreezeIn replaces FreezeName as the name of the ConfigMap that freezes the cluster, which is
@@ -78,8 +78,8 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 		Reject:   s.reject,
 		OnReject: s.onReject,
 	})
-	s.brake = newBrake(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
-	s.brake.looker = s.looker
+	s.freeze = newFreezeFollower(follow.ConfigMap{Client: client, Namespace: namespace, Name: s.freezeName}, s.clock, s.combine)
+	s.freeze.looker = s.looker
 	return s
 }
 
@@ -88,14 +88,14 @@ func New(client kubernetes.Interface, namespace, name string, opts ...Option) *S
 func (s *Store) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	braking := make(chan error, 1)
+	following := make(chan error, 1)
 	go func() {
 		defer cancel()
-		braking <- s.brake.run(ctx)
+		following <- s.freeze.run(ctx)
 	}()
 	err := s.document.Run(ctx)
 	cancel()
-	return errors.Join(err, <-braking)
+	return errors.Join(err, <-following)
 }
 
 // Ready returns the table in effect, or why there is none: until both ConfigMaps are read for
@@ -104,23 +104,26 @@ func (s *Store) Ready() (*Table, error) {
 	if t := s.table.Load(); t != nil {
 		return t, nil
 	}
-	err := s.Err()
+	err := errors.Join(s.Err(), s.FreezeErr())
 	if t := s.table.Load(); t != nil {
 		return t, nil // It was read just now.
 	}
 	return nil, err
 }
 
-// Err returns why the table in effect differs from the current ConfigMaps, or why there is
-// none. It returns nil if neither is the case.
-func (s *Store) Err() error { return errors.Join(s.document.Err(), s.brake.problem()) }
+// Err returns why the holds in effect differ from the current ConfigMap, or why they are
+// unknown. It returns nil if neither is the case.
+func (s *Store) Err() error { return unquote(s.document.Err()) }
+
+// FreezeErr returns why the server cannot read whether the cluster is frozen; nil if it can.
+func (s *Store) FreezeErr() error { return s.freeze.problem() }
 
 // Missing returns an error if no hold can be stored because the ConfigMap does not exist,
 // and no hold is in effect. Otherwise, and for a read-only store, it returns nil.
 func (s *Store) Missing() error { return s.document.Missing() }
 
-// Watch returns a channel that receives after every change to the table or to Err. Changes
-// that happen faster than they are received are merged into one. The table remains the same
+// Watch returns a channel that receives after every change to the table, to Err or to
+// FreezeErr. Changes that happen faster than they are received are merged into one. The table remains the same
 // pointer unless the holds in effect have changed.
 func (s *Store) Watch() <-chan struct{} { return s.changes.Watch() }
 
@@ -129,7 +132,7 @@ func (s *Store) combine() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.changes.Notify()
-	freeze, err := s.brake.state()
+	freeze, err := s.freeze.state()
 	if s.held == nil || err != nil {
 		return
 	}

@@ -123,7 +123,7 @@ func await(t *testing.T, s *Store, want ...Scope) {
 func awaitErr(t *testing.T, s *Store, want string) {
 	t.Helper()
 	localcluster.Eventually(t, "the error "+want, func() error {
-		if err := s.Err(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := s.Err(); err == nil || !strings.Contains(Quoted(err).Error(), want) {
 			return fmt.Errorf("error is %w", err)
 		}
 		return nil
@@ -278,6 +278,7 @@ func checked(t *testing.T, s *stored) {
 	}
 	await(t, store, shop)
 	s.write(t, map[string]string{"pause.cluster": "all"})
+	awaitErr(t, store, "pause.cluster")
 	var content *ContentError
 	if _, err := store.CheckPut(t.Context(), Hold{Kind: Pause, Scope: bank}); !errors.As(err, &content) {
 		t.Errorf("put over invalid content: %v", err)
@@ -324,7 +325,7 @@ func deleted(t *testing.T, s *stored) {
 func caughtUp(t *testing.T, s *stored) {
 	s.write(t, pauseOf("shop"))
 	store := New(s.client, s.namespace.Name, s.name) // It does not watch the holds.
-	store.brake.take(t.Context(), nil, follow.ErrMissing)
+	store.freeze.take(t.Context(), nil, follow.ErrMissing)
 	if ended, err := store.Release(t.Context(), Ending{Scope: bank}); err != nil || len(ended.Holds) > 0 {
 		t.Errorf("release: %v, %v", ended, err)
 	}

@@ -3,6 +3,8 @@ package hold
 import (
 	"context"
 	"maps"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
 // write reports whether a change is written or only checked.
@@ -19,9 +21,21 @@ type change struct {
 	drop []Hold
 }
 
+// priority returns when to write a change of a scope, if others wait too: whoever may stop the
+// cluster must not wait for those who may stop only some pods.
+func (s Scope) priority() document.Priority {
+	switch s.level() {
+	case ofCluster:
+		return document.Highest
+	case ofNamespace:
+		return document.High
+	}
+	return document.Normal
+}
+
 // update changes the holds in the ConfigMap, and drops expired holds.
-func (s *Store) update(ctx context.Context, write write, decide func([]Hold) (change, error)) error {
-	return s.document.Update(ctx, write == toCheck, func(all []keyed, data map[string]string) (map[string]string, error) {
+func (s *Store) update(ctx context.Context, write write, priority document.Priority, decide func([]Hold) (change, error)) error {
+	into := func(all []keyed, data map[string]string) (map[string]string, error) {
 		now := s.clock.Now()
 		c, err := decide(live(all, now))
 		if err != nil {
@@ -50,5 +64,9 @@ func (s *Store) update(ctx context.Context, write write, decide func([]Hold) (ch
 			return nil, nil
 		}
 		return after, nil
-	})
+	}
+	if write == toCheck {
+		return unquote(s.document.Check(into))
+	}
+	return unquote(s.document.Update(ctx, priority, into))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
 // pruneAge is the minimum age of a hold that is pruned: the caches may not have the pod of
@@ -18,7 +20,8 @@ const pruneAge = 5 * time.Minute
 // ErrReadOnly.
 func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toStore) }
 
-// CheckPut returns what Put would return, as far as that is known without the write.
+// CheckPut returns what Put would return, as far as the holds that this process knows show it.
+// It neither asks the API server nor waits for writes.
 func (s *Store) CheckPut(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toCheck) }
 
 func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
@@ -28,7 +31,7 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 		return Hold{}, fmt.Errorf("hold %s: %w", h.Scope, wrong[0])
 	}
 	into := h
-	err := s.update(ctx, write, func(holds []Hold) (change, error) {
+	err := s.update(ctx, write, h.Scope.priority(), func(holds []Hold) (change, error) {
 		into = put(holds, h)
 		return change{put: &into}, nil
 	})
@@ -43,14 +46,14 @@ func (s *Store) Release(ctx context.Context, e Ending) (Ended, error) {
 	return s.release(ctx, e, toStore)
 }
 
-// CheckRelease returns what Release would return, as far as that is known without the
-// write.
+// CheckRelease returns what Release would return, as far as the holds that this process knows
+// show it. It neither asks the API server nor waits for writes.
 func (s *Store) CheckRelease(ctx context.Context, e Ending) (Ended, error) {
 	return s.release(ctx, e, toCheck)
 }
 
 func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended, err error) {
-	err = s.update(ctx, write, func(holds []Hold) (_ change, err error) {
+	err = s.update(ctx, write, e.Scope.priority(), func(holds []Hold) (_ change, err error) {
 		if ended, err = release(holds, e); err == nil && e.Check != nil {
 			err = e.Check(ended)
 		}
@@ -80,7 +83,7 @@ func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	if !slices.ContainsFunc(table.holds, isGone) {
 		return nil
 	}
-	return s.update(ctx, toStore, func(holds []Hold) (change, error) {
+	return s.update(ctx, toStore, document.Normal, func(holds []Hold) (change, error) {
 		return change{drop: slices.DeleteFunc(holds, func(h Hold) bool { return !isGone(h) })}, nil
 	})
 }

@@ -24,6 +24,9 @@ const (
 	// refusedFor is how long the rejection of a token is cached. A bad token does not become
 	// good, but the API server may have had outdated information.
 	refusedFor = time.Second
+	// deniedFor is how long the denial of a right is cached: so briefly that a newly granted
+	// right takes effect soon, but a caller in a loop does not cause a review per call.
+	deniedFor = time.Second
 	// reviewTimeout limits one request to the API server.
 	reviewTimeout = 5 * time.Second
 	// provenFor is how long a token that was good is reviewed with priority.
@@ -68,8 +71,10 @@ type Access struct {
 	accounts *newcomers
 	// opaque limits the reviews of tokens that may be made up.
 	opaque *newcomers
-	// rights caches what is allowed, by attributes.
-	rights *cache.LRUExpireCache
+	// rights caches what is allowed, and denials what is not, by attributes. They are apart
+	// because callers choose the namespaces that they are denied: these must not evict the
+	// rights of others.
+	rights, denials *cache.LRUExpireCache
 	// turns are for reviews of rights.
 	turns turns
 	// sights knows which namespaces callers can see.
@@ -97,6 +102,7 @@ func New(config Config) *Access {
 		accounts:   newNewcomers(config.Clock, accountPerSecond, accountBurst),
 		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
+		denials:    cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		sights:     newSights(config.Clock, config.Sights),
 	}
 }

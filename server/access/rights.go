@@ -66,8 +66,7 @@ func (a *Access) require(ctx context.Context, id *identity, right Right, namespa
 		id.Name, what, where, binding, right.Role()))
 }
 
-// allowed asks the API server, unless it recently allowed the same. Denials are not cached,
-// so that a newly granted right takes effect immediately.
+// allowed asks the API server, unless it recently answered the same question.
 func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bool, error) {
 	if id.Local {
 		return true, nil
@@ -77,6 +76,9 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 	}
 	if _, ok := a.rights.Get(what); ok {
 		return true, nil
+	}
+	if _, ok := a.denials.Get(what); ok {
+		return false, nil
 	}
 	if a.config.Rights == nil {
 		return false, noCluster()
@@ -93,6 +95,8 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		}
 		if allowed {
 			a.rights.Add(what, nil, remembered)
+		} else {
+			a.denials.Add(what, nil, deniedFor)
 		}
 		return allowed, nil
 	})

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
 func TestView(t *testing.T) {
 	t.Run("caches for five seconds what a caller cannot see", cachesForFiveSecondsWhatACallerCannotSee)
-	t.Run("does not cache other denials", doesNotCacheOtherDenials)
+	t.Run("caches other denials for a second", cachesOtherDenialsForASecond)
+	t.Run("what one caller is denied does not evict the rights of others", whatOneCallerIsDeniedDoesNotEvictTheRightsOfOthers)
 	t.Run("what one caller cannot see does not evict the rights of others", whatOneCallerCannotSeeDoesNotEvictTheRightsOfOthers)
 }
 
@@ -39,16 +41,40 @@ func cachesForFiveSecondsWhatACallerCannotSee(t *testing.T) {
 	check(true, 0)
 }
 
-func doesNotCacheOtherDenials(t *testing.T) {
+func cachesOtherDenialsForASecond(t *testing.T) {
 	asked := &answers{rights: deny}
-	a, _ := asking(asked)
+	a, clock := asking(asked)
 	id := newIdentity(Caller{Name: "ann"})
 	right := Right{"create", "pauses"}
-	if err := a.require(t.Context(), id, right, "shop"); err == nil {
-		t.Fatal("a denied right was granted")
+	for range 100 {
+		checkError(t, a.require(t.Context(), id, right, "shop"), codes.PermissionDenied, "NOT_AUTHORIZED")
+	}
+	if got := asked.rightsAsked.Load(); got != 1 {
+		t.Errorf("%d reviews", got)
 	}
 	asked.rights = allow
+	clock.SetTime(clock.Now().Add(deniedFor))
+	checkError(t, a.require(t.Context(), id, right, "shop"), codes.PermissionDenied, "NOT_AUTHORIZED")
+	clock.SetTime(clock.Now().Add(time.Nanosecond))
 	if err := a.require(t.Context(), id, right, "shop"); err != nil {
+		t.Error(err)
+	}
+}
+
+func whatOneCallerIsDeniedDoesNotEvictTheRightsOfOthers(t *testing.T) {
+	asked := &answers{rights: allow}
+	a, _ := asking(asked)
+	right, ann, bob := Right{"create", "pauses"}, newIdentity(Caller{Name: "ann"}), newIdentity(Caller{Name: "bob"})
+	if err := a.require(t.Context(), ann, right, ""); err != nil {
+		t.Fatal(err)
+	}
+	asked.rights = deny
+	for n := range cacheSize + 1 {
+		if err := a.require(t.Context(), bob, right, fmt.Sprint(n)); err == nil {
+			t.Fatal("a denied right was granted")
+		}
+	}
+	if err := a.require(t.Context(), ann, right, ""); err != nil {
 		t.Error(err)
 	}
 }

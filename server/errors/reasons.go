@@ -44,12 +44,14 @@ var (
 	ShuttingDown       = of(codes.Unavailable, "SHUTTING_DOWN", "the server is shutting down and ends its watches; watch on another replica")
 )
 
-// Reasons why holds cannot be read, created or ended.
+// Reasons why holds and the freeze cannot be read, created or ended.
 var (
-	HoldsNotReady    = of(codes.Unavailable, "HOLDS_NOT_READY", "holds or the freeze cannot be read or written now; the message states why")
+	HoldsNotReady    = of(codes.Unavailable, "HOLDS_NOT_READY", "holds cannot be read or written now; the message states why")
 	HoldsMissing     = of(codes.FailedPrecondition, "HOLDS_MISSING", "the ConfigMap for holds does not exist; your manifests create it (`deploy/base`, any overlay, the chart)").about("holds")
 	HoldsInvalid     = of(codes.FailedPrecondition, "HOLDS_INVALID", "the content of that ConfigMap is invalid, and the server does not overwrite it").about("holds")
-	HoldsRefused     = of(codes.FailedPrecondition, "HOLDS_REFUSED", "the API server refuses to change that ConfigMap, or the one for the freeze; the message states why").about("holds")
+	HoldsRefused     = of(codes.FailedPrecondition, "HOLDS_REFUSED", "the API server refuses to change that ConfigMap; the message states why").about("holds")
+	FreezeNotReady   = of(codes.Unavailable, "FREEZE_NOT_READY", "the freeze cannot be read or written now; the message states why")
+	FreezeRefused    = of(codes.FailedPrecondition, "FREEZE_REFUSED", "the API server refuses to change the ConfigMap for the freeze; the message states why").about("freeze")
 	TooManyHolds     = of(codes.ResourceExhausted, "TOO_MANY_HOLDS", "there is no room for another hold; pause or restore namespaces instead of single pods")
 	HeldByWiderScope = of(codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pods to resume have no hold of their own, but a wider hold covers them; the message names it").about("scope")
 	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run` and stores no holds, freezes, overrides or samples").about("server")

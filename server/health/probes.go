@@ -14,12 +14,13 @@ const (
 	shuttingDown  = "shutting down"
 	noCertificate = "certificate: there is no serving certificate yet"
 	noRatios      = "ratios: there are no valid ratios yet"
-	notRead       = "cluster: pods, nodes or holds are not read yet"
+	notRead       = "cluster: pods, nodes, holds or the freeze are not read yet"
 
 	oldRatios      = "ratios: the last good ratios are in effect"
 	implausible    = "ratios: implausible ratios are not used"
 	oldCertificate = "certificate: the last good serving certificate is in effect"
 	oldHolds       = "holds: the stored holds are not in effect"
+	unreadFreeze   = "freeze: the server cannot read whether the cluster is frozen, and resizes no pod"
 	unstorable     = "storage: changes cannot be stored because a ConfigMap does not exist"
 	unknownOwners  = "workloads: a kind of workload cannot be read"
 
@@ -73,9 +74,9 @@ func (h *Health) missing() string {
 // warnings returns the problems of a server that is ready. Users must be able to see that the
 // state in effect is old.
 func (h *Health) warnings() (found []string) {
-	var holds error
+	var holds, freeze error
 	if h.config.Holds != nil {
-		holds = h.config.Holds.Err()
+		holds, freeze = h.config.Holds.Err(), h.config.Holds.FreezeErr()
 	}
 	for _, check := range []struct {
 		problem error
@@ -87,6 +88,7 @@ func (h *Health) warnings() (found []string) {
 		{h.CertificateProblem(), oldCertificate},
 		{h.unknownOwners(), unknownOwners},
 		{holds, oldHolds},
+		{freeze, unreadFreeze},
 	} {
 		if check.problem != nil {
 			found = append(found, check.text)

@@ -1,15 +1,20 @@
 package holds
 
 import (
+	"context"
 	"errors"
 
+	"google.golang.org/grpc/status"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// storeError translates an error of the store of holds; nil stays nil.
-func storeError(err error) error {
+// holdError translates an error of the store about holds, for the caller with this view; nil
+// stays nil.
+func holdError(view access.View, err error) error {
 	var covered *hold.CoveredError
 	var full *hold.FullError
 	switch {
@@ -22,9 +27,25 @@ func storeError(err error) error {
 	case errors.Is(err, hold.ErrReadOnly):
 		return rpcerror.New(rpcerror.ReadOnly, err.Error())
 	}
-	return translate.DocumentError(err, translate.DocumentReasons{
+	return translate.DocumentError(translate.HoldsError(view, err), translate.DocumentReasons{
 		Missing: rpcerror.HoldsMissing, Invalid: rpcerror.HoldsInvalid, Refused: rpcerror.HoldsRefused, NotReady: rpcerror.HoldsNotReady,
 	})
+}
+
+// freezeError translates an error of the store about the freeze; nil stays nil.
+func freezeError(err error) error {
+	var refused *hold.RefusedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, hold.ErrFreezeReadOnly):
+		return rpcerror.New(rpcerror.ReadOnly, err.Error())
+	case errors.As(err, &refused):
+		return rpcerror.New(rpcerror.FreezeRefused, err.Error())
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.FromContextError(err).Err()
+	}
+	return rpcerror.New(rpcerror.FreezeNotReady, err.Error())
 }
 
 // requestFields maps fields of a hold to fields of a request, where their names differ.

@@ -23,7 +23,7 @@ func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeR
 	}
 	freeze, err := s.config.Store.Freeze(ctx, freeze)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, freezeError(err)
 	}
 	klog.FromContext(ctx).Info("Freeze stored", "caller", access.Described(ctx), "author", freeze.Author, "reason", freeze.Reason)
 	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
@@ -37,11 +37,11 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	}
 	if request.GetValidateOnly() {
 		ended, err := s.config.Store.Frozen()
-		return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, storeError(err)
+		return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, freezeError(err)
 	}
 	ended, err := s.config.Store.Unfreeze(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, freezeError(err)
 	}
 	if ended != nil {
 		klog.FromContext(ctx).Info("Freeze ended by a caller", "caller", access.Described(ctx), "author", author, "reason", request.GetReason())
@@ -49,11 +49,12 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }
 
-// GetFreeze implements workloadresizerv1.PauseServiceServer.
-func (s *Service) GetFreeze(context.Context, *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
-	freeze, err := s.config.Store.Frozen()
+// GetFreeze implements workloadresizerv1.PauseServiceServer. It reads the freeze: whoever looks
+// before freezing the cluster must not be told of a freeze that has ended, or that is only assumed.
+func (s *Service) GetFreeze(ctx context.Context, _ *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
+	freeze, err := s.config.Store.Look(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, freezeError(err)
 	}
 	return &workloadresizerv1.GetFreezeResponse{Freeze: translate.Freeze(freeze)}, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// The brake always works, regardless of what others have stored.
-func TestBrake(t *testing.T) {
+// A freeze, and holds of wide scopes, always work, regardless of what others have stored.
+func TestHoldsOfOthers(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	servertest.ConfigMapIn(t, client, namespace.Name, deploy.Holds)
@@ -34,21 +34,23 @@ func TestBrake(t *testing.T) {
 		return &workloadresizerv1.HoldScope{Namespace: namespace, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprintf("web-%d", n)}}
 	}
 
-	t.Run("1,460 pauses by an editor of a namespace stop at the quota of the namespace", func(t *testing.T) {
-		stored := 0
-		for n := range 1460 {
-			err := pause("editor", workload("shop", n))
-			if err != nil {
-				servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_HOLDS", "namespace shop are limited to 125 kB")
-				break // Every other one fails, too.
+	t.Run("1,460 pauses by an editor of a namespace stop at the quota of the author, then of the namespace", func(t *testing.T) {
+		fill := func(editor, namespace, want string) {
+			t.Helper()
+			for n := range 1460 {
+				if err := pause(editor, workload(namespace, len(editor)*10000+n)); err != nil {
+					servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_HOLDS", want)
+					if n < 150 {
+						t.Errorf("%s stored %d pauses", editor, n)
+					}
+					return // Every other one fails, too.
+				}
 			}
-			stored++
+			t.Errorf("%s has no quota in namespace %s", editor, namespace)
 		}
-		if stored < 300 || stored == 1460 {
-			t.Errorf("%d pauses were stored", stored)
-		}
-		servertest.CheckError(t, pause("another editor", workload("shop", 1459)), codes.ResourceExhausted, "TOO_MANY_HOLDS", "resizectl resume")
-		servertest.CheckError(t, pause("editor", workload("bank", 1459)), codes.ResourceExhausted, "TOO_MANY_HOLDS", "by editor are limited")
+		fill("editor", "shop", "namespace shop by editor are limited to 62 kB")
+		fill("another editor", "shop", "resizectl resume")
+		servertest.CheckError(t, pause("third editor", workload("shop", 1)), codes.ResourceExhausted, "TOO_MANY_HOLDS", "namespace shop are limited to 125 kB")
 	})
 	t.Run("and do not prevent a pause in another namespace, of the namespace or of the cluster", func(t *testing.T) {
 		for caller, scope := range map[string]*workloadresizerv1.HoldScope{"banker": workload("bank", 0), "editor": {Namespace: "shop"}, "admin": everything} {

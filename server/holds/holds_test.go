@@ -491,7 +491,7 @@ func TestHoldService(t *testing.T) {
 		if _, err := api.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lost"}, Data: map[string]string{"pause.cluster": "{}"}}, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		for _, validate := range []bool{true, false} {
+		for _, validate := range []bool{false, true} { // The first one reads the new content.
 			_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
 			servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", "ConfigMap "+namespace.Name+"/lost: pause.cluster: namespace: must set either a namespace or allNamespaces: true; pause.cluster: kind: must be")
 		}
@@ -502,10 +502,24 @@ func TestHoldService(t *testing.T) {
 			}
 			return err
 		})
+		const fixed = "/lost is invalid: correct its content; an event on the ConfigMap and the server's log say what is wrong"
+		s.config.Viewer = servertest.Only("shop")
+		listed, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
+		if want := "ConfigMap " + namespace.Name + fixed; err != nil || listed.GetProblem() != want {
+			t.Errorf("a caller who sees only some namespaces: the problem is %q, %v, want %q", listed.GetProblem(), err, want)
+		}
+		for _, validate := range []bool{false, true} {
+			_, paused := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, ValidateOnly: validate})
+			_, resumed := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, ValidateOnly: validate})
+			for _, err := range []error{paused, resumed} {
+				servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_INVALID", fixed)
+			}
+		}
+		s.config.Viewer = servertest.All
 		if err := api.Delete(t.Context(), "lost", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
+		_, err = s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop})
 		servertest.CheckError(t, err, codes.FailedPrecondition, "HOLDS_MISSING", "apply your manifests")
 	})
 }
@@ -518,7 +532,13 @@ func scopesOf(holds []*workloadresizerv1.Hold) (scopes []*workloadresizerv1.Hold
 }
 
 func TestHoldErrors(t *testing.T) {
-	servertest.CheckError(t, storeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "permissions of deploy/base")
-	servertest.CheckError(t, storeError(&hold.FullError{Holds: 400}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "400 holds")
-	servertest.CheckError(t, storeError(errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
+	servertest.CheckError(t, holdError(servertest.All, &hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "HOLDS_REFUSED", "permissions of deploy/base")
+	servertest.CheckError(t, holdError(servertest.All, &hold.FullError{Holds: 400}), codes.ResourceExhausted, "TOO_MANY_HOLDS", "400 holds")
+	servertest.CheckError(t, holdError(servertest.All, errors.New("connection refused")), codes.Unavailable, "HOLDS_NOT_READY", "connection refused")
+	servertest.CheckError(t, freezeError(&hold.RefusedError{Err: errors.New("no")}), codes.FailedPrecondition, "FREEZE_REFUSED", "permissions of deploy/base")
+	servertest.CheckError(t, freezeError(hold.ErrFreezeReadOnly), codes.FailedPrecondition, "READ_ONLY", "freezes cannot be changed: the server runs with --dry-run")
+	servertest.CheckError(t, freezeError(errors.New("connection refused")), codes.Unavailable, "FREEZE_NOT_READY", "connection refused")
+	if err := freezeError(context.DeadlineExceeded); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("a call that is over: %v", err)
+	}
 }

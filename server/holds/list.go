@@ -2,9 +2,8 @@ package holds
 
 import (
 	"context"
+	"maps"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -13,24 +12,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// table returns the table in effect, or an error if there is none.
-func (s *Service) table() (*hold.Table, error) {
-	table, err := s.config.Store.Ready()
-	if err != nil {
-		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, err)
-	}
-	return table, nil
-}
-
 // ListHolds implements workloadresizerv1.PauseServiceServer.
 func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
 	view, namespace := s.config.Viewer.View(ctx), request.GetNamespace()
 	if err := access.MustSee(view, namespace); err != nil {
 		return nil, err
 	}
-	table, err := s.table()
+	table, err := s.config.Store.Ready()
 	if err != nil {
-		return nil, err
+		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, translate.HoldsError(view, err))
 	}
 	elsewhere := func(h hold.Hold) bool {
 		return namespace != "" && h.Scope.Namespace != "" && h.Scope.Namespace != namespace
@@ -41,24 +31,32 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	}
 	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds), Freeze: translate.Freeze(table.Freeze())}
 	if err := s.config.Store.Err(); err != nil {
-		response.Problem = err.Error()
+		response.Problem = translate.HoldsError(view, err).Error()
 	}
 	return response, nil
 }
 
-// seen returns the holds that the caller can see: the holds of the cluster and of
-// namespaces whose pods it can see.
+// seen returns the holds that the caller can see.
 func seen(view access.View, all []hold.Hold) ([]hold.Hold, error) {
-	namespaces := sets.New[string]()
-	for _, h := range all {
-		if h.Scope.Namespace != "" {
-			namespaces.Insert(h.Scope.Namespace)
-		}
+	visible, err := visibleOf(view, all)
+	return slices.DeleteFunc(slices.Clone(all), func(h hold.Hold) bool { return !visible[h.Scope.Namespace] }), err
+}
+
+// visibleOf reports whether the caller can see the holds of each namespace that the holds
+// name: it must be able to see its pods. Holds of the cluster, whose namespace is empty, are
+// visible to everybody.
+func visibleOf(view access.View, holds []hold.Hold) (map[string]bool, error) {
+	visible := map[string]bool{}
+	for _, h := range holds {
+		visible[h.Scope.Namespace] = h.Scope.Namespace == ""
 	}
-	visible, err := view.Visible(sets.List(namespaces)...)
+	named := slices.DeleteFunc(slices.Sorted(maps.Keys(visible)), func(namespace string) bool { return namespace == "" })
+	sees, err := view.Visible(named...)
 	if err != nil {
 		return nil, err
 	}
-	seen := sets.New(visible...).Insert("")
-	return slices.DeleteFunc(slices.Clone(all), func(h hold.Hold) bool { return !seen.Has(h.Scope.Namespace) }), nil
+	for _, namespace := range sees {
+		visible[namespace] = true
+	}
+	return visible, nil
 }

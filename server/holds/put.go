@@ -53,7 +53,8 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 		return hold.Hold{}, err
 	}
 	// Checked first, so that the response does not reveal whether the pod exists.
-	if err := access.MustSee(s.config.Viewer.View(ctx), scope.Namespace); err != nil {
+	view := s.config.Viewer.View(ctx)
+	if err := access.MustSee(view, scope.Namespace); err != nil {
 		return hold.Hold{}, err
 	}
 	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx), Since: time.Now().UTC().Truncate(time.Second)}
@@ -73,7 +74,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 		put = s.config.Store.CheckPut
 	}
 	if h, err = put(ctx, h); err != nil {
-		return hold.Hold{}, storeError(err)
+		return hold.Hold{}, holdError(view, err)
 	}
 	if !request.GetValidateOnly() {
 		logStored(ctx, h)

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	Reconciler       *reconciler.Reconciler
 	Ratios           *ratios.Store
 	Holds            *hold.Store
+	// Viewer determines who can see the content of the ConfigMap for holds in problems.
+	Viewer access.Viewer
 	// Unstorable returns what cannot be stored.
 	Unstorable func() error
 	// Certificate returns what is wrong with the serving certificate.
@@ -56,12 +59,12 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 }
 
 // GetStatus implements workloadresizerv1.StatusServiceServer.
-func (s *Service) GetStatus(context.Context, *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
+func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	now := s.config.Reconciler.Status()
 	response := &workloadresizerv1.GetStatusResponse{
 		Replica: s.config.Replica, Version: s.config.Version, StartTime: translate.Timestamp(s.started),
 		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
-		Problems:    s.problems(),
+		Problems:    s.problems(s.config.Viewer.View(ctx)),
 		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog),
 	}
 	response.Leader = s.leader(response.Leading)
@@ -93,20 +96,26 @@ func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
 	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: translate.Timestamp(l.Acquired), RenewTime: translate.Timestamp(l.Renewed)}
 }
 
-// problems returns what is missing or wrong, without duplicates.
-func (s *Service) problems() []string {
+// problems returns what is missing or wrong, without duplicates, as the caller may read it.
+func (s *Service) problems(view access.View) []string {
 	ready := s.config.Reconciler.Ready()
 	if notReady := (*cluster.NotReadyError)(nil); errors.As(ready, &notReady) {
 		ready = notReady.Err
 	}
+	holds := s.config.Holds.Err()
+	quoted := translate.HoldsError(view, holds)
 	var problems []string
-	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), s.config.Holds.Err(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), quoted, s.config.Holds.FreezeErr(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.leaderless()} {
 		if err == nil {
 			continue
 		}
 		// Joined errors have one line each.
 		for line := range strings.Lines(err.Error()) {
-			if problem := strings.TrimSuffix(line, "\n"); !slices.Contains(problems, problem) {
+			problem := strings.TrimSuffix(line, "\n")
+			if holds != nil && problem == holds.Error() {
+				problem = quoted.Error() // The server is not ready for the same reason.
+			}
+			if !slices.Contains(problems, problem) {
 				problems = append(problems, problem)
 			}
 		}

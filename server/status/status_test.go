@@ -11,10 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/testing/protocmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/translate"
@@ -25,11 +29,12 @@ func none() error { return nil }
 
 // of returns the status service of a replica that can store everything.
 func of(p *servertest.Parts) *Service {
-	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Unstorable: none, Certificate: none})
+	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Viewer: servertest.All, Unstorable: none, Certificate: none})
 }
 
 func TestStatus(t *testing.T) {
 	t.Run("returns what is missing", returnsWhatIsMissing)
+	t.Run("quotes the holds only to callers who can see all namespaces", quotesTheHoldsOnlyToCallersWhoCanSeeAllNamespaces)
 	t.Run("the only replica is the leader", theOnlyReplicaIsTheLeader)
 	t.Run("a dry run does not lead", aDryRunDoesNotLead)
 	t.Run("the election determines the leader", theElectionDeterminesTheLeader)
@@ -58,6 +63,35 @@ func returnsWhatIsMissing(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func quotesTheHoldsOnlyToCallersWhoCanSeeAllNamespaces(t *testing.T) {
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	content := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "holds"}, Data: map[string]string{"pause.namespace.secret": "{}"}}
+	if _, err := client.CoreV1().ConfigMaps(namespace.Name).Create(t.Context(), content, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	status := of(servertest.Start(t, servertest.Setup{}))
+	status.config.Holds = hold.New(client, namespace.Name, "holds")
+	servertest.Run(t, status.config.Holds.Run)
+	localcluster.Eventually(t, "the invalid content", func() error {
+		if err := status.config.Holds.Err(); !strings.Contains(hold.Quoted(err).Error(), "secret") {
+			return err
+		}
+		return nil
+	})
+	for viewer, quoted := range map[string]bool{"all": true, "some": false} {
+		status.config.Viewer = map[string]servertest.Viewer{"all": servertest.All, "some": servertest.Only("shop")}[viewer]
+		got, err := status.GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(got.GetProblems(), "\n")
+		if !strings.Contains(text, "/holds") || strings.Contains(text, "secret") != quoted {
+			t.Errorf("a caller who sees %s namespaces: %s", viewer, text)
+		}
+	}
 }
 
 func theOnlyReplicaIsTheLeader(t *testing.T) {

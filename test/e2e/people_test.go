@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,16 +143,7 @@ func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
 // shell runs commands as a user with that kubeconfig would type them.
 func shell(t *testing.T, kubeconfig, commands string) (string, error) {
 	t.Helper()
-	kubectl, err := localcluster.Binary("kubectl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
-	defer cancel()
-	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
-	command.Env = append(os.Environ(), "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig)
-	out, err := command.CombinedOutput()
-	return string(out), err
+	return localcluster.Shell(t.Context(), kubeconfig, commands)
 }
 
 // instructions returns the indented blocks of a section of a Markdown file.

@@ -90,3 +90,17 @@ func WriteAuthority(ctx context.Context, client kubernetes.Interface, namespace,
 	}
 	return os.WriteFile(path, []byte(cm.Data["ca.crt"]), 0o600)
 }
+
+// Shell runs commands with bash, as a user of the kubeconfig would, and returns their output.
+func Shell(ctx context.Context, kubeconfig, commands string) (string, error) {
+	kubectl, err := Binary("kubectl")
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
+	command.Env = append(os.Environ(), "PATH="+filepath.Dir(kubectl)+":"+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}

@@ -88,9 +88,9 @@ func (n *Namespace) Apply(ctx context.Context, manifests ...[]byte) error {
 	return a.applyAll(ctx, objects)
 }
 
-// Kubectl runs kubectl as the cluster's administrator.
-func (n *Namespace) Kubectl(ctx context.Context, args ...string) error {
-	return n.cluster.kubectl(ctx, args...)
+// Shell runs commands as the cluster's administrator, and returns their output.
+func (n *Namespace) Shell(ctx context.Context, commands string) (string, error) {
+	return Shell(ctx, n.cluster.Kubeconfig, commands)
 }
 
 // shared returns the shared control plane. If there is none, it starts one for this process,

@@ -61,3 +61,12 @@ func (s *Server) Unfreeze(ctx context.Context, req *workloadresizerv1.UnfreezeRe
 	}
 	return &workloadresizerv1.UnfreezeResponse{Released: s.Freezes}, nil
 }
+
+// GetFreeze implements workloadresizerv1.PauseServiceServer.
+func (s *Server) GetFreeze(ctx context.Context, req *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
+	s.note(req)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.GetFreezeResponse{Freeze: s.Freezes}, nil
+}

@@ -47,7 +47,6 @@ func (c *Connection) where() string {
 // remedy returns what the user can do about a failed connection.
 func (c *Connection) remedy(cause string) string {
 	inCluster, _ := c.inCluster()
-	namespace, _, _ := strings.Cut(c.service, "/")
 	switch {
 	case strings.Contains(cause, "unknown authority"):
 		return "if you know that this is your server, name the authority of its certificate with --certificate-authority"
@@ -58,7 +57,7 @@ func (c *Connection) remedy(cause string) string {
 	case strings.Contains(cause, "server preface") && !strings.Contains(cause, "connection refused"):
 		return "the server may use TLS: name the authority of its certificate with --certificate-authority"
 	case inCluster:
-		return "check whether its pods are ready, and read their logs; list them with\n  kubectl -n " + namespace + " get pods"
+		return "check whether its pods are ready, and read their logs; list them with\n  kubectl -n " + c.Namespace() + " get pods"
 	}
 	return c.startOrSelect()
 }
@@ -82,8 +81,7 @@ func (c *Connection) identityHint() string {
 	const token = "provide a token with --token-file or " + tokenVariable
 	account, _ := c.askAs()
 	if inCluster, _ := c.inCluster(); inCluster && account == "" {
-		namespace, _, _ := strings.Cut(c.service, "/")
-		return "authenticate as a ServiceAccount, such as --service-account-token " + namespace + "/workload-resizer-viewer, or " + token
+		return "authenticate as a ServiceAccount, such as --service-account-token " + c.Namespace() + "/workload-resizer-viewer, or " + token
 	}
 	return token + ", or a certificate with --client-certificate and --client-key"
 }

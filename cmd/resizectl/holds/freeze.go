@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -13,34 +15,75 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// brake has the parts that freeze and unfreeze share.
-type brake struct {
+const notFrozen = "the cluster is not frozen"
+
+// freezeChange has the parts that freeze and unfreeze share.
+type freezeChange struct {
 	print.Output
 	command.Confirmation
 	server *connect.Connection
 	dryRun command.DryRun
 	reason string
+	// without returns the command that does the same without the server in a namespace.
+	without func(namespace string) string
 }
 
 // addFlags adds the flags; shows is what a dry run shows, and shown is where the reason goes.
-func (o *brake) addFlags(cmd *cobra.Command, shows, shown string) {
+func (o *freezeChange) addFlags(cmd *cobra.Command, shows, shown string) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, "+shown)
 	o.AddYesFlag(cmd, cmd.Name())
 	o.dryRun.AddFlag(cmd, shows)
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-func (o *brake) confirm(question string) command.Step {
-	return func(cmd *cobra.Command, _ []string) error {
-		if o.dryRun.On() {
-			return nil
-		}
-		return o.Ask(cmd, o.IOStreams, question)
+// call is like the method of Connection. If the server does not answer, the error also says how
+// to do without it.
+func (o *freezeChange) call(ctx context.Context, call func(context.Context, *client.Client) error) error {
+	silent := true // Until the server is called.
+	err := o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		err := call(ctx, c)
+		silent = client.IsUnreachable(err) || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""
+		return err
+	})
+	if err == nil || !silent || ctx.Err() != nil {
+		return err
 	}
+	return fmt.Errorf("%w\nkubectl does the same without the server:\n  %s", err, o.without(o.server.Namespace()))
+}
+
+// current returns the freeze, nil if there is none. It reports false if the server answers that it
+// does not know, or may not say: then the change itself decides.
+func (o *freezeChange) current(ctx context.Context) (freeze *workloadresizerv1.Freeze, known bool, err error) {
+	err = o.call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := c.Pauses().GetFreeze(ctx, &workloadresizerv1.GetFreezeRequest{})
+		freeze, known = response.GetFreeze(), err == nil
+		switch client.Reason(err) {
+		case "FREEZE_NOT_READY", "NOT_AUTHORIZED":
+			_, err = fmt.Fprintln(o.ErrOut, "warning: it is not known whether the cluster is frozen: "+connect.MessageOf(err))
+		}
+		return err
+	})
+	return freeze, known, err
+}
+
+// confirm asks, after it has shown the current state.
+func (o *freezeChange) confirm(cmd *cobra.Command, state, question string) error {
+	if o.dryRun.On() {
+		return nil
+	}
+	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
+		return err
+	}
+	if state != "" && !o.Given() {
+		if _, err := fmt.Fprintln(o.ErrOut, state); err != nil {
+			return err
+		}
+	}
+	return o.Ask(cmd, o.IOStreams, question)
 }
 
 func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &brake{Output: out, server: server}
+	o := &freezeChange{Output: out, server: server, without: connect.FreezeCommand}
 	cmd := &cobra.Command{
 		Use:   "freeze",
 		Short: "Stop all writes to pods in the whole cluster immediately",
@@ -49,82 +92,122 @@ func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 A freeze outranks every hold: restores stop, too. Pods keep their current size. No
 write begins more than a second later, with one exception: if a pod was just
 resized, its record is still written. A freeze does not need room among the holds.
+If the cluster is already frozen, the command shows who froze it, when and why, and
+changes nothing.
 
 If the server does not answer, freeze the cluster with kubectl, which works even
 while no server runs:
 
-  kubectl -n workload-resizer-system create configmap workload-resizer-freeze --from-literal=frozen=true`,
+  ` + connect.FreezeCommand(connect.DefaultNamespace),
 		Example: `  # Stop everything
   resizectl freeze --reason "latency has doubled"
 
   # Stop everything from a script
   resizectl freeze --yes`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.freeze, o.confirm("Stop all writes to the pods in the cluster, restores included?")),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.freeze(cmd) },
 	}
 	o.addFlags(cmd, "the freeze that would be set", "shown wherever it matters why pods are not resized")
 	return cmd
 }
 
 func newUnfreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &brake{Output: out, server: server}
+	o := &freezeChange{Output: out, server: server, without: connect.UnfreezeCommand}
 	cmd := &cobra.Command{
 		Use:   "unfreeze",
 		Short: "End the freeze of the cluster",
 		Long: `End the freeze of the cluster. Restores continue, and pods are resized again, except
-for those that are paused.
+for those that are paused. Before it asks for confirmation, the command shows who
+froze the cluster, when and why.
 
 If the server does not answer, end the freeze with kubectl:
 
-  kubectl -n workload-resizer-system delete configmap workload-resizer-freeze`,
+  ` + connect.UnfreezeCommand(connect.DefaultNamespace),
 		Example: `  # Show the freeze that would end
   resizectl unfreeze --dry-run
 
   # End the freeze
   resizectl unfreeze --reason "the cause was something else"`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.unfreeze, o.confirm("End the freeze, and write to the pods in the cluster again?")),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.unfreeze(cmd) },
 	}
 	o.addFlags(cmd, "the freeze that would end", "written to the server's log")
 	return cmd
 }
 
-func (o *brake) freeze(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+func (o *freezeChange) freeze(cmd *cobra.Command) error {
+	now, known, err := o.current(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if now != nil {
+		return o.printFreeze(now, print.Freeze(now))
+	}
+	state := ""
+	if known {
+		state = notFrozen
+	}
+	if err := o.confirm(cmd, state, "Stop all writes to the pods in the cluster, restores included?"); err != nil {
+		return err
+	}
+	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 		response, err := c.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
 		if err != nil {
 			return err
-		}
-		if o.Format.IsDocument() {
-			return o.Document(response.GetFreeze())
 		}
 		text := print.Freeze(response.GetFreeze())
 		if o.dryRun.On() {
 			text = "the cluster would be frozen"
 		}
-		_, err = fmt.Fprintln(o.Out, text)
-		return err
+		return o.printFreeze(response.GetFreeze(), text)
 	})
 }
 
-func (o *brake) unfreeze(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+// printFreeze prints a freeze as a document, or the text.
+func (o *freezeChange) printFreeze(freeze *workloadresizerv1.Freeze, text string) error {
+	if o.Format.IsDocument() {
+		return o.Document(freeze)
+	}
+	_, err := fmt.Fprintln(o.Out, text)
+	return err
+}
+
+func (o *freezeChange) unfreeze(cmd *cobra.Command) error {
+	now, known, err := o.current(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if known && now == nil {
+		return o.printReleased(&workloadresizerv1.UnfreezeResponse{})
+	}
+	state := ""
+	if now != nil {
+		state = print.Freeze(now)
+	}
+	if err := o.confirm(cmd, state, "End the freeze, and write to the pods in the cluster again?"); err != nil {
+		return err
+	}
+	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 		response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
 		if err != nil {
 			return err
 		}
-		if o.Format.IsDocument() {
-			return o.Document(response)
-		}
-		if response.GetReleased() == nil {
-			_, err = fmt.Fprintln(o.ErrOut, "the cluster is not frozen")
-			return err
-		}
-		did := "has ended"
-		if o.dryRun.On() {
-			did = "would end"
-		}
-		_, err = fmt.Fprintf(o.Out, "the freeze since %s %s\n", print.Timestamp(response.GetReleased().GetCreateTime()), did)
-		return err
+		return o.printReleased(response)
 	})
+}
+
+func (o *freezeChange) printReleased(response *workloadresizerv1.UnfreezeResponse) error {
+	if o.Format.IsDocument() {
+		return o.Document(response)
+	}
+	if response.GetReleased() == nil {
+		_, err := fmt.Fprintln(o.ErrOut, notFrozen)
+		return err
+	}
+	did := "has ended"
+	if o.dryRun.On() {
+		did = "would end"
+	}
+	_, err := fmt.Fprintf(o.Out, "the freeze since %s %s\n", print.Timestamp(response.GetReleased().GetCreateTime()), did)
+	return err
 }

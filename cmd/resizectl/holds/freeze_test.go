@@ -1,17 +1,23 @@
 package holds
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 func freezeByAnn() *workloadresizerv1.Freeze {
@@ -19,22 +25,25 @@ func freezeByAnn() *workloadresizerv1.Freeze {
 }
 
 func TestFreeze(t *testing.T) {
-	server := &cmdtest.Server{Freezes: freezeByAnn()}
-	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		golden string
+		now    *workloadresizerv1.Freeze
 		args   []string
 		asked  proto.Message
 	}{
-		{"freeze.table", []string{"freeze", "--yes", "--reason", "outage"}, &workloadresizerv1.FreezeRequest{Reason: "outage", Author: command.Author()}},
-		{"freeze-dry-run.table", []string{"freeze", "--dry-run"}, &workloadresizerv1.FreezeRequest{Author: command.Author(), ValidateOnly: true}},
-		{"freeze.json", []string{"freeze", "--yes", "-o", "json"}, &workloadresizerv1.FreezeRequest{Author: command.Author()}},
-		{"unfreeze.table", []string{"unfreeze", "--yes", "--reason", "over"}, &workloadresizerv1.UnfreezeRequest{Reason: "over", Author: command.Author()}},
-		{"unfreeze-dry-run.table", []string{"unfreeze", "--dry-run"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author(), ValidateOnly: true}},
-		{"unfreeze.yaml", []string{"unfreeze", "--yes", "-o", "yaml"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author()}},
+		{"freeze.table", nil, []string{"freeze", "--yes", "--reason", "outage"}, &workloadresizerv1.FreezeRequest{Reason: "outage", Author: command.Author()}},
+		{"freeze-dry-run.table", nil, []string{"freeze", "--dry-run"}, &workloadresizerv1.FreezeRequest{Author: command.Author(), ValidateOnly: true}},
+		{"freeze.json", nil, []string{"freeze", "--yes", "-o", "json"}, &workloadresizerv1.FreezeRequest{Author: command.Author()}},
+		{"freeze-again.table", freezeByAnn(), []string{"freeze"}, &workloadresizerv1.GetFreezeRequest{}},
+		{"freeze-again.json", freezeByAnn(), []string{"freeze", "--yes", "--reason", "another", "-o", "json"}, &workloadresizerv1.GetFreezeRequest{}},
+		{"unfreeze.table", freezeByAnn(), []string{"unfreeze", "--yes", "--reason", "over"}, &workloadresizerv1.UnfreezeRequest{Reason: "over", Author: command.Author()}},
+		{"unfreeze-dry-run.table", freezeByAnn(), []string{"unfreeze", "--dry-run"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author(), ValidateOnly: true}},
+		{"unfreeze.yaml", freezeByAnn(), []string{"unfreeze", "--yes", "-o", "yaml"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author()}},
+		{"unfreeze-none.json", nil, []string{"unfreeze", "-o", "json"}, &workloadresizerv1.GetFreezeRequest{}},
 	} {
-		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "--server", address)...)
+		t.Run(tc.golden, func(t *testing.T) {
+			server := &cmdtest.Server{Freezes: tc.now}
+			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, server))...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -46,21 +55,68 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
+// answering runs a command at a terminal whose user answers no, and returns its standard error.
+func answering(t *testing.T, server *cmdtest.Server, name string) (code int, stderr string) {
+	t.Helper()
+	var errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, "n\n"), Out: &bytes.Buffer{}, ErrOut: &errOut}
+	code = program(t.Context(), streams, []string{name, "--server", cmdtest.Serve(t, server)})
+	return code, errOut.String()
+}
+
 func TestFreezeRules(t *testing.T) {
 	t.Run("asks before it changes the cluster", func(t *testing.T) {
-		server := &cmdtest.Server{}
-		address := cmdtest.Serve(t, server)
-		for _, name := range []string{"freeze", "unfreeze"} {
-			code, _, stderr := program.Shell(t.Context(), name, "--server", address)
+		for name, server := range map[string]*cmdtest.Server{"freeze": {}, "unfreeze": {Freezes: freezeByAnn()}} {
+			code, _, stderr := program.Shell(t.Context(), name, "--server", cmdtest.Serve(t, server))
 			if code != command.ExitError || !strings.Contains(stderr, name+" requires --yes") || len(server.Written()) > 0 {
 				t.Errorf("exit %d, stderr %q, %v written", code, stderr, server.Written())
 			}
 		}
 	})
-	t.Run("says that there is no freeze to end", func(t *testing.T) {
-		code, stdout, stderr := program.Shell(t.Context(), "unfreeze", "--yes", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	t.Run("shows the current state before it asks", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			server *cmdtest.Server
+			want   string
+		}{
+			"freeze":   {&cmdtest.Server{}, "the cluster is not frozen\nStop all writes to the pods in the cluster, restores included? [y/N] "},
+			"unfreeze": {&cmdtest.Server{Freezes: freezeByAnn()}, "the cluster is frozen since 2026-11-21T01:02:03Z, by ann: outage\nEnd the freeze, and write to the pods in the cluster again? [y/N] "},
+		} {
+			code, stderr := answering(t, tc.server, name)
+			if code != command.ExitError || !strings.HasPrefix(stderr, tc.want) || len(tc.server.Written()) > 0 {
+				t.Errorf("%s: exit %d, stderr %q, %v written", name, code, stderr, tc.server.Written())
+			}
+		}
+	})
+	t.Run("says that there is no freeze to end, without asking", func(t *testing.T) {
+		code, stdout, stderr := program.Shell(t.Context(), "unfreeze", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 		if code != command.ExitOK || stdout != "" || stderr != "the cluster is not frozen\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+	t.Run("freezes the cluster although the state is not known", func(t *testing.T) {
+		server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.Unavailable, "FREEZE_NOT_READY", "read the freeze: refused")}
+		server.Asked = func() {
+			if _, ok := server.LastRequest().(*workloadresizerv1.FreezeRequest); ok {
+				server.Err = nil
+			}
+		}
+		code, stdout, stderr := program.Shell(t.Context(), "freeze", "--yes", "--server", cmdtest.Serve(t, server))
+		if code != command.ExitOK || !strings.HasPrefix(stdout, "the cluster is frozen since") || stderr != "warning: it is not known whether the cluster is frozen: read the freeze: refused\n" {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+	t.Run("says how to do without a server that does not answer", func(t *testing.T) {
+		for name, want := range map[string]string{
+			"freeze":   reconcilerhold.FreezeCommand("prod", reconcilerhold.FreezeName),
+			"unfreeze": reconcilerhold.UnfreezeCommand("prod", reconcilerhold.FreezeName),
+		} {
+			code, _, stderr := program.Shell(t.Context(), name, "--yes", "--timeout", "1s", "--server", "127.0.0.1:1", "--service", "prod/workload-resizer")
+			if code != command.ExitError || !strings.HasSuffix(stderr, "\nkubectl does the same without the server:\n  "+want+"\n") {
+				t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
+			}
+			if help := connect.FreezeCommand(connect.DefaultNamespace); name == "freeze" && help != reconcilerhold.FreezeCommand(deploy.Namespace, reconcilerhold.FreezeName) {
+				t.Errorf("the help has %s", help)
+			}
 		}
 	})
 	t.Run("is reported with the list of holds", func(t *testing.T) {

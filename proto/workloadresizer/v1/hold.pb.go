@@ -1174,7 +1174,8 @@ type ListHoldsResponse struct {
 	// and its pods, ordered by name.
 	Holds []*Hold `protobuf:"bytes,1,rep,name=holds,proto3" json:"holds,omitempty"`
 	// Why the list contains the last holds that could be read instead of the holds that
-	// are stored now; empty if there is no problem.
+	// are stored now; empty if there is no problem. Quotes invalid content only to callers
+	// who can get pods in all namespaces.
 	Problem string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
 	// The freeze in effect, which outranks the holds; absent if the cluster is not frozen.
 	Freeze *Freeze `protobuf:"bytes,3,opt,name=freeze,proto3" json:"freeze,omitempty"`

@@ -44,18 +44,25 @@ const (
 // effect as fast as a hold, with one exception: if the resize of a pod was just written,
 // its record follows.
 //
-// All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
-// written. Methods that write also return:
+// Methods for holds return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read
+// or written, and methods for the freeze UNAVAILABLE (reason FREEZE_NOT_READY) while that
+// is the case for the freeze. Methods that write also return:
 //
 //   - FAILED_PRECONDITION (reason HOLDS_MISSING): the ConfigMap for holds does not exist.
 //   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
-//     invalid.
+//     invalid. The message quotes it only to callers who can get pods in all namespaces.
 //   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
-//     ConfigMap, or the one for the freeze.
+//     ConfigMap.
+//   - FAILED_PRECONDITION (reason FREEZE_REFUSED): the API server refuses to change the
+//     ConfigMap for the freeze.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
 //
-// With validate_only, methods return what the write would return, as far as this is
-// known before the write. This also works with --dry-run.
+// With validate_only, methods return what the write would return, as far as the holds
+// that the server has read show it. They neither ask the API server for the holds nor
+// wait for writes. This also works with --dry-run.
+//
+// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
+// the cluster first, then namespaces, then workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
@@ -220,18 +227,25 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 // effect as fast as a hold, with one exception: if the resize of a pod was just written,
 // its record follows.
 //
-// All methods return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read or
-// written. Methods that write also return:
+// Methods for holds return UNAVAILABLE (reason HOLDS_NOT_READY) while holds cannot be read
+// or written, and methods for the freeze UNAVAILABLE (reason FREEZE_NOT_READY) while that
+// is the case for the freeze. Methods that write also return:
 //
 //   - FAILED_PRECONDITION (reason HOLDS_MISSING): the ConfigMap for holds does not exist.
 //   - FAILED_PRECONDITION (reason HOLDS_INVALID): the content of that ConfigMap is
-//     invalid.
+//     invalid. The message quotes it only to callers who can get pods in all namespaces.
 //   - FAILED_PRECONDITION (reason HOLDS_REFUSED): the API server refuses to change that
-//     ConfigMap, or the one for the freeze.
+//     ConfigMap.
+//   - FAILED_PRECONDITION (reason FREEZE_REFUSED): the API server refuses to change the
+//     ConfigMap for the freeze.
 //   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run.
 //
-// With validate_only, methods return what the write would return, as far as this is
-// known before the write. This also works with --dry-run.
+// With validate_only, methods return what the write would return, as far as the holds
+// that the server has read show it. They neither ask the API server for the holds nor
+// wait for writes. This also works with --dry-run.
+//
+// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
+// the cluster first, then namespaces, then workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named

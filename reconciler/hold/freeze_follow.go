@@ -16,9 +16,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
-// brake follows the freeze in its ConfigMap: by a watch, and by reads, because a watch can be
-// silent or fail for minutes while writes succeed.
-type brake struct {
+// freezeFollower follows the freeze in its ConfigMap: by a watch, and by reads, because a watch
+// can be silent or fail for minutes while writes succeed.
+type freezeFollower struct {
 	source follow.ConfigMap
 	// looker is the client of look.
 	looker kubernetes.Interface
@@ -42,47 +42,47 @@ type brake struct {
 	lookErr   error
 }
 
-func newBrake(source follow.ConfigMap, clock clock.PassiveClock, changed func()) *brake {
-	return &brake{source: source, clock: clock, changed: changed, err: fmt.Errorf("the freeze (%s) is %w", source, document.ErrUnread)}
+func newFreezeFollower(source follow.ConfigMap, clock clock.PassiveClock, changed func()) *freezeFollower {
+	return &freezeFollower{source: source, clock: clock, changed: changed, err: fmt.Errorf("the freeze (%s) is %w", source, document.ErrUnread)}
 }
 
 // run follows the ConfigMap until ctx is done; then it returns nil.
-func (b *brake) run(ctx context.Context) error {
+func (f *freezeFollower) run(ctx context.Context) error {
 	polling := make(chan struct{})
 	go func() {
 		defer close(polling)
-		b.poll(ctx)
+		f.poll(ctx)
 	}()
 	defer func() { <-polling }()
-	return b.source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
-		b.take(ctx, cm, err)
-		b.changed()
+	return f.source.Run(ctx, func(cm *corev1.ConfigMap, err error) {
+		f.take(ctx, cm, err)
+		f.changed()
 	})
 }
 
 // take processes a state of the ConfigMap that the watch or a read reports.
-func (b *brake) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before := b.freeze
+func (f *freezeFollower) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.freeze
 	switch {
 	case err == nil:
-		b.known, b.err = true, nil
-		if f := freezeIn(cm); f == nil || before == nil || *f != *before {
-			b.freeze = f
+		f.known, f.err = true, nil
+		if now := freezeIn(cm); now == nil || before == nil || *now != *before {
+			f.freeze = now
 		}
 	case errors.Is(err, follow.ErrMissing):
-		b.known, b.freeze, b.err = true, nil, nil
+		f.known, f.freeze, f.err = true, nil, nil
 	default:
 		klog.FromContext(ctx).Error(err, "Freeze cannot be read; no pod is resized until it can be read")
-		b.err = err
-		if b.known && b.freeze == nil {
+		f.err = err
+		if f.known && f.freeze == nil {
 			// While the ConfigMap cannot be read, an actor may be freezing
 			// the cluster.
-			b.freeze = &Freeze{Reason: "no freeze was set, but the server can no longer read whether there is one", Since: b.clock.Now().UTC().Truncate(time.Second)}
+			f.freeze = &Freeze{Reason: "no freeze was set, but the server can no longer read whether there is one", Since: f.clock.Now().UTC().Truncate(time.Second)}
 		}
 	}
-	switch after := b.freeze; {
+	switch after := f.freeze; {
 	case after != nil && (before == nil || *before != *after):
 		klog.FromContext(ctx).Info("Cluster frozen; no pod is resized", "since", after.Since, "author", after.Author, "reason", after.Reason)
 	case after == nil && before != nil:
@@ -91,18 +91,18 @@ func (b *brake) take(ctx context.Context, cm *corev1.ConfigMap, err error) {
 }
 
 // state returns the freeze, nil if there is none, or why it is unknown.
-func (b *brake) state() (*Freeze, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.known {
-		return nil, b.err
+func (f *freezeFollower) state() (*Freeze, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.known {
+		return nil, f.err
 	}
-	return b.freeze, nil
+	return f.freeze, nil
 }
 
 // problem returns why the ConfigMap cannot be read; nil if it can.
-func (b *brake) problem() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.err
+func (f *freezeFollower) problem() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	testingclock "k8s.io/utils/clock/testing"
-
-	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
 // changedBetween lets another replica change the overrides after a patch was
@@ -50,7 +48,7 @@ func changedBetween(t *testing.T, s *stored) {
 				b.mustUpdate(t, Request{}, tc.before...)
 			}
 			tries := 0
-			_, err := a.Update(t.Context(), []Patch{tc.patch}, Request{Check: func(_, _ *ratios.Layer) error {
+			_, err := a.Update(t.Context(), []Patch{tc.patch}, Request{Check: func(_, _ map[string]Override) error {
 				if tries++; tries > 1 {
 					return nil
 				}

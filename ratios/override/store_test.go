@@ -222,7 +222,7 @@ func checked(t *testing.T, s *stored) {
 	s.write(t, nil)
 	r := s.run(t)
 	var layer *ratios.Layer
-	dry := Request{ValidateOnly: true, Check: func(_, l *ratios.Layer) error { layer = l; return nil }}
+	dry := Request{ValidateOnly: true, Check: func(_, after map[string]Override) error { layer = Layer(after); return nil }}
 	c, err := r.Update(t.Context(), []Patch{set("n4", 2)}, dry)
 	if err != nil || c.Number != 0 || len(c.Deltas) != 1 || layer.Ratios["n4"].CPUPerf != 2 {
 		t.Errorf("update %+v to %+v, %v", c, layer, err)
@@ -239,7 +239,7 @@ func forbidden(t *testing.T, s *stored) {
 	s.write(t, nil)
 	r := s.run(t)
 	no := errors.New("no")
-	if _, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{Check: func(_, _ *ratios.Layer) error { return no }}); !errors.Is(err, no) {
+	if _, err := r.Update(t.Context(), []Patch{set("n4", 2)}, Request{Check: func(_, _ map[string]Override) error { return no }}); !errors.Is(err, no) {
 		t.Error(err)
 	}
 	if c := s.read(t); len(c.overrides) > 0 {

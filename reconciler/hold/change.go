@@ -7,10 +7,14 @@ import (
 )
 
 // put returns what to store for h. If there is a hold of the same scope and kind, h replaces
-// it and keeps its start.
+// it and keeps its start. A hold that the same request has made stays as it is.
 func put(holds []Hold, h Hold) Hold {
 	for i := range holds {
-		if holds[i].key() == h.key() {
+		switch {
+		case holds[i].key() != h.key():
+		case h.RequestID != "" && holds[i].RequestID == h.RequestID:
+			return holds[i]
+		default:
 			h.Since = holds[i].Since
 		}
 	}

@@ -97,6 +97,8 @@ type Hold struct {
 	Reason, Author string
 	// CredentialID identifies the credential of the author; empty if it is not known.
 	CredentialID string
+	// RequestID identifies the request for the hold; empty if it had none.
+	RequestID string
 	// Since is the start of the hold, in whole seconds.
 	Since time.Time
 	// Expires is the end of the hold, in whole seconds; zero means never.

@@ -1,5 +1,4 @@
-// Package holds implements the PauseService, and the method Restore of the ResizeService: it
-// creates, lists and ends holds.
+// Package holds implements the HoldService: it creates, lists and ends holds and the freeze.
 //
 // It must not know how holds affect pods.
 package holds

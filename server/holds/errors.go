@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc/status"
 
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -48,18 +49,34 @@ func freezeError(err error) error {
 	return rpcerror.New(rpcerror.FreezeNotReady, err.Error())
 }
 
-// requestFields maps fields of a hold to fields of a request, where their names differ.
-var requestFields = map[string]string{"namespace": "scope.namespace", "pod": "scope.pod", "workload.kind": "scope.workload.kind", "workload.name": "scope.workload.name", "expires": "ttl"}
+// requestField returns the field of a request with this scope for a field of a hold.
+func requestField(scope *workloadresizerv1.HoldScope, field string) string {
+	kind := "scope."
+	switch scope.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Workload:
+		kind = "scope.workload."
+	case *workloadresizerv1.HoldScope_Pod:
+		kind = "scope.pod."
+	}
+	switch field {
+	case "namespace":
+		return kind + "namespace"
+	case "pod":
+		return "scope.pod.name"
+	case "workload.kind", "workload.name":
+		return "scope." + field
+	case "expires":
+		return "ttl"
+	}
+	return field
+}
 
-// faultsError returns the error for a request for an invalid hold; nil if there are no
-// faults.
-func faultsError(wrong []*hold.FieldError) error {
+// faultsError returns the error for a request for an invalid hold of a scope; nil if there are
+// no faults.
+func faultsError(scope *workloadresizerv1.HoldScope, wrong []*hold.FieldError) error {
 	violations := make([]rpcerror.Violation, len(wrong))
 	for i, fault := range wrong {
-		violations[i] = rpcerror.Violation{Field: fault.Field, Problem: fault.Problem}
-		if field, ok := requestFields[fault.Field]; ok {
-			violations[i].Field = field
-		}
+		violations[i] = rpcerror.Violation{Field: requestField(scope, fault.Field), Problem: fault.Problem}
 	}
 	if len(violations) == 0 {
 		return nil

@@ -11,28 +11,34 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Freeze implements workloadresizerv1.PauseServiceServer.
+// Freeze implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Freeze(ctx context.Context, request *workloadresizerv1.FreezeRequest) (*workloadresizerv1.FreezeResponse, error) {
-	freeze := hold.Freeze{Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx)}
-	if err := faultsError(freeze.Faults()); err != nil {
+	author, err := access.Author(ctx, request.GetAuthor())
+	if err != nil {
+		return nil, err
+	}
+	freeze := hold.Freeze{Reason: request.GetReason(), Author: author, CredentialID: access.Credential(ctx)}
+	if err := faultsError(nil, freeze.Faults()); err != nil {
 		return nil, err
 	}
 	if request.GetValidateOnly() {
 		freeze = s.config.Store.CheckFreeze(freeze)
 		return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 	}
-	freeze, err := s.config.Store.Freeze(ctx, freeze)
-	if err != nil {
+	if freeze, err = s.config.Store.Freeze(ctx, freeze); err != nil {
 		return nil, freezeError(err)
 	}
 	klog.FromContext(ctx).Info("Freeze stored", "caller", access.Described(ctx), "author", freeze.Author, "reason", freeze.Reason)
 	return &workloadresizerv1.FreezeResponse{Freeze: translate.Freeze(&freeze)}, nil
 }
 
-// Unfreeze implements workloadresizerv1.PauseServiceServer.
+// Unfreeze implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.UnfreezeRequest) (*workloadresizerv1.UnfreezeResponse, error) {
-	author := access.Author(ctx, request.GetAuthor())
-	if err := faultsError(hold.TextFaults(request.GetReason(), author)); err != nil {
+	author, err := access.Author(ctx, request.GetAuthor())
+	if err != nil {
+		return nil, err
+	}
+	if err := faultsError(nil, hold.TextFaults(request.GetReason(), author)); err != nil {
 		return nil, err
 	}
 	if request.GetValidateOnly() {
@@ -49,7 +55,7 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }
 
-// GetFreeze implements workloadresizerv1.PauseServiceServer. It reads the freeze: whoever looks
+// GetFreeze implements workloadresizerv1.HoldServiceServer. It reads the freeze: whoever looks
 // before freezing the cluster must not be told of a freeze that has ended, or that is only assumed.
 func (s *Service) GetFreeze(ctx context.Context, _ *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
 	freeze, err := s.config.Store.Look(ctx)

@@ -4,16 +4,25 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/paging"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// ListHolds implements workloadresizerv1.PauseServiceServer.
+// holdsSizes are the numbers of holds on a page.
+var holdsSizes = paging.Sizes{Default: 500, Max: 1000}
+
+// ListHolds implements workloadresizerv1.HoldServiceServer.
 func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
+	page, err := paging.Of(request, holdsSizes)
+	if err != nil {
+		return nil, err
+	}
 	view, namespace := s.config.Viewer.View(ctx), request.GetNamespace()
 	if err := access.MustSee(view, namespace); err != nil {
 		return nil, err
@@ -29,11 +38,26 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	if err != nil {
 		return nil, err
 	}
-	response := &workloadresizerv1.ListHoldsResponse{Holds: messages(holds), Freeze: translate.Freeze(table.Freeze())}
+	slices.SortFunc(holds, func(a, b hold.Hold) int { return strings.Compare(placeOf(a), placeOf(b)) })
+	response := &workloadresizerv1.ListHoldsResponse{Freeze: translate.Freeze(table.Freeze())}
+	response.Holds, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Hold) bool) {
+		for _, h := range holds {
+			if place := placeOf(h); place > page.After && !yield(place, message(h)) {
+				return
+			}
+		}
+	})
 	if err := s.config.Store.Err(); err != nil {
 		response.Problem = translate.HoldsError(view, err).Error()
 	}
 	return response, nil
+}
+
+// placeOf returns the place of a hold in lists, which are ordered by it: the holds of the cluster
+// come first, then the holds of each namespace, its workloads and its pods.
+func placeOf(h hold.Hold) string {
+	s := h.Scope
+	return strings.Join([]string{s.Namespace, s.Workload.Kind, s.Workload.Name, s.Pod, string(s.UID), string(h.Kind)}, "\x00")
 }
 
 // seen returns the holds that the caller can see.

@@ -29,11 +29,11 @@ func expiryText(h hold.Hold) string {
 }
 
 // logEnded logs who ended holds, which is recorded nowhere else.
-func logEnded(ctx context.Context, request *workloadresizerv1.ResumeRequest, ended []hold.Hold) {
+func logEnded(ctx context.Context, author string, request *workloadresizerv1.ResumeRequest, ended []hold.Hold) {
 	var released []string
 	for _, h := range ended[:min(len(ended), mostLogged)] {
 		released = append(released, string(h.Kind)+" of "+h.Scope.String())
 	}
-	klog.FromContext(ctx).Info("Holds ended", "caller", access.Described(ctx), "author", access.Author(ctx, request.GetAuthor()),
+	klog.FromContext(ctx).Info("Holds ended", "caller", access.Described(ctx), "author", author,
 		"kind", kinds[request.GetKind()], "holds", len(ended), "released", released, "reason", request.GetReason())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-// Restore implements workloadresizerv1.ResizeServiceServer.
+// Restore implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
 	h, err := s.put(ctx, hold.Restore, request)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.Restor
 	return &workloadresizerv1.RestoreResponse{Hold: message(h), Pods: s.count(h.Scope)}, nil
 }
 
-// Pause implements workloadresizerv1.PauseServiceServer.
+// Pause implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
 	h, err := s.put(ctx, hold.Pause, request)
 	if err != nil {
@@ -45,6 +45,7 @@ type putRequest interface {
 	GetAuthor() string
 	GetTtl() *durationpb.Duration
 	GetValidateOnly() bool
+	GetRequestId() string
 }
 
 func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (hold.Hold, error) {
@@ -57,7 +58,14 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	if err := access.MustSee(view, scope.Namespace); err != nil {
 		return hold.Hold{}, err
 	}
-	h := hold.Hold{Kind: kind, Scope: scope, Reason: request.GetReason(), Author: access.Author(ctx, request.GetAuthor()), CredentialID: access.Credential(ctx), Since: time.Now().UTC().Truncate(time.Second)}
+	author, err := access.Author(ctx, request.GetAuthor())
+	if err != nil {
+		return hold.Hold{}, err
+	}
+	h := hold.Hold{
+		Kind: kind, Scope: scope, Reason: request.GetReason(), Author: author, CredentialID: access.Credential(ctx),
+		RequestID: request.GetRequestId(), Since: time.Now().UTC().Truncate(time.Second),
+	}
 	if ttl := request.GetTtl(); ttl != nil {
 		h.Expires = h.Since.Add(ttl.AsDuration())
 	}
@@ -66,7 +74,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 			return hold.Hold{}, translate.Error(err)
 		}
 	}
-	if err := faultsError(h.Faults()); err != nil {
+	if err := faultsError(request.GetScope(), h.Faults()); err != nil {
 		return hold.Hold{}, err
 	}
 	put := s.config.Store.Put

@@ -15,13 +15,20 @@ import (
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
-// Resume implements workloadresizerv1.PauseServiceServer.
+// mostReleased is the maximum number of ended holds that a response contains.
+const mostReleased = 1000
+
+// Resume implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
 	scope, err := scopeOf(request.GetScope())
 	if err != nil {
 		return nil, err
 	}
-	if err := faultsError(hold.TextFaults(request.GetReason(), request.GetAuthor())); err != nil {
+	author, err := access.Author(ctx, request.GetAuthor())
+	if err != nil {
+		return nil, err
+	}
+	if err := faultsError(request.GetScope(), hold.TextFaults(request.GetReason(), author)); err != nil {
 		return nil, err
 	}
 	view := s.config.Viewer.View(ctx)
@@ -34,9 +41,10 @@ func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeR
 		return nil, err
 	}
 	if len(ended.Holds) > 0 && !request.GetValidateOnly() {
-		logEnded(ctx, request, ended.Holds)
+		logEnded(ctx, author, request, ended.Holds)
 	}
-	response := &workloadresizerv1.ResumeResponse{Released: messages(reviewed.seen(ended.Holds)), Nested: int64(ended.Nested), Pods: s.count(scope)}
+	released := reviewed.seen(ended.Holds)
+	response := &workloadresizerv1.ResumeResponse{Released: messages(released[:min(len(released), mostReleased)]), Nested: int64(ended.Nested), Pods: s.count(scope)}
 	if ended.Wider != nil {
 		response.StillHeldBy = message(*ended.Wider)
 	}

@@ -9,27 +9,31 @@ import (
 
 // scopeOf reads a scope, except for its UID.
 func scopeOf(scope *workloadresizerv1.HoldScope) (hold.Scope, error) {
-	all, namespace, pod, workload := scope.GetAllNamespaces(), scope.GetNamespace(), scope.GetPod(), scope.GetWorkload()
-	switch {
-	case all && (namespace != "" || pod != "" || workload != nil), pod != "" && workload != nil:
-		return hold.Scope{}, rpcerror.BadField("scope", "must name exactly one scope: all_namespaces, a namespace, or a workload or pod with its namespace")
-	case pod != "" && namespace == "":
-		return hold.Scope{}, rpcerror.MissingField("scope.namespace", "the pod's namespace")
-	case workload != nil && namespace == "":
-		return hold.Scope{}, rpcerror.MissingField("scope.namespace", "the workload's namespace")
-	case !all && namespace == "":
-		return hold.Scope{}, rpcerror.MissingField("scope", "a namespace, a workload or pod with its namespace, or all_namespaces for every pod in the cluster")
+	var s hold.Scope
+	switch scope := scope.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_AllNamespaces:
+	case *workloadresizerv1.HoldScope_Namespace:
+		s.Namespace = scope.Namespace
+	case *workloadresizerv1.HoldScope_Workload:
+		s.Namespace, s.Workload = scope.Workload.GetNamespace(), safety.Workload{Kind: scope.Workload.GetKind(), Name: scope.Workload.GetName()}
+	case *workloadresizerv1.HoldScope_Pod:
+		s.Namespace, s.Pod = scope.Pod.GetNamespace(), scope.Pod.GetName()
+	default:
+		return s, rpcerror.MissingField("scope", "all_namespaces, a namespace, a workload or a pod")
 	}
-	s := hold.Scope{Namespace: namespace, Pod: pod, Workload: safety.Workload{Kind: workload.GetKind(), Name: workload.GetName()}}
-	return s, faultsError(s.Faults())
+	return s, faultsError(scope, s.Faults())
 }
 
 func scopeMessage(s hold.Scope) *workloadresizerv1.HoldScope {
-	message := &workloadresizerv1.HoldScope{AllNamespaces: s == hold.Scope{}, Namespace: s.Namespace, Pod: s.Pod}
-	if s.Workload != (safety.Workload{}) {
-		message.Workload = &workloadresizerv1.Workload{Kind: s.Workload.Kind, Name: s.Workload.Name}
+	switch {
+	case s.Pod != "":
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{Pod: &workloadresizerv1.NamespacedPod{Namespace: s.Namespace, Name: s.Pod}}}
+	case s.Workload != (safety.Workload{}):
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{Workload: &workloadresizerv1.NamespacedWorkload{Namespace: s.Namespace, Kind: s.Workload.Kind, Name: s.Workload.Name}}}
+	case s.Namespace != "":
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: s.Namespace}}
 	}
-	return message
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
 }
 
 // kinds has the kinds of holds to end. Unspecified, which is not included, stands for both.

@@ -8,6 +8,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
@@ -33,6 +34,10 @@ type Pods interface {
 	Count(namespace string) (int, error)
 	// CountOf counts the pods of a workload.
 	CountOf(namespace string, workload safety.Workload) (int, error)
+	// PauseProgress and RestoreProgress count pods by how far they are from what a hold
+	// requires; the UID selects one pod.
+	PauseProgress(context.Context, query.Selection, types.UID) (query.Progress, error)
+	RestoreProgress(context.Context, query.Selection, types.UID) (query.Progress, error)
 }
 
 // Rights checks what callers may do. It returns an error if the caller does not have the
@@ -43,14 +48,14 @@ type Rights interface {
 
 // Service creates, lists and ends holds.
 type Service struct {
-	workloadresizerv1.UnimplementedPauseServiceServer
+	workloadresizerv1.UnimplementedHoldServiceServer
 	config Config
 }
 
 // New returns a Service.
 func New(config Config) *Service { return &Service{config: config} }
 
-// Register serves the PauseService. Restore is a method of the ResizeService.
+// Register serves the HoldService.
 func (s *Service) Register(r grpc.ServiceRegistrar) {
-	workloadresizerv1.RegisterPauseServiceServer(r, s)
+	workloadresizerv1.RegisterHoldServiceServer(r, s)
 }

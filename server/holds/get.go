@@ -1,0 +1,67 @@
+package holds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+)
+
+// GetHold implements workloadresizerv1.HoldServiceServer.
+func (s *Service) GetHold(ctx context.Context, request *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+	scope, err := scopeOf(request.GetScope())
+	if err != nil {
+		return nil, err
+	}
+	view := s.config.Viewer.View(ctx)
+	if err := access.MustSee(view, scope.Namespace); err != nil {
+		return nil, err
+	}
+	table, err := s.config.Store.Ready()
+	if err != nil {
+		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, translate.HoldsError(view, err))
+	}
+	kind := kinds[request.GetKind()]
+	all := table.All()
+	at := slices.IndexFunc(all, func(h hold.Hold) bool {
+		found := h.Scope
+		found.UID = "" // A request names a pod without its UID.
+		return h.Kind == kind && found == scope
+	})
+	if at < 0 {
+		what := strings.ToLower(string(kind))
+		return nil, rpcerror.NotFound(rpcerror.HoldNotFound, what, scope.String(), fmt.Sprintf("there is no %s of %s", what, scope))
+	}
+	progress, err := s.progress(ctx, all[at])
+	if err != nil {
+		return nil, err
+	}
+	return &workloadresizerv1.GetHoldResponse{Hold: message(all[at]), Progress: progress}, nil
+}
+
+// progress returns how far a hold has taken effect.
+func (s *Service) progress(ctx context.Context, h hold.Hold) (*workloadresizerv1.HoldProgress, error) {
+	count := s.config.Pods.PauseProgress
+	if h.Kind == hold.Restore {
+		count = s.config.Pods.RestoreProgress
+	}
+	p, err := count(ctx, query.Selection{Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, Workload: h.Scope.Workload}, h.Scope.UID)
+	if err != nil {
+		return nil, translate.Error(err)
+	}
+	m := &workloadresizerv1.HoldProgress{Pods: int64(p.Pods), Done: int64(p.Done), Pending: int64(p.Pending), Blocked: int64(p.Blocked)}
+	for reason, pods := range p.Reasons {
+		if m.Codes == nil {
+			m.Codes = map[string]int64{}
+		}
+		m.Codes[string(reason)] = int64(pods)
+	}
+	return m, nil
+}

@@ -93,7 +93,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	o.limits = limits.Default
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 means no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "API calls that one caller may make in a burst")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at the same time, for all callers together; one caller may run half as many, and one credential of a shared account half of these; 0 means no limit")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at the same time, for all callers together; half of them for one user, or for all ServiceAccounts of one namespace together; half of these for one ServiceAccount, and half again for one credential; 0 means no limit")
 	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at the same time, half of them with one credential of a shared account; 0 means no limit")
 	flags.IntVar(&o.limits.Connections, "max-connections", o.limits.Connections, "connections that may be open at the same time to the API, and as many to the probes and metrics, and to the profiles; at most a quarter from unknown callers; 0 means no limit")
 	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at the same time; 0 means no limit")

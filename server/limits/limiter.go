@@ -96,7 +96,7 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	caller, leave, err := access.FromContext(stream.Context()), func() {}, error(nil)
 	switch {
 	case access.IsWatch(info.FullMethod):
-		leave, err = l.enterWatch(holder{caller.Name, credentialOf(&caller)})
+		leave, err = l.enterWatch(whoOf(&caller))
 	case access.Exempt(info.FullMethod):
 		leave, err = enterExemptWatch(stream.Context())
 	}
@@ -107,7 +107,7 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(service, stream)
 }
 
-func (l *Limiter) enterWatch(who holder) (leave func(), err error) {
+func (l *Limiter) enterWatch(who access.Who) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch most := l.limits.WatchesPerCaller; {

@@ -121,17 +121,17 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 	var leave func()
 	for range 2 {
 		var err error
-		if leave, err = l.enterWatch(holder{name: "ann"}); err != nil {
+		if leave, err = l.enterWatch(who("ann")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := l.enterWatch(holder{name: "ann"})
+	_, err := l.enterWatch(who("ann"))
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 2 watches")
-	if _, err = l.enterWatch(holder{name: "ben"}); err != nil {
+	if _, err = l.enterWatch(who("ben")); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	leave()
-	if _, err := l.enterWatch(holder{name: "ann"}); err != nil {
+	if _, err := l.enterWatch(who("ann")); err != nil {
 		t.Errorf("after one ended: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
-		leave, err := l.enterWatch(holder{fmt.Sprint(i), "x"})
+		leave, err := l.enterWatch(access.Who{Origin: fmt.Sprint(i), Account: fmt.Sprint(i), Credential: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}

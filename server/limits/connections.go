@@ -36,7 +36,7 @@ type Connections struct {
 // NewConnections returns a listener that keeps at most this many connections open, a quarter
 // of them for strangers. It returns the listener itself if most is 0, which means no limit.
 func NewConnections(listener net.Listener, most int) net.Listener {
-	if most <= 0 {
+	if most == 0 {
 		return listener
 	}
 	strangers := max(1, most/4)

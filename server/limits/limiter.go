@@ -83,12 +83,13 @@ func (l *Limiter) sharesOf(caller *access.Caller) *shares {
 
 // Unary sets the server's deadline on a call, unless the call has an earlier one.
 func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > unaryTime {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, unaryTime)
-		defer cancel()
+	latest := time.Now().Add(unaryTime)
+	if given, ok := ctx.Deadline(); ok && !given.After(latest) {
+		return handler(ctx, request)
 	}
-	return handler(ctx, request)
+	limited := &deadline{Context: ctx, at: latest}
+	defer limited.end()
+	return handler(limited, request)
 }
 
 // Stream counts the watches of a caller, or of a connection if they need no credentials.

@@ -95,6 +95,10 @@ func (o *options) local(address string) bool {
 	return !o.encrypted() && (isSocket(address) || onLoopback(address))
 }
 
+// localProfiles reports whether profiles need no credentials. They show the memory of the server,
+// so unlike the API, they are never open to all users of this machine.
+func (o *options) localProfiles() bool { return isSocket(o.pprofAddress) }
+
 // isSocket reports whether the address is a Unix socket, which only this user can reach.
 func isSocket(address string) bool {
 	_, socket, _ := client.SocketPath(address)

@@ -34,6 +34,7 @@ func TestOptions(t *testing.T) {
 	t.Run("allows plaintext beyond loopback only on request", allowsPlaintextBeyondLoopbackOnlyOnRequest)
 	t.Run("issues the certificate for the Service unless names are given", issuesTheCertificateForTheServiceUnlessNamesAreGiven)
 	t.Run("needs no credentials only from callers on this machine", needsNoCredentialsOnlyFromCallersOnThisMachine)
+	t.Run("profiles need no credentials only on a Unix socket", profilesNeedNoCredentialsOnlyOnAUnixSocket)
 	t.Run("listens on a Unix socket by default, but on loopback with TLS", listensOnAUnixSocketByDefaultButOnLoopbackWithTLS)
 }
 
@@ -178,6 +179,16 @@ func needsNoCredentialsOnlyFromCallersOnThisMachine(t *testing.T) {
 	} {
 		if o := parse(t, tc.args...); o.local(o.grpcAddress) != tc.want {
 			t.Errorf("%q: %v", tc.args, !tc.want)
+		}
+	}
+}
+
+func profilesNeedNoCredentialsOnlyOnAUnixSocket(t *testing.T) {
+	for address, want := range map[string]bool{"unix:///run/profiles.sock": true, "127.0.0.1:6060": false, "[::1]:6060": false, "localhost:6060": false} {
+		for _, args := range [][]string{nil, {"--insecure-plaintext"}, {"--tls-self-signed"}} {
+			if o := parse(t, append(args, "--pprof-bind-address", address)...); o.localProfiles() != want {
+				t.Errorf("%s with %q: %v", address, args, !want)
+			}
 		}
 	}
 }

@@ -132,7 +132,7 @@ func serve(ctx context.Context, o *options) error {
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
-		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, isSocket(o.pprofAddress)),
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.localProfiles()),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
 	}
 	if o.metricsAuthorized {

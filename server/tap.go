@@ -22,7 +22,7 @@ func (g *guards) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	if from, ok := peer.FromContext(ctx); ok {
 		remote = from.Addr
 	}
-	caller, err := g.access.Glance(ctx, info.FullMethodName)
+	ctx, caller, err := g.access.Glance(ctx, info.FullMethodName)
 	if err != nil {
 		g.refused.Inc()
 		limits.Refused(remote)

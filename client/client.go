@@ -40,7 +40,8 @@ type Client struct {
 }
 
 // Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
-// socket of a server on this machine (see LocalAddress). The first call connects, so an unreachable server is an error of that call (IsUnreachable), not of Dial.
+// socket of a server on this machine (see LocalAddress). The first call connects, so an
+// unreachable server is an error of that call (IsUnreachable), not of Dial.
 //
 // The connection is encrypted, unless the host is this machine (127.0.0.0/8, ::1
 // or localhost) and no option asks for TLS. Only WithPlaintext reaches a server without
@@ -50,7 +51,11 @@ func Dial(address string, opts ...Option) (*Client, error) {
 	if err := o.cluster.unused(); err != nil {
 		return nil, err
 	}
-	if path, ok := SocketPath(address); ok {
+	path, socket, err := SocketPath(address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("server address %w", err)
+	case socket:
 		return o.dialSocket(path)
 	}
 	host, err := hostOf(address)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -38,7 +39,14 @@ func TestDial(t *testing.T) {
 		{"a file without an authority", "localhost:7443", []Option{WithCAFile("doc.go")}, "doc.go contains no PEM certificate"},
 		{"an option of DialCluster", "localhost:7443", []Option{WithService("a", "b")}, "are for DialCluster"},
 		{"a Unix socket, with a token", "unix:///run/resizer.sock", []Option{WithToken("secret"), WithPlaintext()}, ""},
-		{"a Unix socket by a relative path", "unix://resizer.sock", nil, "is not unix:///PATH with an absolute path"},
+		{"a Unix socket by a relative path", "unix://resizer.sock", nil, `server address "unix://resizer.sock" is not unix:///PATH with the absolute path of a socket`},
+		{"a Unix socket by a relative path without slashes", "unix:resizer.sock", nil, "is not unix:///PATH with the absolute path of a socket"},
+		{"a Unix socket with one slash", "unix:/run/resizer.sock", nil, "is not unix:///PATH with the absolute path of a socket"},
+		{"a Unix socket without a path", "unix:", nil, "is not unix:///PATH with the absolute path of a socket"},
+		{"a directory", "unix:///run/", nil, "is not unix:///PATH with the absolute path of a socket"},
+		{"an abstract socket", "unix-abstract:resizer", nil, "is an abstract socket, which every user of the machine can reach: use unix:///PATH"},
+		{"a Unix socket with the longest path", "unix:///" + strings.Repeat("x", maxSocketPath-1), nil, ""},
+		{"a Unix socket with a longer path", "unix:///" + strings.Repeat("x", maxSocketPath), nil, fmt.Sprintf("has a path of %d bytes, and that of a socket may have %d: use a shorter one", maxSocketPath+1, maxSocketPath)},
 		{"a Unix socket with TLS", "unix:///run/resizer.sock", []Option{WithTLS()}, "options for TLS cannot be combined with a Unix socket"},
 		{"no host", ":7443", nil, "is not host:port"},
 		{"no port", "localhost", nil, "is not host:port"},

@@ -16,10 +16,22 @@ import (
 // unixScheme starts the address of a Unix socket, whose path follows.
 const unixScheme = "unix://"
 
-// SocketPath returns the path of an address of the form "unix:///path", and false for other
-// addresses.
-func SocketPath(address string) (path string, ok bool) {
-	return strings.CutPrefix(address, unixScheme)
+// SocketPath returns the path of an address of the form "unix:///path". ok reports whether the
+// address means a Unix socket at all. The error is that it does not have this form, or that no
+// socket can have this path.
+func SocketPath(address string) (path string, ok bool, err error) {
+	path, ok = strings.CutPrefix(address, unixScheme)
+	switch {
+	case strings.HasPrefix(address, "unix-abstract:"):
+		return "", true, fmt.Errorf("%q is an abstract socket, which every user of the machine can reach: use unix:///PATH", address)
+	case !ok && !strings.HasPrefix(address, "unix:"):
+		return "", false, nil
+	case !ok || !filepath.IsAbs(path) || strings.HasSuffix(path, "/"):
+		return "", true, fmt.Errorf("%q is not unix:///PATH with the absolute path of a socket", address)
+	case len(path) > maxSocketPath:
+		return "", true, fmt.Errorf("%q has a path of %d bytes, and that of a socket may have %d: use a shorter one, or set XDG_RUNTIME_DIR to a shorter directory if this is the default", address, len(path), maxSocketPath)
+	}
+	return path, true, nil
 }
 
 // LocalAddress returns the address of the Unix socket where a server that runs as this user
@@ -55,10 +67,7 @@ func CheckSocket(path string) error {
 
 // dialSocket returns a client of the server at a Unix socket.
 func (o *options) dialSocket(path string) (*Client, error) {
-	switch {
-	case !filepath.IsAbs(path):
-		return nil, fmt.Errorf("server address %q is not unix:///PATH with an absolute path", unixScheme+path)
-	case o.tls.wanted:
+	if o.tls.wanted {
 		return nil, errors.New("options for TLS cannot be combined with a Unix socket, which never leaves this machine")
 	}
 	o.plaintext = true

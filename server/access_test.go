@@ -708,18 +708,24 @@ func (g *guarded) testMetrics(t *testing.T) {
 		return response.StatusCode, string(body)
 	}
 	allowed := "Bearer " + g.token(t, "prometheus", audience)
+	// All that strangers learn.
+	const expected = `send the header "Authorization: Bearer TOKEN", with a token for the audience ` + audience + ` of a user with the right to get /metrics` + "\n"
 	for _, tc := range []struct {
 		name, authorization string
 		status              int
 		says                string
 	}{
 		{"with the right", allowed, http.StatusOK, "\nworkload_resizer_holds_healthy "},
-		{"without credentials, even on this machine", "", http.StatusUnauthorized, "send a token"},
-		{"with a token for the API server", "Bearer " + g.token(t, "prometheus", "https://kubernetes.default.svc"), http.StatusUnauthorized, ""},
+		{"without credentials, even on this machine", "", http.StatusUnauthorized, expected},
+		{"with a password", "Basic YTpi", http.StatusUnauthorized, expected},
+		{"with a token for the API server", "Bearer " + g.token(t, "prometheus", "https://kubernetes.default.svc"), http.StatusUnauthorized, expected},
 		{"without the right", "Bearer " + g.token(t, "viewer", audience), http.StatusForbidden, `cannot get /metrics; a ClusterRoleBinding to the ClusterRole workload-resizer-metrics allows it`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, body := scrape(tc.authorization)
+			if status == http.StatusUnauthorized && body != expected {
+				t.Errorf("a stranger learns %q", body)
+			}
 			if status != tc.status || !strings.Contains(body, tc.says) || status != http.StatusOK && strings.Contains(body, "workload_resizer_") {
 				t.Errorf("status %d: %s", status, body)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,7 +44,8 @@ func BenchmarkGetRatio(b *testing.B) { serveRatios(b, nil).benchmark(b) }
 func BenchmarkBareEcho(b *testing.B) { serveEcho(b, nil).benchmark(b) }
 
 // BenchmarkShareOfBareEcho alternates between both, so that other work on the machine affects
-// both equally. The share is the median over all turns.
+// both equally. The share is the median over all turns. cpu-share is the same for the CPU time of
+// a call, with that of its client, which depends less on other work.
 func BenchmarkShareOfBareEcho(b *testing.B) {
 	b.Run("plaintext", func(b *testing.B) { shareOfBareEcho(b, nil) })
 	b.Run("TLS", func(b *testing.B) { shareOfBareEcho(b, serverTLS(b)) })
@@ -68,17 +70,33 @@ func shareOfBareEcho(b *testing.B, encryption *tls.Config) {
 	ours.make(b, calls)
 	bare.make(b, calls)
 	var took, tookBare time.Duration
-	var shares []float64
+	var shares, cpuShares []float64
 	for b.Loop() {
-		t, tBare := ours.make(b, calls), bare.make(b, calls)
+		began := cpuTime(b)
+		t := ours.make(b, calls)
+		between := cpuTime(b)
+		tBare := bare.make(b, calls)
 		took, tookBare, shares = took+t, tookBare+tBare, append(shares, float64(tBare)/float64(t))
+		cpuShares = append(cpuShares, float64(cpuTime(b)-between)/float64(between-began))
 	}
 	slices.Sort(shares)
+	slices.Sort(cpuShares)
 	rate := func(t time.Duration) float64 { return calls * float64(len(shares)) / t.Seconds() }
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(rate(took), "calls/s")
 	b.ReportMetric(rate(tookBare), "bare-calls/s")
 	b.ReportMetric(shares[len(shares)/2], "share")
+	b.ReportMetric(cpuShares[len(cpuShares)/2], "cpu-share")
+}
+
+// cpuTime returns the CPU time that this process has used.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // calls makes calls of one method, by many callers on a few connections.

@@ -52,7 +52,8 @@ type Config struct {
 	// GRPC and HTTP are the listeners, which the server closes. If HTTP is nil, there are no
 	// probes and no metrics.
 	GRPC, HTTP net.Listener
-	// TLS encrypts the gRPC API and the profiles; nil is plaintext.
+	// TLS encrypts the gRPC API, and the profiles unless they are on a Unix socket; nil is
+	// plaintext.
 	TLS *tls.Config
 	// Certificate is the serving certificate of TLS; nil if TLS is nil.
 	Certificate health.Certificate

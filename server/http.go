@@ -16,9 +16,6 @@ const (
 	// httpTimeout is how long a request to probes or metrics may take to arrive, and its
 	// answer to be read.
 	httpTimeout = 10 * time.Second
-	// maxScrapes is how many answers with metrics are made or sent at a time. Each takes half
-	// a MiB while it is read.
-	maxScrapes = 64
 )
 
 // newHTTP returns a server of probes and metrics.
@@ -34,7 +31,7 @@ func (s *Server) httpHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", s.health.ServeLive)
 	mux.HandleFunc("GET /readyz", s.health.ServeReady)
-	metrics := promhttp.HandlerFor(s.config.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
+	var metrics http.Handler = newScrapes(promhttp.HandlerFor(s.config.Metrics, promhttp.HandlerOpts{}))
 	if s.config.MetricsAccess != nil {
 		metrics = s.config.MetricsAccess.Guard(access.Metrics, metrics)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -43,10 +42,10 @@ func newGuards(config *Config) *guards {
 	}
 }
 
-func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterceptor {
-	return []grpc.UnaryServerInterceptor{
+func (g *guards) unary(metrics *callMetrics) grpc.UnaryServerInterceptor {
+	return chained(
 		g.pending.Unary,
-		metrics.UnaryServerInterceptor(),
+		metrics.unary,
 		logUnary,
 		recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(g.recovered)),
 		g.access.AuthenticateUnary,
@@ -55,10 +54,10 @@ func (g *guards) unary(metrics *grpcprom.ServerMetrics) []grpc.UnaryServerInterc
 		g.config.needsClusterUnary,
 		g.limits.Unary,
 		g.rules.Unary,
-	}
+	)
 }
 
-func (g *guards) stream(metrics *grpcprom.ServerMetrics) []grpc.StreamServerInterceptor {
+func (g *guards) stream(metrics *callMetrics) []grpc.StreamServerInterceptor {
 	return []grpc.StreamServerInterceptor{
 		refuseStream,
 		g.pending.Stream,

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -47,11 +46,12 @@ func TestPanic(t *testing.T) {
 }
 
 func aPanicIsCountedAndRevealsNoInternals(t *testing.T) {
-	metrics := grpcprom.NewServerMetrics()
+	metrics := newCallMetrics()
 	g := newGuards(&Config{Reconciler: new(reconciler.Reconciler), Access: access.New(access.Config{Local: true}), Limits: limits.Default})
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...), grpc.ChainStreamInterceptor(g.stream(metrics)...))
+	server := grpc.NewServer(grpc.UnaryInterceptor(g.unary(metrics)), grpc.ChainStreamInterceptor(g.stream(metrics)...))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
 	workloadresizerv1.RegisterResizeServiceServer(server, panicking{})
+	metrics.initialize(server)
 	conn := servertest.Dial(t, servertest.Serve(t, server))
 
 	client := workloadresizerv1.NewPlanServiceClient(conn)
@@ -80,11 +80,12 @@ func (brokenReviews) Create(context.Context, *authenticationv1.TokenReview, meta
 }
 
 func aPanicDuringAuthenticationFailsTheCall(t *testing.T) {
-	metrics := grpcprom.NewServerMetrics()
+	metrics := newCallMetrics()
 	identity := access.New(access.Config{Tokens: brokenReviews{}, Audiences: []string{audience}})
 	g := newGuards(&Config{Access: identity, Limits: limits.Default})
-	server := grpc.NewServer(grpc.ChainUnaryInterceptor(g.unary(metrics)...))
+	server := grpc.NewServer(grpc.UnaryInterceptor(g.unary(metrics)))
 	workloadresizerv1.RegisterPlanServiceServer(server, panicking{})
+	metrics.initialize(server)
 	client := workloadresizerv1.NewPlanServiceClient(servertest.Dial(t, servertest.Serve(t, server)))
 	_, err := client.PreviewPod(bearing(t.Context(), "x"), &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web"})
 	checkPanic(t, err)

@@ -20,10 +20,11 @@ func newPprof(guard *access.Access) *http.Server {
 	return &http.Server{Handler: guard.Guard(access.Pprof, mux), ReadHeaderTimeout: httpTimeout, MaxHeaderBytes: maxHTTPHeaderBytes}
 }
 
-// servePprof serves profiles in the same way as the API: encrypted if the API is.
+// servePprof serves profiles in the same way as the API: encrypted if the API is, except on a
+// Unix socket, which never leaves this machine.
 func (s *Server) servePprof() error {
 	listener := limits.NewConnections(s.config.Pprof, s.config.Limits.Connections)
-	if s.config.TLS == nil {
+	if s.config.TLS == nil || s.config.Pprof.Addr().Network() == "unix" {
 		return s.pprof.Serve(listener)
 	}
 	s.pprof.TLSConfig = s.config.TLS.Clone()

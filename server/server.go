@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -59,7 +58,7 @@ func New(config Config) *Server {
 	if config.TLS != nil {
 		transport = credentials.NewTLS(config.TLS)
 	}
-	metrics := grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram())
+	metrics := newCallMetrics()
 	guards := newGuards(&config)
 	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios), newImplausibleRatios(config.Ratios))
 	if config.Certificate != nil {
@@ -74,7 +73,7 @@ func New(config Config) *Server {
 			grpc.Creds(transport),
 			grpc.ConnectionTimeout(connectionTimeout),
 			grpc.InTapHandle(guards.tap),
-			grpc.ChainUnaryInterceptor(guards.unary(metrics)...),
+			grpc.UnaryInterceptor(guards.unary(metrics)),
 			grpc.ChainStreamInterceptor(guards.stream(metrics)...),
 			grpc.NumStreamWorkers(streamWorkers),
 			grpc.MaxRecvMsgSize(limits.MessageBytes),
@@ -94,7 +93,7 @@ func New(config Config) *Server {
 		Services: offered{s.grpc}.GetServiceInfo,
 	})
 	s.register()
-	metrics.InitializeMetrics(s.grpc)
+	metrics.initialize(s.grpc)
 	s.http = newHTTP(s.httpHandler())
 	if config.Pprof != nil {
 		s.pprof = newPprof(config.PprofAccess)

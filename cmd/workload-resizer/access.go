@@ -1,9 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"net"
-	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -29,30 +30,46 @@ func (o *options) validateAccess(reject func(flag, format string, args ...any)) 
 	if len(o.tokenAudiences) == 0 || slices.Contains(o.tokenAudiences, "") {
 		reject("token-audiences", "must name at least one audience, and none may be empty")
 	}
-	if path, ok := client.SocketPath(o.grpcAddress); ok {
-		if !filepath.IsAbs(path) {
-			reject("grpc-bind-address", "%q is not unix:///PATH with an absolute path", o.grpcAddress)
-		}
-		if o.encrypted() {
-			reject("grpc-bind-address", "a Unix socket cannot be combined with TLS: it is for callers on this machine, who need no credentials")
-		}
-	} else if o.grpcAddress == "" {
+	if o.grpcAddress == "" {
 		reject("grpc-bind-address", "must be set: without XDG_RUNTIME_DIR or HOME, there is no directory for a Unix socket")
-	} else if _, _, err := net.SplitHostPort(o.grpcAddress); err != nil {
-		reject("grpc-bind-address", "%q is neither host:port nor unix:///PATH", o.grpcAddress)
-	} else if !o.encrypted() && !o.insecurePlaintext && !onLoopback(o.grpcAddress) {
-		reject("grpc-bind-address", "%q is reachable from other machines without encryption: set --tls-cert-file and --tls-private-key-file, "+
-			"or --tls-self-signed, or listen on 127.0.0.1 and use kubectl port-forward", o.grpcAddress)
+	} else if socket := o.validateAddress(reject, "grpc-bind-address", o.grpcAddress); socket && o.encrypted() {
+		reject("grpc-bind-address", "a Unix socket cannot be combined with TLS: it is for callers on this machine, who need no credentials")
 	}
-	if o.pprofAddress == "" {
-		return
+	if o.pprofAddress != "" {
+		o.validateAddress(reject, "pprof-bind-address", o.pprofAddress)
 	}
-	if _, _, err := net.SplitHostPort(o.pprofAddress); err != nil {
-		reject("pprof-bind-address", "%q is not host:port", o.pprofAddress)
-	} else if !o.encrypted() && !o.insecurePlaintext && !onLoopback(o.pprofAddress) {
-		reject("pprof-bind-address", "%q is reachable from other machines without encryption: set --tls-cert-file and --tls-private-key-file, "+
-			"or --tls-self-signed, or listen on 127.0.0.1", o.pprofAddress)
+	if err := checkHostPort(o.httpAddress); err != nil {
+		reject("http-bind-address", "%v", err)
 	}
+}
+
+// validateAddress rejects addresses that nobody can listen at, and those that other machines
+// could reach without encryption. It reports whether the address is a Unix socket.
+func (o *options) validateAddress(reject func(flag, format string, args ...any), flag, address string) (socket bool) {
+	_, socket, err := client.SocketPath(address)
+	switch {
+	case err != nil:
+		reject(flag, "%v", err)
+	case socket:
+	case checkHostPort(address) != nil:
+		reject(flag, "%v, nor unix:///PATH", checkHostPort(address))
+	case !o.encrypted() && !o.insecurePlaintext && !onLoopback(address):
+		reject(flag, "%q is reachable from other machines without encryption: set --tls-cert-file and --tls-private-key-file, "+
+			"or --tls-self-signed, or listen on 127.0.0.1 and use kubectl port-forward", address)
+	}
+	return socket
+}
+
+// checkHostPort returns an error if an address is not host:port with the number of a port.
+func checkHostPort(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not host:port with a port from 0 to 65535", address)
+	}
+	return nil
 }
 
 func (o *options) encrypted() bool {
@@ -75,8 +92,17 @@ func (o *options) completeAddress() {
 // local reports whether only programs on this machine can call the address, without
 // TLS and without credentials.
 func (o *options) local(address string) bool {
-	_, socket := client.SocketPath(address)
-	return !o.encrypted() && (socket || onLoopback(address))
+	return !o.encrypted() && (isSocket(address) || onLoopback(address))
+}
+
+// localProfiles reports whether profiles need no credentials. They show the memory of the server,
+// so unlike the API, they are never open to all users of this machine.
+func (o *options) localProfiles() bool { return isSocket(o.pprofAddress) }
+
+// isSocket reports whether the address is a Unix socket, which only this user can reach.
+func isSocket(address string) bool {
+	_, socket, _ := client.SocketPath(address)
+	return socket
 }
 
 // onLoopback reports whether only this machine can reach the address.

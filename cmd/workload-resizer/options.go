@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"slices"
 	"strings"
 
@@ -88,12 +87,12 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API and read profiles without TLS, where something else encrypts the traffic. Callers need tokens, except at a loopback address or Unix socket: anyone who reaches these, even through a proxy, can do anything")
 	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
 	flags.BoolVar(&o.metricsAuthorized, "metrics-authorization", false, "require a token with the right to get /metrics from callers of /metrics")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof), for callers with the right to debug; without TLS or --insecure-plaintext, it must be a loopback address; empty serves none")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof): host:port, where callers need a token or client certificate with the right to debug, or unix:///PATH for a Unix socket that only this user can reach; without TLS or --insecure-plaintext, the host must be a loopback address; empty serves none")
 	o.tracing.addTo(flags)
 	o.limits = limits.Default
 	flags.Float64Var(&o.limits.CallsPerSecond, "max-calls-per-second", o.limits.CallsPerSecond, "API calls per second and caller, on average; 0 means no limit")
 	flags.IntVar(&o.limits.CallBurst, "max-calls-burst", o.limits.CallBurst, "API calls that one caller may make in a burst")
-	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at the same time, for all callers together; one caller may run half as many, and one credential of a shared account half of these; 0 means no limit")
+	flags.IntVar(&o.limits.Previews, "max-previews", o.limits.Previews, "previews of many pods that run at the same time, for all callers together; half of them for one user, or for all ServiceAccounts of one namespace together; half of these for one ServiceAccount, and half again for one credential; 0 means no limit")
 	flags.IntVar(&o.limits.WatchesPerCaller, "max-watches-per-caller", o.limits.WatchesPerCaller, "watches that one caller may have open at the same time, half of them with one credential of a shared account; 0 means no limit")
 	flags.IntVar(&o.limits.Connections, "max-connections", o.limits.Connections, "connections that may be open at the same time to the API, and as many to the probes and metrics, and to the profiles; at most a quarter from unknown callers; 0 means no limit")
 	flags.Uint32Var(&o.limits.StreamsPerConnection, "max-streams-per-connection", o.limits.StreamsPerConnection, "calls that may be open on one connection at the same time; 0 means no limit")
@@ -164,9 +163,6 @@ func (o *options) validate() error {
 		reject("realign-rate", "must be a number of pods per second, or 0 for no limit, not %v", o.realignRate)
 	}
 	o.validateAccess(reject)
-	if _, _, err := net.SplitHostPort(o.httpAddress); err != nil {
-		reject("http-bind-address", "%q is not host:port", o.httpAddress)
-	}
 	o.tracing.validate(reject)
 	if l := &o.limits; !(l.CallsPerSecond >= 0) || math.IsInf(l.CallsPerSecond, 0) {
 		reject("max-calls-per-second", "must be a number of calls, or 0 for no limit, not %v", l.CallsPerSecond)
@@ -174,17 +170,19 @@ func (o *options) validate() error {
 	if o.limits.CallBurst < 1 {
 		reject("max-calls-burst", "must be at least 1, not %d", o.limits.CallBurst)
 	}
-	if o.limits.Previews < 0 {
-		reject("max-previews", "must not be negative")
-	}
-	if o.limits.WatchesPerCaller < 0 {
-		reject("max-watches-per-caller", "must not be negative")
+	for _, most := range []struct {
+		flag string
+		of   int
+	}{{"max-previews", o.limits.Previews}, {"max-watches-per-caller", o.limits.WatchesPerCaller}, {"max-connections", o.limits.Connections}} {
+		if most.of < 0 {
+			reject(most.flag, "must be at least 1, or 0 for no limit, not %d", most.of)
+		}
 	}
 	if o.workers < 1 {
 		reject("workers", "must be at least 1, not %d", o.workers)
 	}
-	if !(o.qps > 0) {
-		reject("kube-api-qps", "must be above 0, not %v", o.qps)
+	if !(o.qps > 0) || math.IsInf(float64(o.qps), 0) {
+		reject("kube-api-qps", "must be a number above 0, not %v", o.qps)
 	}
 	if o.burst < 1 {
 		reject("kube-api-burst", "must be at least 1, not %d", o.burst)

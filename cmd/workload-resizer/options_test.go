@@ -21,7 +21,7 @@ func parse(t *testing.T, args ...string) *options {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
+	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "unix:///run/profiles.sock", "--tls-self-signed"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
 		if err := parse(t, args...).validate(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -34,6 +34,7 @@ func TestOptions(t *testing.T) {
 	t.Run("allows plaintext beyond loopback only on request", allowsPlaintextBeyondLoopbackOnlyOnRequest)
 	t.Run("issues the certificate for the Service unless names are given", issuesTheCertificateForTheServiceUnlessNamesAreGiven)
 	t.Run("needs no credentials only from callers on this machine", needsNoCredentialsOnlyFromCallersOnThisMachine)
+	t.Run("profiles need no credentials only on a Unix socket", profilesNeedNoCredentialsOnlyOnAUnixSocket)
 	t.Run("listens on a Unix socket by default, but on loopback with TLS", listensOnAUnixSocketByDefaultButOnLoopbackWithTLS)
 }
 
@@ -75,8 +76,8 @@ func servesProbesToOtherMachinesOnlyInACluster(t *testing.T) {
 
 func reportsAllInvalidFlagsTogether(t *testing.T) {
 	for _, tc := range []struct{ args, want []string }{
-		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be above 0", "--kube-api-burst: must be at least 1"}},
-		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be above 0"}},
+		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be a number above 0", "--kube-api-burst: must be at least 1"}},
+		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be a number above 0"}},
 		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is not a valid namespace`, "--config-name: "}},
 		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is not a valid ConfigMap name`}},
 		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must name a different ConfigMap than --config-name"}},
@@ -91,8 +92,18 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must be between 0 and 6, not -1"}},
 		{[]string{"-v", "7"}, []string{"--verbosity: must be between 0 and 6, not 7: above, requests to the API server are logged with the tokens of callers"}},
-		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is neither host:port nor unix:///PATH"}},
-		{[]string{"--grpc-bind-address", "unix://resizer.sock"}, []string{"--grpc-bind-address: \"unix://resizer.sock\" is not unix:///PATH with an absolute path"}},
+		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port with a port from 0 to 65535, nor unix:///PATH"}},
+		{[]string{"--grpc-bind-address", "127.0.0.1:https"}, []string{"--grpc-bind-address: \"127.0.0.1:https\" is not host:port with a port from 0 to 65535"}},
+		{[]string{"--grpc-bind-address", "unix://resizer.sock"}, []string{"--grpc-bind-address: \"unix://resizer.sock\" is not unix:///PATH with the absolute path of a socket"}},
+		{[]string{"--grpc-bind-address", "unix:resizer.sock"}, []string{"--grpc-bind-address: \"unix:resizer.sock\" is not unix:///PATH with the absolute path of a socket"}},
+		{[]string{"--grpc-bind-address", "unix:/run/resizer.sock", "--insecure-plaintext"}, []string{"--grpc-bind-address: \"unix:/run/resizer.sock\" is not unix:///PATH with the absolute path of a socket"}},
+		{[]string{"--grpc-bind-address", "unix-abstract:resizer", "--insecure-plaintext"}, []string{"--grpc-bind-address: \"unix-abstract:resizer\" is an abstract socket, which every user of the machine can reach: use unix:///PATH"}},
+		{[]string{"--grpc-bind-address", "unix:///" + strings.Repeat("x", 107)}, []string{"has a path of 108 bytes, and that of a socket may have 107: use a shorter one"}},
+		{[]string{"--pprof-bind-address", "unix:profiles.sock"}, []string{"--pprof-bind-address: \"unix:profiles.sock\" is not unix:///PATH with the absolute path of a socket"}},
+		{[]string{"--http-bind-address", "unix:///run/probes.sock"}, []string{"--http-bind-address: \"unix:///run/probes.sock\" is not host:port"}},
+		{[]string{"--max-connections", "-1", "--max-previews", "-1", "--max-watches-per-caller", "-2"}, []string{"--max-connections: must be at least 1, or 0 for no limit, not -1", "--max-previews: must be at least 1", "--max-watches-per-caller: must be at least 1, or 0 for no limit, not -2"}},
+		{[]string{"--max-calls-per-second", "-1", "--max-calls-burst", "0"}, []string{"--max-calls-per-second: must be a number of calls", "--max-calls-burst: must be at least 1, not 0"}},
+		{[]string{"--kube-api-qps", "Inf"}, []string{"--kube-api-qps: must be a number above 0"}},
 		{[]string{"--grpc-bind-address", "unix:///run/resizer.sock", "--tls-self-signed"}, []string{"--grpc-bind-address: a Unix socket cannot be combined with TLS"}},
 		{[]string{"--tls-cert-file", "a"}, []string{"--tls-cert-file: requires --tls-private-key-file"}},
 		{[]string{"--tls-private-key-file", "a", "--client-ca-file", "b"}, []string{"--tls-cert-file: ", "--client-ca-file: client certificates require TLS"}},
@@ -168,6 +179,16 @@ func needsNoCredentialsOnlyFromCallersOnThisMachine(t *testing.T) {
 	} {
 		if o := parse(t, tc.args...); o.local(o.grpcAddress) != tc.want {
 			t.Errorf("%q: %v", tc.args, !tc.want)
+		}
+	}
+}
+
+func profilesNeedNoCredentialsOnlyOnAUnixSocket(t *testing.T) {
+	for address, want := range map[string]bool{"unix:///run/profiles.sock": true, "127.0.0.1:6060": false, "[::1]:6060": false, "localhost:6060": false} {
+		for _, args := range [][]string{nil, {"--insecure-plaintext"}, {"--tls-self-signed"}} {
+			if o := parse(t, append(args, "--pprof-bind-address", address)...); o.localProfiles() != want {
+				t.Errorf("%s with %q: %v", address, args, !want)
+			}
 		}
 	}
 }

@@ -65,7 +65,7 @@ func serve(ctx context.Context, o *options) error {
 	}
 	var pprofListener net.Listener
 	if o.pprofAddress != "" {
-		if pprofListener, err = net.Listen("tcp", o.pprofAddress); err != nil {
+		if pprofListener, err = listenAt(o.pprofAddress); err != nil {
 			return fmt.Errorf("--pprof-bind-address: %w", err)
 		}
 	}
@@ -132,7 +132,7 @@ func serve(ctx context.Context, o *options) error {
 		Replica: replica, Version: version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
-		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.local(o.pprofAddress)),
+		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.localProfiles()),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
 	}
 	if o.metricsAuthorized {
@@ -171,12 +171,7 @@ func serve(ctx context.Context, o *options) error {
 
 // listen opens the listeners for the gRPC API and for HTTP.
 func listen(ctx context.Context, o *options) (grpc, http net.Listener, err error) {
-	if path, ok := client.SocketPath(o.grpcAddress); ok {
-		grpc, err = listenSocket(path)
-	} else {
-		grpc, err = net.Listen("tcp", o.grpcAddress)
-	}
-	if err != nil {
+	if grpc, err = listenAt(o.grpcAddress); err != nil {
 		return nil, nil, fmt.Errorf("--grpc-bind-address: %w", err)
 	}
 	if o.local(o.grpcAddress) && grpc.Addr().Network() == "tcp" {
@@ -186,6 +181,18 @@ func listen(ctx context.Context, o *options) (grpc, http net.Listener, err error
 		return nil, nil, errors.Join(fmt.Errorf("--http-bind-address: %w", err), grpc.Close())
 	}
 	return grpc, http, nil
+}
+
+// listenAt listens at host:port or at a Unix socket.
+func listenAt(address string) (net.Listener, error) {
+	path, socket, err := client.SocketPath(address)
+	switch {
+	case err != nil:
+		return nil, err
+	case socket:
+		return listenSocket(path)
+	}
+	return net.Listen("tcp", address)
 }
 
 // newRegistry returns a registry with the metrics of Go and of the process.

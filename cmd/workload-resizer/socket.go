@@ -10,16 +10,10 @@ import (
 	"syscall"
 )
 
-// maxSocketPath is how many bytes the path of a Unix socket may have on Linux.
-const maxSocketPath = 107
-
 // listenSocket listens on a Unix socket that only this user can reach. The directory keeps
 // others out from the start; the socket's own mode does from then on. A socket that a server
 // left behind is replaced.
 func listenSocket(path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the path %s has more than %d bytes: use a shorter one", path, maxSocketPath)
-	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of the socket: %w", err)
@@ -40,7 +34,7 @@ func listenSocket(path string) (net.Listener, error) {
 
 // ownDirectory says what to do about a directory that is not private. It does not say to change
 // its mode: it may be one that others need, such as /tmp.
-const ownDirectory = "use a directory of your own with the mode 0700, or one that does not exist yet, by XDG_RUNTIME_DIR or --grpc-bind-address unix:///PATH"
+const ownDirectory = "use a directory of your own with the mode 0700, or one that does not exist yet: set unix:///PATH or, for the default of the API, XDG_RUNTIME_DIR"
 
 // checkPrivate returns an error if other users may enter a directory, or own it.
 func checkPrivate(dir string) error {
@@ -69,7 +63,7 @@ func lockSocket(path string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = fmt.Errorf("another server listens at %s: stop it, or set --grpc-bind-address", path)
+			err = fmt.Errorf("another server listens at %s: stop it, or use a different path", path)
 		}
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -84,7 +78,7 @@ func bindSocket(path string) (net.Listener, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, fmt.Errorf("%s is not a socket: remove it, or set --grpc-bind-address", path)
+		return nil, fmt.Errorf("%s is not a socket: remove it, or use a different path", path)
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, fmt.Errorf("remove the socket of a server that has ended: %w", err)

@@ -117,7 +117,6 @@ func unsafePlacesAreRefused(t *testing.T) {
 		"a directory that others may enter": {filepath.Join(open, "s.sock"), "other users may enter the directory " + open},
 		"a link to a directory":             {filepath.Join(link, "s.sock"), "is not a directory"},
 		"a file in its place":               {path, "is not a socket: remove it"},
-		"a long path":                       {filepath.Join(open, strings.Repeat("x", maxSocketPath)), "use a shorter one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if listener, err := listenSocket(tc.path); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -83,6 +83,9 @@ type Access struct {
 	reviews singleflight.Group
 }
 
+// reuse is how a caller needs fewer reviews of its tokens.
+const reuse = "use one token until it expires instead of a new one per call"
+
 // New returns an Access with empty caches.
 func New(config Config) *Access {
 	if config.Clock == nil {
@@ -98,9 +101,9 @@ func New(config Config) *Access {
 		config:     config,
 		identities: cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		proven:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
-		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst),
-		accounts:   newNewcomers(config.Clock, accountPerSecond, accountBurst),
-		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst),
+		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst, "new tokens", reuse),
+		accounts:   newNewcomers(config.Clock, accountPerSecond, accountBurst, "new tokens of your ServiceAccount", reuse),
+		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst, "new tokens that are not known to be signed by the cluster", "use a token of a ServiceAccount or a client certificate if this repeats"),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		denials:    cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		sights:     newSights(config.Clock, config.Sights),

@@ -24,15 +24,10 @@ func (a *Access) fromCertificate(leaf *x509.Certificate) (*identity, error) {
 	if leaf.Subject.CommonName == "" {
 		return nil, invalid("the client certificate has no common name, which is used as the user name")
 	}
-	id := newIdentity(ownerOf(leaf))
-	a.identities.Add(leaf, id, remembered)
-	return id, nil
-}
-
-// ownerOf returns the caller that a certificate names.
-func ownerOf(leaf *x509.Certificate) Caller {
-	return Caller{
+	id := newIdentity(Caller{
 		Name: leaf.Subject.CommonName, Groups: append([]string{authenticated}, leaf.Subject.Organization...),
 		Extra: map[string][]string{credentialIDKey: {certificateID(leaf)}},
-	}
+	})
+	a.identities.Add(leaf, id, remembered)
+	return id, nil
 }

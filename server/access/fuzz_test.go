@@ -29,7 +29,7 @@ func FuzzGlance(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		ctx := metadata.NewIncomingContext(withToken(t.Context(), ""), metadata.Pairs("authorization", header))
 		var known Who
-		footprint.CheckAllocated(t, len(header), func() { known, _ = a.Glance(ctx, pb.RatioService_GetRatio_FullMethodName) })
+		footprint.CheckAllocated(t, len(header), func() { _, known, _ = a.Glance(ctx, pb.RatioService_GetRatio_FullMethodName) })
 		token, _ := tokenOf(ctx)
 		if known != (Who{}) && !signedBy(&ours.key.PublicKey, token) {
 			t.Errorf("%q is known as %v", header, known)

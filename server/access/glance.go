@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"google.golang.org/grpc/credentials"
@@ -28,38 +29,58 @@ func checkMetadata(ctx context.Context) error {
 	return nil
 }
 
+// hashed is the context of a call with the hash of its token, which is not computed again.
+type hashed struct {
+	context.Context
+	hash [sha256.Size]byte
+}
+
+type hashedKey struct{}
+
+// Value implements context.Context.
+func (h *hashed) Value(key any) any {
+	if key == (hashedKey{}) {
+		return h
+	}
+	return h.Context.Value(key)
+}
+
 // Glance judges a call by its headers, before its request has arrived and without asking the
 // API server: it must not block. It returns the caller, if that is known: by a
 // certificate, by a token that was recently good or that the cluster has signed, or because it
-// is a program on this machine. It returns an error if no caller could be let in like this.
-func (a *Access) Glance(ctx context.Context, method string) (who Who, err error) {
+// is a program on this machine. It returns an error if no caller could be let in like this. The
+// caller is identified later with the context that it returns, which has what was computed.
+func (a *Access) Glance(ctx context.Context, method string) (_ context.Context, who Who, err error) {
 	if methods[method].Exempt {
-		return Who{}, checkMetadata(ctx)
+		return ctx, Who{}, checkMetadata(ctx)
 	}
 	from, ok := peer.FromContext(ctx)
 	if !ok {
-		return Who{}, missing()
+		return ctx, Who{}, missing()
 	}
 	info, encrypted := from.AuthInfo.(credentials.TLSInfo)
 	if encrypted && len(info.State.VerifiedChains) > 0 {
-		leaf := info.State.VerifiedChains[0][0]
-		if id, ok := a.identities.Get(leaf); ok {
-			return id.(*identity).Who(), nil
+		id, err := a.fromCertificate(info.State.VerifiedChains[0][0])
+		if err != nil {
+			return ctx, Who{}, err
 		}
-		caller := ownerOf(leaf)
-		return caller.Who(), nil
+		return ctx, id.Who(), nil
 	}
 	token, err := tokenOf(ctx)
-	if err != nil {
-		return Who{}, err
+	switch {
+	case err != nil:
+		return ctx, Who{}, err
+	case token != "":
+		h := &hashed{ctx, hashOf(token)}
+		who, err = a.glanceToken(token, h.hash)
+		return h, who, err
+	case a.isLocal(from):
+		return ctx, local.Who(), nil
 	}
-	if token == "" {
-		if a.isLocal(from) {
-			return local.Who(), nil
-		}
-		return Who{}, missing()
-	}
-	hash := hashOf(token)
+	return ctx, Who{}, missing()
+}
+
+func (a *Access) glanceToken(token string, hash [sha256.Size]byte) (Who, error) {
 	if v, ok := a.identities.Get(hash); ok {
 		if err := v.(verdict).err; err != nil {
 			return Who{}, err

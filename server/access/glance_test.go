@@ -26,7 +26,7 @@ func TestGlance(t *testing.T) {
 	token := ours.token(t, issuerName, "ours", clock.Now().Add(time.Hour))
 	const method = pb.RatioService_GetRatio_FullMethodName
 	glance := func(token string) (string, error) {
-		who, err := a.Glance(withToken(t.Context(), token), method)
+		_, who, err := a.Glance(withToken(t.Context(), token), method)
 		return who.Account, err
 	}
 
@@ -40,13 +40,13 @@ func TestGlance(t *testing.T) {
 		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	})
 	t.Run("lets methods through that need no credentials", func(t *testing.T) {
-		if known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != (Who{}) || err != nil {
+		if _, known, err := a.Glance(withToken(t.Context(), ""), healthv1.Health_Check_FullMethodName); known != (Who{}) || err != nil {
 			t.Errorf("got %v, %v", known, err)
 		}
 	})
 	t.Run("refuses large metadata where no credentials are needed", func(t *testing.T) {
 		ctx := metadata.NewIncomingContext(withToken(t.Context(), ""), metadata.Pairs("x", strings.Repeat("y", mostExemptMetadata)))
-		_, err := a.Glance(ctx, healthv1.Health_Watch_FullMethodName)
+		_, _, err := a.Glance(ctx, healthv1.Health_Watch_FullMethodName)
 		checkError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID")
 	})
 	t.Run("lets opaque tokens through as strangers", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestGlance(t *testing.T) {
 	t.Run("knows certificates as the authentication does", func(t *testing.T) {
 		leaf := &x509.Certificate{Raw: []byte("carol"), Subject: pkix.Name{CommonName: "carol"}, NotAfter: clock.Now().Add(time.Hour)}
 		ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: loopback, AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}}})
-		first, err := a.Glance(ctx, method)
+		_, first, err := a.Glance(ctx, method)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,13 +90,24 @@ func TestGlance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := a.Glance(ctx, method); err != nil || first != again || first != id.Who() || first.Credential == "" {
+		if _, again, err := a.Glance(ctx, method); err != nil || first != again || first != id.Who() || first.Credential == "" {
 			t.Errorf("at first %v, then %v, %v; authenticated as %v", first, again, err, id.Who())
+		}
+	})
+	t.Run("refuses certificates that the authentication would refuse", func(t *testing.T) {
+		for want, leaf := range map[string]*x509.Certificate{
+			"expired on":     {Raw: []byte("dan"), Subject: pkix.Name{CommonName: "dan"}, NotAfter: clock.Now().Add(-time.Hour)},
+			"no common name": {Raw: []byte("eve"), NotAfter: clock.Now().Add(time.Hour)},
+		} {
+			ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: loopback, AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}}})
+			if _, known, err := a.Glance(ctx, method); known != (Who{}) || err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, %v; want %q", known, err, want)
+			}
 		}
 	})
 	t.Run("knows programs of this machine where no one else can call", func(t *testing.T) {
 		local := New(Config{Local: true})
-		if known, err := local.Glance(withToken(t.Context(), ""), method); known.Account != "(local)" || err != nil {
+		if _, known, err := local.Glance(withToken(t.Context(), ""), method); known.Account != "(local)" || err != nil {
 			t.Errorf("got %v, %v", known, err)
 		}
 	})

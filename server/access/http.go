@@ -2,8 +2,10 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -23,7 +25,8 @@ const Metrics = "/metrics"
 // Guard passes a request to the handler only if the caller has the rights that the table
 // lists for the method. Callers identify themselves as on the gRPC API: by a client
 // certificate, or by the header "Authorization: Bearer TOKEN". Other requests get status 401,
-// 403, 429 or 503, with a message that states what is missing.
+// 403, 429 or 503, with a message that states what is missing. A stranger learns only what to
+// send, and not what is wrong with a token.
 func (a *Access) Guard(method string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, err := a.known(asCall(r), method)
@@ -35,11 +38,26 @@ func (a *Access) Guard(method string, next http.Handler) http.Handler {
 		}
 		if err != nil {
 			denied := status.Convert(err)
-			http.Error(w, denied.Message(), httpStatus(denied.Code()))
+			code, message := httpStatus(denied.Code()), denied.Message()
+			if code == http.StatusUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				message = a.expected(method, r.TLS != nil)
+			}
+			http.Error(w, message, code)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// expected returns what callers of a method must send.
+func (a *Access) expected(method string, encrypted bool) string {
+	message := fmt.Sprintf(`send the header "Authorization: Bearer TOKEN", with a token for the audience %s of a user with the right to %s`,
+		strings.Join(a.config.Audiences, " or "), methods[method].Rights[0].full())
+	if encrypted {
+		message += ", or connect with the client certificate of such a user"
+	}
+	return message
 }
 
 // asCall returns the context that a gRPC call by the same caller would have.

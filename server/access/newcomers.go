@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"time"
@@ -42,12 +43,14 @@ type newcomers struct {
 	clock     clock.PassiveClock
 	perSecond rate.Limit
 	burst     int
+	// tokens describes the tokens that are limited, and advice says how to need fewer of them.
+	tokens, advice string
 	// limiters has the limiters by origin.
 	limiters *lru.Cache
 }
 
-func newNewcomers(clock clock.PassiveClock, perSecond rate.Limit, burst int) *newcomers {
-	return &newcomers{clock, perSecond, burst, lru.New(places)}
+func newNewcomers(clock clock.PassiveClock, perSecond rate.Limit, burst int, tokens, advice string) *newcomers {
+	return &newcomers{clock, perSecond, burst, tokens, advice, lru.New(places)}
 }
 
 // origin is what reviews of unknown tokens are counted by.
@@ -69,7 +72,7 @@ func (n *newcomers) admit(from origin) error {
 		return nil
 	}
 	return rpcerror.New(rpcerror.RateLimited,
-		"too many unknown tokens come from your network address; try again in "+newPause.String(),
+		fmt.Sprintf("more than %g %s come per second from your network address (%d in a burst); try again in %s, and %s", n.perSecond, n.tokens, n.burst, newPause, n.advice),
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(newPause)})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,7 @@ func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time
 
 func TestNewcomers(t *testing.T) {
 	t.Run("limits bad tokens by the address that they come from", limitsBadTokensByTheAddressThatTheyComeFrom)
+	t.Run("a refused token learns which limit, and what to do", aRefusedTokenLearnsWhichLimitAndWhatToDo)
 	t.Run("a token that was good does not wait behind a flood", aTokenThatWasGoodDoesNotWaitBehindAFlood)
 	t.Run("a token that is no longer good has no priority", aTokenThatIsNoLongerGoodHasNoPriority)
 }
@@ -80,6 +82,33 @@ func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	pass(time.Second)
 	if asked, _ := flood(t, a, "b", here); asked != opaquePerSecond {
 		t.Errorf("%d more were reviewed in a second, want %d", asked, opaquePerSecond)
+	}
+}
+
+func aRefusedTokenLearnsWhichLimitAndWhatToDo(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		signed func(n int) *Caller
+		want   string
+	}{
+		{"of one account", func(int) *Caller { return &Caller{Name: "system:serviceaccount:shop:ann"} },
+			"more than 5 new tokens of your ServiceAccount come per second from your network address (30 in a burst); try again in 1s, and use one token until it expires"},
+		{"of many accounts", func(n int) *Caller { return &Caller{Name: fmt.Sprint("system:serviceaccount:shop:", n)} },
+			"more than 20 new tokens come per second from your network address (300 in a burst); try again in 1s, and use one token until it expires"},
+		{"that may be made up", func(int) *Caller { return nil },
+			"more than 5 new tokens that are not known to be signed by the cluster come per second from your network address (50 in a burst); try again in 1s, and use a token of a ServiceAccount or a client certificate"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a, _, _, _ := separate(t)
+			var err error
+			for n := 0; err == nil && n <= newBurst; n++ {
+				err = a.admit(Place(here), tc.signed(n))
+			}
+			checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
+			if !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
 	}
 }
 

@@ -24,6 +24,14 @@ type Right struct{ Verb, Resource string }
 // String returns e.g. "list plans".
 func (r Right) String() string { return r.Verb + " " + r.Resource }
 
+// full returns the right with the group of its resource, e.g. "list plans.workload-resizer.io".
+func (r Right) full() string {
+	if r.path() {
+		return r.String()
+	}
+	return r.String() + "." + Group
+}
+
 // path reports whether the right is for a URL path.
 func (r Right) path() bool { return strings.HasPrefix(r.Resource, "/") }
 
@@ -55,15 +63,15 @@ func (a *Access) require(ctx context.Context, id *identity, right Right, namespa
 	if err != nil || allowed {
 		return err
 	}
-	what, where, binding := right.String()+"."+Group, " in all namespaces", "ClusterRoleBinding"
+	where, binding := " in all namespaces", "ClusterRoleBinding"
 	switch {
 	case right.path():
-		what, where = right.String(), ""
+		where = ""
 	case namespace != "":
 		where, binding = fmt.Sprintf(" in namespace %q", namespace), "RoleBinding in that namespace"
 	}
 	return rpcerror.New(rpcerror.NotAuthorized, fmt.Sprintf("user %q cannot %s%s; a %s to the ClusterRole %s allows it",
-		id.Name, what, where, binding, right.Role()))
+		id.Name, right.full(), where, binding, right.Role()))
 }
 
 // allowed asks the API server, unless it recently answered the same question.

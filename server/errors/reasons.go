@@ -12,7 +12,7 @@ var (
 	IdentityNotReady    = general(codes.Unavailable, "IDENTITY_NOT_READY", "the API server does not report the identity or the rights of the caller; try again")
 	NotAuthorized       = general(codes.PermissionDenied, "NOT_AUTHORIZED", "the caller does not have the right to do this; the message names the right, the namespace, and a role that has the right")
 	MethodNotAuthorized = general(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "a bug: no caller has the right to call the method")
-	RateLimited         = general(codes.ResourceExhausted, "RATE_LIMITED", "the caller makes more calls than `--max-calls-per-second` allows, or too many unknown tokens come from its network address; a `RetryInfo` states when to try again")
+	RateLimited         = general(codes.ResourceExhausted, "RATE_LIMITED", "the caller makes more calls than `--max-calls-per-second` allows, or too many new tokens of its ServiceAccount or from its network address have to be checked; the message states which limit, and a `RetryInfo` states when to try again")
 	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it immediately")
 	TooManyPending      = general(codes.ResourceExhausted, "TOO_MANY_PENDING", "too many calls are waiting for their requests to arrive; a `RetryInfo` states when to try again")
 	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check in the time of the call. Call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")

@@ -15,6 +15,9 @@ import (
 const (
 	// mostRefused is how many calls may be refused on one connection.
 	mostRefused = 1000
+	// sendBuffer is how many bytes the kernel buffers for a caller that does not read; Linux doubles
+	// it. By itself, it would buffer megabytes for each connection.
+	sendBuffer = 128 << 10
 	// mostExemptWatches is how many watches that need no credentials may run on one
 	// connection.
 	mostExemptWatches = 4
@@ -36,7 +39,7 @@ type Connections struct {
 // NewConnections returns a listener that keeps at most this many connections open, a quarter
 // of them for strangers. It returns the listener itself if most is 0, which means no limit.
 func NewConnections(listener net.Listener, most int) net.Listener {
-	if most <= 0 {
+	if most == 0 {
 		return listener
 	}
 	strangers := max(1, most/4)
@@ -51,6 +54,9 @@ func (c *Connections) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	endUnanswered(conn)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // It works without, too.
+	}
 	accepted := &connection{Conn: conn, of: c}
 	accepted.value = accepted
 	c.mu.Lock()

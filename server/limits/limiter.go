@@ -83,12 +83,13 @@ func (l *Limiter) sharesOf(caller *access.Caller) *shares {
 
 // Unary sets the server's deadline on a call, unless the call has an earlier one.
 func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > unaryTime {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, unaryTime)
-		defer cancel()
+	latest := time.Now().Add(unaryTime)
+	if given, ok := ctx.Deadline(); ok && !given.After(latest) {
+		return handler(ctx, request)
 	}
-	return handler(ctx, request)
+	limited := &deadline{Context: ctx, at: latest}
+	defer limited.end()
+	return handler(limited, request)
 }
 
 // Stream counts the watches of a caller, or of a connection if they need no credentials.
@@ -96,7 +97,7 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	caller, leave, err := access.FromContext(stream.Context()), func() {}, error(nil)
 	switch {
 	case access.IsWatch(info.FullMethod):
-		leave, err = l.enterWatch(holder{caller.Name, credentialOf(&caller)})
+		leave, err = l.enterWatch(whoOf(&caller))
 	case access.Exempt(info.FullMethod):
 		leave, err = enterExemptWatch(stream.Context())
 	}
@@ -107,7 +108,7 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(service, stream)
 }
 
-func (l *Limiter) enterWatch(who holder) (leave func(), err error) {
+func (l *Limiter) enterWatch(who access.Who) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch most := l.limits.WatchesPerCaller; {

@@ -10,8 +10,9 @@ type Limits struct {
 	CallsPerSecond float64
 	CallBurst      int
 	// Previews is how many streams of plans and manifests may be processed at the same time for
-	// all callers, and for one caller half as many. The same limit applies separately to ratio
-	// changes that are only validated.
+	// all callers: half as many for one user or the ServiceAccounts of one namespace, and half of
+	// these for one ServiceAccount. The same limit applies separately to ratio changes that are
+	// only validated.
 	Previews int
 	// WatchesPerCaller is the maximum number of watches of one caller.
 	WatchesPerCaller int
@@ -23,7 +24,7 @@ type Limits struct {
 }
 
 // Default is generous for well-behaved users and programs.
-var Default = Limits{CallsPerSecond: 50, CallBurst: 200, Previews: 4, WatchesPerCaller: 100, Connections: 2048, StreamsPerConnection: 250}
+var Default = Limits{CallsPerSecond: 50, CallBurst: 200, Previews: 8, WatchesPerCaller: 100, Connections: 2048, StreamsPerConnection: 250}
 
 // Streams returns StreamsPerConnection in the form that gRPC expects.
 func (l Limits) Streams() uint32 {

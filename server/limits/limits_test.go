@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ func TestLimits(t *testing.T) {
 	t.Run("limits the number of watches per caller", limitsTheNumberOfWatchesPerCaller)
 	t.Run("forgets a caller when its work ends", forgetsACallerWhenItsWorkEnds)
 	t.Run("sets a deadline on unary calls", setsADeadlineOnUnaryCalls)
+	t.Run("the context of a unary call is that of its caller, with a deadline", theContextOfAUnaryCallIsThatOfItsCallerWithADeadline)
 }
 
 func aCallerDoesNotUseUpTheCallsOfOthers(t *testing.T) {
@@ -121,17 +123,17 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 	var leave func()
 	for range 2 {
 		var err error
-		if leave, err = l.enterWatch(holder{name: "ann"}); err != nil {
+		if leave, err = l.enterWatch(who("ann")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := l.enterWatch(holder{name: "ann"})
+	_, err := l.enterWatch(who("ann"))
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "already has 2 watches")
-	if _, err = l.enterWatch(holder{name: "ben"}); err != nil {
+	if _, err = l.enterWatch(who("ben")); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	leave()
-	if _, err := l.enterWatch(holder{name: "ann"}); err != nil {
+	if _, err := l.enterWatch(who("ann")); err != nil {
 		t.Errorf("after one ended: %v", err)
 	}
 }
@@ -139,7 +141,7 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
-		leave, err := l.enterWatch(holder{fmt.Sprint(i), "x"})
+		leave, err := l.enterWatch(access.Who{Origin: fmt.Sprint(i), Account: fmt.Sprint(i), Credential: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,5 +186,50 @@ func setsADeadlineOnUnaryCalls(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func theContextOfAUnaryCallIsThatOfItsCallerWithADeadline(t *testing.T) {
+	begin := func(at time.Time) (*deadline, context.CancelCauseFunc) {
+		ctx, cancel := context.WithCancelCause(servertest.As(t, "ann"))
+		return &deadline{Context: ctx, at: at}, cancel
+	}
+	later := time.Now().Add(time.Hour)
+	for _, tc := range []struct {
+		name string
+		at   time.Time
+		// end ends the call, if the deadline does not.
+		end  func(*deadline, context.CancelCauseFunc)
+		want error
+	}{
+		{"the deadline passes", time.Now(), func(*deadline, context.CancelCauseFunc) {}, context.DeadlineExceeded},
+		{"the caller cancels", later, func(_ *deadline, cancel context.CancelCauseFunc) { cancel(nil) }, context.Canceled},
+		{"the call ends", later, func(d *deadline, _ context.CancelCauseFunc) { d.end() }, context.Canceled},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d, cancel := begin(tc.at)
+			tc.end(d, cancel)
+			if err := d.Err(); !errors.Is(err, tc.want) {
+				t.Errorf("unless somebody waits: %v", err)
+			}
+			d, cancel = begin(tc.at)
+			derived, cancelDerived := context.WithCancel(d)
+			defer cancelDerived()
+			tc.end(d, cancel)
+			<-derived.Done()
+			<-d.Done()
+			if !errors.Is(d.Err(), tc.want) || !errors.Is(derived.Err(), tc.want) {
+				t.Errorf("while somebody waits: %v, %v", d.Err(), derived.Err())
+			}
+		})
+	}
+	d, cancel := begin(later)
+	if caller := access.FromContext(d); d.Err() != nil || caller.Name != "ann" {
+		t.Errorf("the caller is %v, err %v", caller, d.Err())
+	}
+	cancel(errLate)
+	<-d.Done()
+	if !errors.Is(context.Cause(d), errLate) {
+		t.Errorf("the cause is %v", context.Cause(d))
 	}
 }

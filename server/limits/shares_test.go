@@ -130,16 +130,16 @@ func aCredentialLeavesPreviewsAndWatchesToOthers(t *testing.T) {
 
 	l := New(Limits{WatchesPerCaller: 3})
 	for range 2 {
-		if _, err := l.enterWatch(holder{"team", "a"}); err != nil {
+		if _, err := l.enterWatch(access.Who{Origin: "team", Account: "team", Credential: "a"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = l.enterWatch(holder{"team", "a"})
+	_, err = l.enterWatch(access.Who{Origin: "team", Account: "team", Credential: "a"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "your credential already has 2 watches")
-	if _, err := l.enterWatch(holder{"team", "b"}); err != nil {
+	if _, err := l.enterWatch(access.Who{Origin: "team", Account: "team", Credential: "b"}); err != nil {
 		t.Error(err)
 	}
-	_, err = l.enterWatch(holder{"team", "b"})
+	_, err = l.enterWatch(access.Who{Origin: "team", Account: "team", Credential: "b"})
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "the caller already has 3 watches")
 }
 

@@ -14,12 +14,11 @@ import (
 const previewPause = 2 * time.Second
 
 // Slots limits how much is planned for callers at the same time: streams of plans, manifests,
-// or the impact of ratio changes. A nil Slots has no limit.
+// or the impact of ratio changes. A slot is taken until its work ends, so unlike a crowd, callers
+// cannot lose one. Instead, no origin may have more than half of the slots, and so on for accounts
+// and credentials. A nil Slots has no limit.
 type Slots struct {
-	// most is the number of slots, and perCaller how many of them one caller may have, so
-	// that no caller can block all others. perCredential is the same for the credentials of
-	// one account.
-	most, perCaller, perCredential int
+	most int
 
 	mu    sync.Mutex
 	taken holders
@@ -31,7 +30,7 @@ func NewSlots(most int) *Slots {
 	if most == 0 {
 		return nil
 	}
-	return &Slots{most: most, perCaller: half(most), perCredential: half(half(most)), taken: holders{}}
+	return &Slots{most: most, taken: holders{}}
 }
 
 // Take takes a slot, or returns an error if none is free. Call it only after the caller has
@@ -41,16 +40,16 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 		return func() {}, nil
 	}
 	caller := access.FromContext(ctx)
-	who := holder{caller.Name, credentialOf(&caller)}
+	who := whoOf(&caller)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.inAll >= s.most:
-		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("%d previews of many pods are already running (--max-previews)", s.most), previewPause)
-	case !caller.Local && s.taken.account(who) >= s.perCaller:
-		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("you already have %d previews of many pods running, half of what --max-previews allows for all callers", s.perCaller), previewPause)
-	case s.taken.credential(who) >= s.perCredential:
-		return nil, tooMany(rpcerror.TooManyPreviews, fmt.Sprintf("your credential already has %d previews of many pods running, half of what --max-previews allows for its account", s.perCredential), previewPause)
+	if s.inAll >= s.most {
+		return nil, tooManyPreviews("%d previews of many pods are already running (--max-previews)", s.most)
+	}
+	if !caller.Local {
+		if err := s.share(who); err != nil {
+			return nil, err
+		}
 	}
 	s.inAll++
 	s.taken.add(who, 1)
@@ -60,4 +59,27 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 		s.inAll--
 		s.taken.add(who, -1)
 	}, nil
+}
+
+// share returns an error if a caller has its share of the slots.
+func (s *Slots) share(who access.Who) error {
+	most := half(s.most)
+	if who.Account != who.Origin {
+		if s.taken.origin(who) >= most {
+			return tooManyPreviews("the ServiceAccounts of your namespace already have %d previews of many pods running, half of what --max-previews allows for all callers", most)
+		}
+		if most = half(most); s.taken.account(who) >= most {
+			return tooManyPreviews("your ServiceAccount already has %d previews of many pods running, half of what --max-previews allows for its namespace", most)
+		}
+	} else if s.taken.account(who) >= most {
+		return tooManyPreviews("you already have %d previews of many pods running, half of what --max-previews allows for all callers", most)
+	}
+	if most = half(most); s.taken.credential(who) >= most {
+		return tooManyPreviews("your credential already has %d previews of many pods running, half of what --max-previews allows for its account", most)
+	}
+	return nil
+}
+
+func tooManyPreviews(format string, most int) error {
+	return tooMany(rpcerror.TooManyPreviews, fmt.Sprintf(format, most), previewPause)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,14 @@ type content struct {
 var errForeign = errors.New("was not created by this server and is not replaced: delete the content of the Secret to get a new certificate, " +
 	"or serve this one from files with --tls-cert-file and --tls-private-key-file")
 
+// isOurs reports whether a name is that of an authority that this server creates.
+func isOurs(name pkix.Name) bool { return name.CommonName == authorityName }
+
+// foreign returns the error for what the Secret has under a key if its authority is not ours.
+func foreign(key, what string, authority pkix.Name) error {
+	return fmt.Errorf("%s: the %s %q %w", key, what, authority, errForeign)
+}
+
 // parse reads the content of the Secret. Parts that cannot be used are missing in the result,
 // and the error states why. The error is errForeign if nothing may be replaced. trusted are
 // authorities that were good before.
@@ -50,8 +59,8 @@ func parse(data map[string][]byte, trusted []*x509.Certificate, now time.Time) (
 		}
 	}
 	for _, authority := range c.authorities {
-		if !authority.IsCA || authority.Subject.CommonName != authorityName {
-			return content{}, fmt.Errorf("%s: the authority %q %w", authoritiesKey, authority.Subject, errForeign)
+		if !authority.IsCA || !isOurs(authority.Subject) {
+			return content{}, foreign(authoritiesKey, "authority", authority.Subject)
 		}
 	}
 	if pem := data[authorityKeyKey]; len(pem) > 0 && len(c.authorities) > 0 {
@@ -100,8 +109,8 @@ func (c *content) readServing(certificate, key []byte, now time.Time) error {
 		return fmt.Errorf("%s cannot be read: %w", servingKey, err)
 	}
 	leaf := chain[0]
-	if leaf.Issuer.CommonName != authorityName {
-		return fmt.Errorf("%s: the certificate signed by %q %w", servingKey, leaf.Issuer, errForeign)
+	if !isOurs(leaf.Issuer) {
+		return foreign(servingKey, "certificate signed by", leaf.Issuer)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {

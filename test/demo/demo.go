@@ -163,7 +163,10 @@ func freeSocket() (string, error) {
 	if err != nil {
 		return localcluster.FreeAddress("")
 	}
-	path, _ := client.SocketPath(address)
+	path, _, err := client.SocketPath(address)
+	if err != nil {
+		return localcluster.FreeAddress("")
+	}
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		return address, nil

@@ -69,7 +69,7 @@ func (d *demo) printSummary(plans []*workloadresizerv1.Plan) error {
 
 // forGRPCurl returns the arguments with which grpcurl connects to an address.
 func forGRPCurl(address string) string {
-	if path, ok := client.SocketPath(address); ok {
+	if path, ok, err := client.SocketPath(address); ok && err == nil {
 		return "-unix " + path
 	}
 	return address

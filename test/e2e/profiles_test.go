@@ -39,7 +39,7 @@ func onlyAdminsCanReadProfiles(t *testing.T) {
 		{"an admin", p.person(t, "users", "admin", "workload-resizer-admin"), http.StatusOK, "goroutine"},
 		{"an editor", p.person(t, "users", "editor", "workload-resizer-editor"), http.StatusForbidden, "workload-resizer-admin"},
 		{"a viewer", p.person(t, "users", "viewer", "workload-resizer-viewer"), http.StatusForbidden, "workload-resizer-admin"},
-		{"no credentials", "", http.StatusUnauthorized, "send a token"},
+		{"no credentials", "", http.StatusUnauthorized, "with the right to get debug.workload-resizer.io, or connect with the client certificate"},
 		{"a bad token", cert.CertFile, http.StatusUnauthorized, ""},
 	} {
 		t.Run(tc.who, func(t *testing.T) {

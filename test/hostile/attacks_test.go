@@ -42,6 +42,23 @@ func (v *victim) sendHalfRequests(t *testing.T) {
 	}
 }
 
+// readMetricsSlowly asks for metrics in all forms, again and again on each connection, and reads
+// nothing.
+func (v *victim) readMetricsSlowly(t *testing.T) {
+	for n := range 400 {
+		conn, err := net.Dial("tcp", v.server.HTTPAddress)
+		if err != nil {
+			continue // It was displaced.
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10) // Larger buffers only make the attack weaker.
+		accept := [...]string{"", "Accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited\r\n"}[n%2]
+		coding := [...]string{"", "Accept-Encoding: gzip\r\n"}[n/2%2]
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // The server may stop reading.
+		_, _ = conn.Write([]byte(strings.Repeat("GET /metrics HTTP/1.1\r\nHost: a\r\n"+accept+coding+"\r\n", 100)))
+	}
+}
+
 // sendHalfManifests begins to send manifests that never end.
 func (v *victim) sendHalfManifests(t *testing.T, token string, n int) {
 	t.Helper()

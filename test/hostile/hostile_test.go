@@ -75,6 +75,7 @@ func TestHostile(t *testing.T) {
 			}
 		}},
 		{"headers of HTTP requests that never end", v.sendHalfRequests},
+		{"metrics that are read slowly", v.readMetricsSlowly},
 		{"manifests of a viewer that never end", func(t *testing.T) { v.sendHalfManifests(t, viewer, 200) }},
 		{"connections without calls", func(t *testing.T) { v.connect(t, 3000) }},
 		{"manifests of a viewer", func(t *testing.T) {

@@ -106,7 +106,10 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 // announce says that nobody selected this server: it may be one that the user has forgotten,
 // while the user means the one of a cluster.
 func (c *Connection) announce(address string) error {
-	path, _ := client.SocketPath(address)
+	path, _, err := client.SocketPath(address)
+	if err != nil {
+		return fmt.Errorf("use the server on this machine: its address %w\n%s", err, c.startOrSelect())
+	}
 	switch err := client.CheckSocket(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("you run no workload-resizer server on this machine: there is no socket %s\n%s", path, c.startOrSelect())

@@ -33,9 +33,9 @@ func newCallMetrics() *callMetrics {
 	return &callMetrics{ServerMetrics: grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()), methods: map[string]*methodMetrics{}}
 }
 
-// initialize creates the metrics of all methods of a server, which must not be serving yet.
+// initialize creates the metrics of all methods that a server offers, which must not be serving yet.
 func (m *callMetrics) initialize(server *grpc.Server) {
-	m.InitializeMetrics(server)
+	m.InitializeMetrics(offered{server})
 	collected := make(chan prometheus.Metric)
 	go func() {
 		m.Collect(collected)

@@ -24,7 +24,7 @@ func TestCallMetrics(t *testing.T) {
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterRatioServiceServer(server, workloadresizerv1.UnimplementedRatioServiceServer{})
 	ours.initialize(server)
-	library.InitializeMetrics(server)
+	library.InitializeMetrics(offered{server})
 	for _, method := range []string{workloadresizerv1.RatioService_GetRatio_FullMethodName, workloadresizerv1.RatioService_ListRatios_FullMethodName} {
 		for _, err := range []error{nil, status.Error(codes.NotFound, ""), errors.New("plain"), context.Canceled, fmt.Errorf("%w", context.DeadlineExceeded), status.Error(codes.Unauthenticated, "")} {
 			handler := func(context.Context, any) (any, error) { return nil, err }

@@ -36,6 +36,10 @@ func TestParseNodes(t *testing.T) {
 			{Name: "n4-0", Type: "n4", Index: 0}, {Name: "n4-1", Type: "n4", Index: 1},
 			{Name: "c3-0", Type: "c3", Index: 2}, {Name: "n4-2", Type: "n4", Index: 3, KubeletVersion: "1.34.4"},
 		}},
+		{name: "nodes of a type may have different speeds", list: "n4=1:speed=1.25,n4=1", want: []Node{
+			{Name: "n4-0", Type: "n4", Index: 0, Speed: 1.25}, {Name: "n4-1", Type: "n4", Index: 1},
+		}},
+		{name: "a speed is positive", list: "n4=1:speed=0", err: `"0" is not a speed from 0.01 to 100`},
 		{name: "a version may be a vendor's", list: "n4=1:kubelet=v1.33.5-gke.1162000", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, KubeletVersion: "1.33.5-gke.1162000"},
 		}},
@@ -46,9 +50,9 @@ func TestParseNodes(t *testing.T) {
 		{name: "a kubelet is not much older than the API server", list: "n4=1:kubelet=1.32.9", err: "more than 3 minor versions older"},
 		{name: "a version has three numbers", list: "n4=1:kubelet=1.33", err: `"1.33" is not a version such as`},
 		{name: "a version is required", list: "n4=1:kubelet", err: "not a version such as"},
-		{name: "the only CPU manager option is static", list: "n4=1:cpu-manager=none", err: `"cpu-manager=none" is neither`},
-		{name: "an unknown option is an error", list: "n4=1:fast", err: `"fast" is neither cpu-manager=static nor kubelet=VERSION`},
-		{name: "an empty option is an error", list: "n4=1:", err: `"" is neither`},
+		{name: "the only CPU manager option is static", list: "n4=1:cpu-manager=none", err: `"cpu-manager=none" is none of`},
+		{name: "an unknown option is an error", list: "n4=1:fast", err: `"fast" is none of cpu-manager=static, kubelet=VERSION and speed=FACTOR`},
+		{name: "an empty option is an error", list: "n4=1:", err: `"" is none of`},
 		{name: "a count comes before options", list: "n4=cpu-manager=static", err: "not a count"},
 		{name: "a count is required", list: "n4", err: "not TYPE=COUNT"},
 		{name: "a count is a number", list: "n4=many", err: "not a count"},

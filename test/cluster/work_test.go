@@ -73,7 +73,7 @@ type working struct {
 }
 
 // program returns the path of a program that make has built.
-func program(t *testing.T, name string) string {
+func program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../bin", name))
 	if err == nil {

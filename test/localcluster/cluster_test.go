@@ -2,8 +2,6 @@ package localcluster_test
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,53 +35,6 @@ func TestOnACluster(t *testing.T) {
 	t.Run("has the expected version", func(t *testing.T) { testVersion(t, cluster) })
 	t.Run("runs a server", func(t *testing.T) { testServer(t, cluster) })
 	t.Run("stops and starts components", func(t *testing.T) { testComponents(t, cluster) })
-}
-
-func TestOnAMeasuredCluster(t *testing.T) {
-	cluster := localcluster.ForTestWith(t, localcluster.Options{
-		Nodes: "n4=1:speed=2", Work: []string{"default/works/app={cpu: 500m, memory: 64Mi}"},
-		MetricsServer: true, Prometheus: true,
-	})
-	err := localcluster.Apply(t.Context(), cluster.Config(), []byte(`
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: default, namespace: default}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: works, namespace: default}
-spec: {containers: [{name: app, image: none}]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Run("Prometheus measures the work", func(t *testing.T) {
-		prometheus, err := cluster.Metrics(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		localcluster.Eventually(t, "Prometheus to measure 250m", func() error {
-			value, _, err := prometheus.Query(t.Context(), `irate(container_cpu_usage_seconds_total{namespace="default", container="app", metrics_path="/metrics/cadvisor"}[1m])`, time.Time{})
-			if err != nil {
-				return err
-			}
-			vector, isVector := value.(model.Vector)
-			if !isVector || len(vector) != 1 || math.Abs(float64(vector[0].Value)-0.25) > 0.005 {
-				return fmt.Errorf("got %v", value)
-			}
-			return nil
-		})
-	})
-	t.Run("metrics-server measures the work", func(t *testing.T) {
-		client := newClient(t, cluster.Config()).Discovery().RESTClient()
-		localcluster.Eventually(t, "metrics-server to measure 64Mi", func() error {
-			content, err := client.Get().AbsPath("/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/works").DoRaw(t.Context())
-			if err == nil && !strings.Contains(string(content), `"memory":"65536Ki"`) {
-				err = fmt.Errorf("got %s", content)
-			}
-			return err
-		})
-	})
 }
 
 func testBarePod(t *testing.T, cluster *localcluster.Cluster) {

@@ -91,7 +91,7 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 }
 
 // kubeletDependencies replaces the real machine with the simulated one.
-func kubeletDependencies(machine *machine, forwarder streaming.Server, clients *clients, recorder record.EventRecorderLogger) *kubelet.Dependencies {
+func kubeletDependencies(machine *machine, directory string, forwarder streaming.Server, clients *clients, recorder record.EventRecorderLogger) *kubelet.Dependencies {
 	return &kubelet.Dependencies{
 		KubeClient:                clients.main,
 		HeartbeatClient:           clients.heartbeats,
@@ -100,7 +100,7 @@ func kubeletDependencies(machine *machine, forwarder streaming.Server, clients *
 		CAdvisorInterface:         advisor{machine},
 		ContainerManager:          newContainerManager(machine),
 		ProbeManager:              probes{machine},
-		OSInterface:               &fakeOS{},
+		OSInterface:               &nodeOS{directory: directory},
 		OOMAdjuster:               oom.NewFakeOOMAdjuster(),
 		Mounter:                   mount.NewFakeMounter(nil),
 		Subpather:                 &subpath.FakeSubpath{},

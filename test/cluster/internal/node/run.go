@@ -64,7 +64,7 @@ func startKubelet(ctx context.Context, cluster *state.Cluster, machine *machine,
 	if err := startExporter(ctx, machine, tlsConfig); err != nil {
 		return err
 	}
-	dependencies := kubeletDependencies(machine, forwarder, clients, newRecorder(ctx, clients.events, machine.node.Name))
+	dependencies := kubeletDependencies(machine, directory, forwarder, clients, newRecorder(ctx, clients.events, machine.node.Name))
 	agent, err := kubelet.NewMainKubelet(ctx, config, dependencies, &flags.ContainerRuntimeOptions,
 		flags.HostnameOverride, nodeName(machine.node), nil,
 		"", flags.CloudProvider, flags.CertDirectory, flags.RootDirectory, config.PodLogsDir,

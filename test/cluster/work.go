@@ -10,6 +10,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
+// The range of time scales: at the maximum, a second is more than eleven days.
+const (
+	minTimeScale = 0.001
+	maxTimeScale = 1e6
+)
+
 // workHelp explains how work is declared.
 const workHelp = `Containers do the work that the annotation work.testcluster.local/CONTAINER of
 their pod declares, in YAML, or that of --work. Without, they use a thousandth of
@@ -51,9 +57,9 @@ a core and 16 MiB. Cores are those of a node of speed 1.
       for: 1m
       every: 1h
 
-What limits refuse is throttled: a load is lost, while startups and jobs take
-longer. More memory than the limit is an OOM kill. Containers share scarce cores
-by weight. The node decides once a second, and a resize counts from then on.
+A CPU limit throttles a load, and makes startups and jobs take longer. A container
+that needs more memory than its limit is killed. Containers share scarce cores by
+weight. The node decides once a second, and a resize counts from then on.
 
 --time-scale makes all times above faster, such as 2016 for a week in five
 minutes. Everything else runs in real time: Kubernetes, restarts with back-off,
@@ -79,8 +85,9 @@ func completeWork(options *lifecycle.Options, declarations []string, start strin
 		}
 		options.Work = append(options.Work, rule)
 	}
-	if options.TimeScale <= 0 {
-		return fmt.Errorf("--time-scale %g: not positive", options.TimeScale)
+	// Written so that NaN is invalid.
+	if valid := options.TimeScale >= minTimeScale && options.TimeScale <= maxTimeScale; !valid {
+		return fmt.Errorf("--time-scale %g: not between %g and %g", options.TimeScale, minTimeScale, maxTimeScale)
 	}
 	if start == "" {
 		return nil

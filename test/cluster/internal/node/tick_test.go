@@ -2,6 +2,7 @@ package node
 
 import (
 	"maps"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,6 +94,7 @@ func TestTick(t *testing.T) {
 	t.Run("a job ends its container", aJobEndsItsContainer)
 	t.Run("a pod whose readiness changes is reported once", aPodWhoseReadinessChangesIsReportedOnce)
 	t.Run("a scaled clock makes work faster, not usage", aScaledClockMakesWorkFaster)
+	t.Run("a week of work takes five minutes", aWeekOfWorkTakesFiveMinutes)
 	t.Run("a restored machine continues its work", aRestoredMachineContinuesItsWork)
 	t.Run("a container without declared work fits its limit", aContainerWithoutDeclaredWorkFitsItsLimit)
 	t.Run("a container with invalid work is not created", aContainerWithInvalidWorkIsNotCreated)
@@ -167,6 +169,27 @@ func aScaledClockMakesWorkFaster(t *testing.T) {
 	w.seconds(3)
 	if got := w.usage(); got != 3*time.Second || !w.containers[w.id].ready {
 		t.Errorf("used %v, ready: %t; want 2 s for the startup, and half a second a second", got, w.containers[w.id].ready)
+	}
+}
+
+func aWeekOfWorkTakesFiveMinutes(t *testing.T) {
+	cluster := newTestCluster()
+	cluster.Clock.Shows = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) // a Monday
+	cluster.Clock.Scale = 7 * 24 * 12
+	w := newWorker(t, newMachine(cluster, state.Node{}), `cpu: [{weekly: "1", days: [Mon, Tue, Wed, Thu, Fri], from: 9h, to: 17h}]`, nil)
+	const day = 300 / 7.0
+	for weekday := range 7 {
+		before := w.usage()
+		w.seconds(int(float64(weekday+1)*day) - int(float64(weekday)*day))
+		used := (w.usage() - before).Seconds()
+		// The mean of half a sine, for 8 of 24 hours, on workdays.
+		want := day * 8 / 24 * 2 / math.Pi
+		if weekday >= 5 {
+			want = 0
+		}
+		if math.Abs(used-want) > 0.1 {
+			t.Errorf("day %d used %g s, want %g", weekday+1, used, want)
+		}
 	}
 }
 

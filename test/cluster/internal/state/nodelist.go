@@ -79,7 +79,8 @@ func (n *Node) set(option string, cluster *version.Version) error {
 		return nil
 	case key == "speed":
 		speed, err := strconv.ParseFloat(value, 64)
-		if err != nil || speed < minSpeed || speed > maxSpeed {
+		// Written so that NaN is invalid.
+		if valid := err == nil && speed >= minSpeed && speed <= maxSpeed; !valid {
 			return fmt.Errorf("%q is not a speed from %g to %g", value, minSpeed, maxSpeed)
 		}
 		n.Speed = speed

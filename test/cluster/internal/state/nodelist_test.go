@@ -39,6 +39,7 @@ func TestParseNodes(t *testing.T) {
 		{name: "nodes of a type may have different speeds", list: "n4=1:speed=1.25,n4=1", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, Speed: 1.25}, {Name: "n4-1", Type: "n4", Index: 1},
 		}},
+		{name: "a speed is a number", list: "n4=1:speed=NaN", err: `"NaN" is not a speed from 0.01 to 100`},
 		{name: "a speed is positive", list: "n4=1:speed=0", err: `"0" is not a speed from 0.01 to 100`},
 		{name: "a version may be a vendor's", list: "n4=1:kubelet=v1.33.5-gke.1162000", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, KubeletVersion: "1.33.5-gke.1162000"},

@@ -21,38 +21,38 @@ const workHelp = `Containers do the work that the annotation work.testcluster.lo
 their pod declares, in YAML, or that of --work. Without, they use a thousandth of
 a core and 16 MiB. Cores are those of a node of speed 1.
 
-  cpu: 250m              cores; or a list of parts, which add up:
-  memory:                bytes, in the same way
+  cpu: 250m              # cores; or a list of parts, which add up:
+  memory:                # bytes, in the same way
   - constant: 64Mi
-  - wave: 10Mi           up and down once in each period, highest at peak
-    period: 24h          counted from midnight UTC
+  - wave: 10Mi           # up and down once in each period, highest at peak
+    period: 24h          # counted from midnight UTC
     peak: 14h
-  - weekly: 100Mi        up and down on these days, from and to these times
+  - weekly: 100Mi        # up and down on these days, from and to these times
     days: [Mon, Tue]
     from: 9h
     to: 17h
-  - spike: 20Mi          at this age of the container, for this time; may recur
+  - spike: 20Mi          # at this age of the container, for this time; may recur
     at: 10m
     for: 30s
     every: 1h
-  - leak: 1Mi            more of it after each time, up to a limit if any
+  - leak: 1Mi            # more of it after each time, up to a limit if any
     every: 1m
     upTo: 50Mi
-  - series: [1Mi, 2Mi]   a recording with this step, again and again
+  - series: [1Mi, 2Mi]   # a recording with this step, again and again
     step: 5m
-  - noise: 10            percentage by which the sum varies, with this step
+  - noise: 10            # percentage by which the sum varies, with this step
     step: 1m
-  startup:               work before anything else: so many seconds of a core,
-    coreSeconds: 30      on so many cores at a time
+  startup:               # work before anything else: so many seconds of a core,
+    coreSeconds: 30      # on so many cores at a time
     cores: 2
-  job:                   work next to cpu, after which the container exits
+  job:                   # work next to cpu, after which the container exits
     coreSeconds: 600
     cores: 1
     exitCode: 0
-  ready:                 when the container is ready:
-    after: 5s            after the startup and this time,
-    share: 80            while it gets this percentage of the cores it needs,
-    lost:                and not at these ages
+  ready:                 # when the container is ready:
+    after: 5s            # after the startup and this time,
+    share: 80            # while it gets this percentage of the cores it needs,
+    lost:                # and not at these ages
     - at: 10m
       for: 1m
       every: 1h

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/client_golang/api"
-	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -150,24 +148,6 @@ func (o *Options) command(dir string) ([]string, error) {
 		args = append(args, "--"+program.name, path)
 	}
 	return args, nil
-}
-
-// Metrics returns a client for the API of the cluster's Prometheus.
-func (c *Cluster) Metrics(ctx context.Context) (promv1.API, error) {
-	out, err := c.run(ctx, nil, "status", "--dir", c.Dir)
-	if out == "" && err != nil {
-		return nil, fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
-	}
-	for line := range strings.Lines(out) {
-		if address, found := strings.CutPrefix(line, "Prometheus:"); found {
-			prometheus, err := api.NewClient(api.Config{Address: strings.TrimSpace(address)})
-			if err != nil {
-				return nil, err
-			}
-			return promv1.NewAPI(prometheus), nil
-		}
-	}
-	return nil, fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
 }
 
 // Config returns a copy of the admin's client configuration, without a limit on

@@ -16,7 +16,7 @@ func TestExporter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const pod = "/kubepods/poduid"
+	const pod = "/kubepods/burstable/poduid"
 	for name, want := range map[string]map[string]string{
 		"/":              {"id": "/", "name": "", "image": "", "namespace": "", "pod": "", "container": ""},
 		pod:              {"id": pod, "name": "", "image": "", "namespace": "shop", "pod": "web", "container": ""},

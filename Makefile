@@ -34,7 +34,7 @@ help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build bin/grpcurl bin/kubectl ## Start a local cluster with three node types, and show pods being resized until Ctrl-C.
+run: build bin/grpcurl bin/kubectl bin/metrics-server ## Start a local cluster with three node types, and show pods being resized until Ctrl-C.
 	@go build -o bin/demo ./test/demo
 	@exec bin/demo
 
@@ -76,6 +76,11 @@ bin/testcluster:
 bin/kubernetes-oldest:
 	@go build -C test/cluster133 -v -ldflags '$(call kubernetes_ldflags,$(OLDEST_KUBERNETES_VERSION))' -o ../../bin/kubernetes-$(OLDEST_KUBERNETES_VERSION)/ tool 2>&1 | \
 	  $(call show_progress,a Kubernetes $(OLDEST_KUBERNETES_VERSION) control plane; the first build takes 5 to 10 minutes)
+
+# For testcluster --metrics-server.
+.PHONY: bin/metrics-server
+bin/metrics-server:
+	@go build -C test/metricsserver -v -o ../../bin/ tool 2>&1 | $(call show_progress,metrics-server; the first build takes 2 to 5 minutes)
 
 .PHONY: bin/kubectl
 bin/kubectl:
@@ -126,7 +131,7 @@ LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.conte
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 
 .PHONY: test-unit
-test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/prometheus bin/promtool ## Run unit and integration tests.
+test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool ## Run unit and integration tests.
 	$(GO_TEST) $(PURE)
 	@test/shared-cluster $(MAKE) --no-print-directory test-shared
 
@@ -140,7 +145,7 @@ test-image: ## Build the image and check its content.
 	go test -C deploy/image -timeout=20m ./...
 
 .PHONY: test-cluster
-test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
+test-cluster: bin/testcluster bin/kubectl bin/metrics-server bin/prometheus ## Run the tests of the test cluster itself.
 	go test -C test/cluster ./...
 
 .PHONY: test-skew
@@ -301,4 +306,5 @@ verify-modules:
 	go mod -C deploy/image tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
+	go mod -C test/metricsserver tidy -diff
 	go mod -C test/tools tidy -diff

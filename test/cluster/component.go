@@ -11,7 +11,8 @@ import (
 const componentHelp = `
 
 The components are etcd, kube-apiserver, kube-controller-manager,
-kube-scheduler and node-NAME for each node.`
+kube-scheduler, node-NAME for each node, and metrics-server and prometheus if
+the cluster was brought up with them.`
 
 func newStopCommand() *cobra.Command {
 	var dir string

@@ -60,8 +60,8 @@ func testListeners(t *testing.T, dir string) {
 	want := map[string]int{"etcd": 2, "kube-apiserver": 1, "kube-controller-manager": 1, "kube-scheduler": 1}
 	for _, component := range sockets {
 		if strings.HasPrefix(component, "node-") {
-			// One for the kubelet and one for port forwarding.
-			want[component] = 2
+			// One for the kubelet, one for port forwarding and one for the exporter.
+			want[component] = 3
 		}
 	}
 	for component, count := range want {

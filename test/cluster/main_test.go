@@ -58,7 +58,7 @@ type result struct {
 	exitCode       int
 }
 
-func runCommand(t *testing.T, arguments ...string) result {
+func runCommand(t testing.TB, arguments ...string) result {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	command := exec.Command(binary, arguments...)
@@ -70,7 +70,7 @@ func runCommand(t *testing.T, arguments ...string) result {
 	return result{stdout.String(), stderr.String(), command.ProcessState.ExitCode()}
 }
 
-func mustRun(t *testing.T, arguments ...string) result {
+func mustRun(t testing.TB, arguments ...string) result {
 	t.Helper()
 	result := runCommand(t, arguments...)
 	if result.exitCode != 0 {
@@ -81,7 +81,7 @@ func mustRun(t *testing.T, arguments ...string) result {
 
 // newDir returns a directory that does not exist yet. The cluster in it is taken down at
 // the end of the test.
-func newDir(t *testing.T) string {
+func newDir(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cluster")
 	t.Cleanup(func() { mustRun(t, "down", "--dir", dir) })
@@ -96,7 +96,7 @@ func upArguments(dir string, more ...string) []string {
 }
 
 // up brings a cluster up and returns a client for its user.
-func up(t *testing.T, dir string, arguments ...string) *kubernetes.Clientset {
+func up(t testing.TB, dir string, arguments ...string) *kubernetes.Clientset {
 	t.Helper()
 	begin := time.Now()
 	result := mustRun(t, upArguments(dir, arguments...)...)
@@ -112,7 +112,7 @@ func up(t *testing.T, dir string, arguments ...string) *kubernetes.Clientset {
 	return client
 }
 
-func clientConfig(t *testing.T, kubeconfig string) *rest.Config {
+func clientConfig(t testing.TB, kubeconfig string) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -123,7 +123,7 @@ func clientConfig(t *testing.T, kubeconfig string) *rest.Config {
 }
 
 // pids returns the pid of each component, from the pid files.
-func pids(t *testing.T, dir string) map[string]int {
+func pids(t testing.TB, dir string) map[string]int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "run", "*.pid"))
 	if err != nil {
@@ -162,7 +162,7 @@ func belongsTo(dir string, pid int) bool {
 }
 
 // processesOf lists all processes whose command line names the directory.
-func processesOf(t *testing.T, dir string) []int {
+func processesOf(t testing.TB, dir string) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -178,7 +178,7 @@ func processesOf(t *testing.T, dir string) []int {
 }
 
 // eventually waits until the condition returns nil.
-func eventually(t *testing.T, timeout time.Duration, condition func(context.Context) error) {
+func eventually(t testing.TB, timeout time.Duration, condition func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/controlplane"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/monitoring"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/node"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/process"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
@@ -63,6 +64,14 @@ func run(cluster *state.Cluster, component string) error {
 		}
 	}
 	switch component {
+	case state.MetricsServer:
+		return runMetricsServer(cluster)
+	case state.Prometheus:
+		arguments, err := monitoring.WritePrometheusConfig(cluster)
+		if err != nil {
+			return err
+		}
+		return process.Delegate(cluster.Prometheus, arguments...)
 	case state.APIServer:
 		return controlplane.RunAPIServer(cluster)
 	case state.ControllerManager:
@@ -80,6 +89,18 @@ func run(cluster *state.Cluster, component string) error {
 		return node.Run(ctx, cluster, machine)
 	}
 	return fmt.Errorf("unknown component %q", component)
+}
+
+// runMetricsServer runs metrics-server and registers its API meanwhile.
+func runMetricsServer(cluster *state.Cluster) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		if err := monitoring.Register(ctx, cluster); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
+	return process.Delegate(cluster.MetricsServer, monitoring.MetricsServerArguments(cluster)...)
 }
 
 // endWithOwner waits until the owner ends and then ends this component. Every component

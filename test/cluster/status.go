@@ -58,6 +58,9 @@ func printStatus(out io.Writer, status *lifecycle.Status) error {
 	}
 	fmt.Fprintf(table, "\nAPI server:\t%s\nKubeconfig:\t%s\nVersion:\t%s\nNodes ready:\t%d/%d\n",
 		status.Cluster.Server(), status.Cluster.AdminKubeconfig(), version, status.NodesReady, len(status.Cluster.Nodes))
+	if url := status.Cluster.PrometheusURL(); url != "" {
+		fmt.Fprintf(table, "Prometheus:\t%s\n", url)
+	}
 	return table.Flush()
 }
 

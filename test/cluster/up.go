@@ -24,7 +24,8 @@ var minNodeMemory = resource.MustParse("64Mi")
 
 func newUpCommand() *cobra.Command {
 	var options lifecycle.Options
-	var nodes, memory string
+	var nodes, memory, workStart string
+	var declarations []string
 	command := &cobra.Command{
 		Use:   "up --dir DIR",
 		Short: "Bring up a cluster and wait until it is ready",
@@ -38,13 +39,22 @@ listed again with other options, its numbering continues.
 
   cpu-manager=static  the kubelet refuses to change the CPUs of Guaranteed pods
   kubelet=VERSION     the kubelet reports this older version and has only its
-                      default features, but runs the code of the cluster's version`,
+                      default features, but runs the code of the cluster's version
+  speed=FACTOR        the cores are this many times as fast as those for which
+                      work is declared, so that work needs fewer of them
+
+` + workHelp,
 		Example: `  testcluster up --dir /tmp/c --nodes n2d=2,n4=2,c3=2
   testcluster up --dir /tmp/c --nodes n4=1,=1 --node-cpu 4 --node-memory 8Gi --owner $$
-  testcluster up --dir /tmp/c --nodes n4=2,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13`,
+  testcluster up --dir /tmp/c --nodes n4=2,n4=1:cpu-manager=static,c3=1:kubelet=1.33.13
+  testcluster up --dir /tmp/c --nodes n2d=1,n4=1:speed=1.25 --metrics-server bin/metrics-server \
+    --prometheus bin/prometheus --work 'shop/web-*/app={cpu: 250m, memory: 1Gi}'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := complete(&options, nodes, memory); err != nil {
+				return err
+			}
+			if err := completeWork(&options, declarations, workStart); err != nil {
 				return err
 			}
 			begin := time.Now()
@@ -69,6 +79,11 @@ listed again with other options, its numbering continues.
 	flags.StringVar(&options.NodeLabel, "node-label", "cloud.google.com/machine-family", "key of the label that holds a node's type")
 	flags.StringVar(&options.ControlPlane, "control-plane", "", "directory with the kube-apiserver, kube-controller-manager and kube-scheduler programs to run, for example of another version; only without nodes (default: the built-in programs)")
 	flags.StringVar(&options.AuditPolicy, "audit-policy", "", "file with the API server's audit policy; the log is logs/audit.log in the cluster's directory (default: nothing is audited)")
+	flags.StringArrayVar(&declarations, "work", nil, "work of containers that have no annotation, as NAMESPACE/POD/CONTAINER=WORK; * stands for any part of a name, the first match counts, and @FILE reads the work from a file")
+	flags.StringVar(&workStart, "work-start", "", "time that the clock of the work shows when the cluster comes up, as 2026-01-05T00:00:00Z (default: the real time)")
+	flags.Float64Var(&options.TimeScale, "time-scale", 1, "how many times faster the clock of the work is")
+	flags.StringVar(&options.MetricsServer, "metrics-server", "", "the metrics-server program to run, which serves metrics.k8s.io (default: none)")
+	flags.StringVar(&options.Prometheus, "prometheus", "", "the Prometheus program to run, which scrapes the nodes; status shows its URL (default: none)")
 	flags.IntVar(&options.Port, "port", 0, "port of the API server, 0 for any free port")
 	flags.IntVar(&options.OwnerPID, "owner", 0, "pid of a process that the cluster must not outlive, 0 for none")
 	return command
@@ -107,6 +122,12 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 			return fmt.Errorf("--audit-policy: %w", err)
 		}
 	}
+	if err := completeProgram(&options.MetricsServer); err != nil {
+		return fmt.Errorf("--metrics-server: %w", err)
+	}
+	if err := completeProgram(&options.Prometheus); err != nil {
+		return fmt.Errorf("--prometheus: %w", err)
+	}
 	if options.Port < 0 || options.Port > maxPort {
 		return fmt.Errorf("--port %d: not between 0 and %d", options.Port, maxPort)
 	}
@@ -116,6 +137,19 @@ func complete(options *lifecycle.Options, nodes, memory string) error {
 		}
 	}
 	return nil
+}
+
+// completeProgram makes the path of a program absolute, if one is given.
+func completeProgram(program *string) error {
+	if *program == "" {
+		return nil
+	}
+	found, err := exec.LookPath(*program)
+	if err != nil {
+		return err
+	}
+	*program, err = filepath.Abs(found)
+	return err
 }
 
 // completeControlPlane rejects nodes with a control plane of a different version: a

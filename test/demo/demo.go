@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	nodes = "n2d=2,n4=2,c3=2"
+	// nodes are as fast as the sample configuration says.
+	nodes = "n2d=2,n4=2:speed=1.25,c3=2:speed=1.3"
 	// The server's default addresses are used if they are free, so that the suggested
 	// commands are short.
 	defaultHTTPAddress = "127.0.0.1:8080"
@@ -27,6 +28,15 @@ const (
 	readyTimeout  = time.Minute
 	settleTimeout = 2 * time.Minute
 )
+
+// sampleWork is what the samples do. Their containers fit the limits in the manifests, on every
+// node type.
+var sampleWork = []string{
+	"samples/web-*/web={cpu: [{constant: 350m}, {wave: 300m, period: 10m}, {noise: 10}], memory: 640Mi}",
+	"samples/api-*/api={cpu: [{constant: 150m}, {wave: 150m, period: 5m}, {noise: 20}], memory: 180Mi}",
+	"samples/db-*/postgres={cpu: [{constant: 700m}, {noise: 10}], memory: 1536Mi}",
+	"samples/*/*={cpu: [{constant: 30m}, {noise: 20}], memory: 40Mi}",
+}
 
 // demo is one run of the demo.
 type demo struct {
@@ -104,7 +114,10 @@ func (d *demo) startCluster(ctx context.Context, fail context.CancelCauseFunc) e
 	cluster, err := localcluster.Up(ctx, localcluster.Options{
 		Dir:    filepath.Join(d.dir, "cluster"),
 		Nodes:  nodes,
+		Work:   sampleWork,
 		Stderr: d.progress,
+
+		MetricsServer: true,
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,6 +125,10 @@ func theDemoShowsResizesAndWorkingCommands(t *testing.T) {
 	}
 
 	for _, command := range commands(shown) {
+		if strings.Contains(command, " top ") {
+			r.showsUsage(t, command)
+			continue
+		}
 		output, err := r.shell(t, command)
 		if err != nil {
 			t.Errorf("%s: %v\n%s", command, err, output)
@@ -137,6 +143,22 @@ func theDemoShowsResizesAndWorkingCommands(t *testing.T) {
 	if err := r.end(t); err != nil {
 		t.Errorf("the demo ended with %v", err)
 	}
+}
+
+// showsUsage waits until a command shows that the samples work.
+func (r *running) showsUsage(t *testing.T, command string) {
+	t.Helper()
+	want := regexp.MustCompile(`(?m)^web-\S+ +web +[2-9]\d\dm +640Mi`)
+	localcluster.Eventually(t, "usage of the samples", func() error {
+		output, err := r.shell(t, command)
+		if err == nil && !want.MatchString(output) {
+			err = errors.New("no usage of web")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", command, err, output)
+		}
+		return nil
+	})
 }
 
 // commands returns the suggested commands.

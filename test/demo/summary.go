@@ -33,6 +33,9 @@ Try next, in another terminal, in {{.Root}}:
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} get pods -o wide
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} get events --field-selector reason=Resized
 
+  # What the pods use, which metrics-server measures for the first time after 20 seconds
+  bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} top pods --containers
+
   # Watch new pods being resized
   bin/kubectl --kubeconfig {{.Kubeconfig}} -n {{.Samples}} scale deployment web --replicas 7
 

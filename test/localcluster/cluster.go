@@ -33,8 +33,8 @@ type Options struct {
 	Dir string
 	// Nodes are the nodes as TYPE=COUNT[:OPTION]…,…, e.g. "n2d=2,n4=2". Nodes with an empty
 	// TYPE have no type. If Nodes is empty, only the control plane runs. The options are
-	// "cpu-manager=static" and, for older kubelets, "kubelet=VERSION"; testcluster's help
-	// explains them.
+	// "cpu-manager=static", "speed=FACTOR" and, for older kubelets, "kubelet=VERSION";
+	// testcluster's help explains them.
 	Nodes string
 	// NodeCPU is the number of cores per node.
 	NodeCPU int
@@ -45,6 +45,14 @@ type Options struct {
 	// AuditPolicy is the path of the API server's audit policy. The audit log is
 	// LogFile("audit"). Without a policy, nothing is audited.
 	AuditPolicy string
+	// Work declares what containers do that declare nothing themselves, each entry as in
+	// testcluster's flag: NAMESPACE/POD/CONTAINER=WORK. Without, containers are idle.
+	Work []string
+	// TimeScale is how many times faster the clock of the work is.
+	TimeScale float64
+	// MetricsServer runs bin/metrics-server, which serves metrics.k8s.io. Prometheus runs
+	// bin/prometheus, which scrapes the nodes.
+	MetricsServer, Prometheus bool
 	// Port is the API server's port.
 	Port int
 	// Stderr receives testcluster's progress; nil discards it.
@@ -75,7 +83,10 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a cluster: %w", err)
 	}
-	args := options.command(dir)
+	args, err := options.command(dir)
+	if err != nil {
+		return nil, fmt.Errorf("start a cluster: %w", err)
+	}
 	programs, err := controlPlane()
 	if err != nil {
 		return nil, fmt.Errorf("start a cluster: %w", err)
@@ -106,20 +117,37 @@ func (c *Cluster) open() error {
 	return c.askVersion()
 }
 
-func (o *Options) command(dir string) []string {
+func (o *Options) command(dir string) ([]string, error) {
 	args := []string{"up", "--dir", dir, "--nodes", o.Nodes, "--owner", strconv.Itoa(os.Getpid())}
 	for _, flag := range []struct{ name, value, unset string }{
 		{"--node-cpu", strconv.Itoa(o.NodeCPU), "0"},
 		{"--node-memory", o.NodeMemory, ""},
 		{"--node-label", o.NodeLabel, ""},
 		{"--audit-policy", o.AuditPolicy, ""},
+		{"--time-scale", strconv.FormatFloat(o.TimeScale, 'g', -1, 64), "0"},
 		{"--port", strconv.Itoa(o.Port), "0"},
 	} {
 		if flag.value != flag.unset {
 			args = append(args, flag.name, flag.value)
 		}
 	}
-	return args
+	for _, work := range o.Work {
+		args = append(args, "--work", work)
+	}
+	for _, program := range []struct {
+		name string
+		runs bool
+	}{{"metrics-server", o.MetricsServer}, {"prometheus", o.Prometheus}} {
+		if !program.runs {
+			continue
+		}
+		path, err := Binary(program.name)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--"+program.name, path)
+	}
+	return args, nil
 }
 
 // Config returns a copy of the admin's client configuration, without a limit on

@@ -1,10 +1,12 @@
 package localcluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -71,4 +73,22 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 		tb.Fatal(err)
 	}
 	return promv1.NewAPI(client)
+}
+
+// Metrics returns a client for the API of the cluster's Prometheus.
+func (c *Cluster) Metrics(ctx context.Context) (promv1.API, error) {
+	out, err := c.run(ctx, nil, "status", "--dir", c.Dir)
+	if out == "" && err != nil {
+		return nil, fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
+	}
+	for line := range strings.Lines(out) {
+		if address, found := strings.CutPrefix(line, "Prometheus:"); found {
+			prometheus, err := api.NewClient(api.Config{Address: strings.TrimSpace(address)})
+			if err != nil {
+				return nil, err
+			}
+			return promv1.NewAPI(prometheus), nil
+		}
+	}
+	return nil, fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
 }

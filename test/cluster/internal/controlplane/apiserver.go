@@ -14,6 +14,9 @@ const (
 	ServiceIP   = "10.96.0.1"
 )
 
+// FrontProxyUser is the name of the API server when it calls aggregated APIs for others.
+const FrontProxyUser = "front-proxy-client"
+
 // RunAPIServer runs kube-apiserver until the process gets SIGTERM.
 func RunAPIServer(cluster *state.Cluster) error {
 	command := app.NewAPIServerCommand()
@@ -41,6 +44,15 @@ func apiServerArguments(cluster *state.Cluster) []string {
 		"--kubelet-certificate-authority=" + cluster.Cert(state.CA),
 		"--kubelet-client-certificate=" + cluster.Cert(state.KubeletClient),
 		"--kubelet-client-key=" + cluster.Key(state.KubeletClient),
+
+		// The identities of the callers of aggregated APIs, such as that of metrics-server.
+		"--requestheader-client-ca-file=" + cluster.Cert(state.FrontProxyCA),
+		"--requestheader-allowed-names=" + FrontProxyUser,
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + cluster.Cert(state.FrontProxyClient),
+		"--proxy-client-key-file=" + cluster.Key(state.FrontProxyClient),
 
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",

@@ -22,7 +22,7 @@ func controllerManagerArguments(cluster *state.Cluster) []string {
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		// This cluster publishes no aggregation-layer certificates to look up.
+		// Nobody calls it through the aggregation layer.
 		"--authentication-skip-lookup=true",
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.ControllerManager),

@@ -21,7 +21,7 @@ func schedulerArguments(cluster *state.Cluster) []string {
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		// This cluster publishes no aggregation-layer certificates to look up.
+		// Nobody calls it through the aggregation layer.
 		"--authentication-skip-lookup=true",
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.Scheduler),

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/controlplane"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/monitoring"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/pki"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
@@ -16,14 +17,15 @@ func writeCredentials(cluster *state.Cluster) (kubeconfig []byte, err error) {
 	w := &credentialWriter{cluster: cluster}
 	ca := w.ca(state.CA)
 	etcdCA := w.ca(state.EtcdCA)
+	frontProxyCA := w.ca(state.FrontProxyCA)
 	signingKey, err := pki.NewSigningKey()
 	w.keep(err)
 	if w.err != nil {
 		return nil, w.err
 	}
 
-	// The controllers that sign user certificates need this key. etcd's authority signs
-	// nothing more, so its key is not written.
+	// The controllers that sign user certificates need this key. The other authorities sign
+	// nothing more, so their keys are not written.
 	w.write(cluster.Key(state.CA), ca.Key)
 	w.write(cluster.Key(state.ServiceAccount), signingKey)
 
@@ -40,6 +42,14 @@ func writeCredentials(cluster *state.Cluster) (kubeconfig []byte, err error) {
 	kubeletClient, err := ca.Client("kube-apiserver", "system:masters")
 	w.keep(err)
 	w.pair(state.KubeletClient, kubeletClient)
+
+	frontProxyClient, err := frontProxyCA.Client(controlplane.FrontProxyUser)
+	w.keep(err)
+	w.pair(state.FrontProxyClient, frontProxyClient)
+	if cluster.MetricsServer != "" {
+		w.server(ca, state.MetricsServer, false, append(local, monitoring.MetricsServerHost)...)
+		w.write(cluster.Kubeconfig(state.MetricsServer), w.kubeconfig(ca, state.MetricsServer, "system:masters"))
+	}
 
 	w.write(cluster.Kubeconfig(state.ControllerManager), w.kubeconfig(ca, "system:kube-controller-manager"))
 	w.write(cluster.Kubeconfig(state.Scheduler), w.kubeconfig(ca, "system:kube-scheduler"))

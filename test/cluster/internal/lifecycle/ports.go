@@ -33,9 +33,9 @@ type wantedPort struct {
 	given     int
 }
 
-// reservePorts reserves a free port for every listener and stores the kubelets' ports in
-// nodes. apiServer is the API server's port, or 0 for any.
-func reservePorts(apiServer int, nodes []state.Node) (*reservation, error) {
+// reservePorts reserves a free port for every listener and stores the nodes' ports in the
+// cluster's nodes. apiServer is the API server's port, or 0 for any.
+func reservePorts(apiServer int, cluster *state.Cluster) (*reservation, error) {
 	r := &reservation{listeners: map[string][]net.Listener{}}
 	wanted := []wantedPort{
 		{state.APIServer, &r.ports.APIServer, apiServer},
@@ -44,8 +44,16 @@ func reservePorts(apiServer int, nodes []state.Node) (*reservation, error) {
 		{state.Etcd, &r.ports.EtcdClient, 0},
 		{state.Etcd, &r.ports.EtcdPeer, 0},
 	}
-	for i := range nodes {
-		wanted = append(wanted, wantedPort{state.NodeComponent(nodes[i].Name), &nodes[i].KubeletPort, 0})
+	for i := range cluster.Nodes {
+		node := &cluster.Nodes[i]
+		component := state.NodeComponent(node.Name)
+		wanted = append(wanted, wantedPort{component, &node.KubeletPort, 0}, wantedPort{component, &node.ExporterPort, 0})
+	}
+	if cluster.MetricsServer != "" {
+		wanted = append(wanted, wantedPort{state.MetricsServer, &r.ports.MetricsServer, 0})
+	}
+	if cluster.Prometheus != "" {
+		wanted = append(wanted, wantedPort{state.Prometheus, &r.ports.Prometheus, 0})
 	}
 	for _, want := range wanted {
 		listener, err := listen(want.given)

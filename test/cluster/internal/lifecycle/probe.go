@@ -16,7 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/monitoring"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
 
@@ -27,6 +30,8 @@ const probeTimeout = 5 * time.Second
 type prober struct {
 	cluster *state.Cluster
 	client  *kubernetes.Clientset
+	// aggregator is the same client, for the registrations of APIs.
+	aggregator *aggregator.Clientset
 	// plain trusts the cluster's authority. etcd trusts etcd's authority and has a client
 	// certificate.
 	plain *http.Client
@@ -58,7 +63,11 @@ func newProber(cluster *state.Cluster, kubeconfig []byte) (*prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &prober{cluster: cluster, client: client, plain: plain, etcd: etcd}, nil
+	registrations, err := aggregator.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &prober{cluster: cluster, client: client, aggregator: registrations, plain: plain, etcd: etcd}, nil
 }
 
 func httpClient(caFile string, certificates ...tls.Certificate) (*http.Client, error) {
@@ -82,17 +91,21 @@ func httpClient(caFile string, certificates ...tls.Certificate) (*http.Client, e
 func (p *prober) check(ctx context.Context, component string, since time.Time) error {
 	switch component {
 	case state.Etcd:
-		return get(ctx, p.etcd, p.cluster.Ports.EtcdClient, "/health", `"health":"true"`)
+		return get(ctx, p.etcd, localURL(p.cluster.Ports.EtcdClient, "/health"), `"health":"true"`)
 	case state.APIServer:
-		return get(ctx, p.plain, p.cluster.Ports.APIServer, "/readyz", "ok")
+		return get(ctx, p.plain, localURL(p.cluster.Ports.APIServer, "/readyz"), "ok")
 	case state.ControllerManager:
-		if err := get(ctx, p.plain, p.cluster.Ports.ControllerManager, "/healthz", "ok"); err != nil {
+		if err := get(ctx, p.plain, localURL(p.cluster.Ports.ControllerManager, "/healthz"), "ok"); err != nil {
 			return err
 		}
 		_, err := p.client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	case state.Scheduler:
-		return get(ctx, p.plain, p.cluster.Ports.Scheduler, "/readyz", "ok")
+		return get(ctx, p.plain, localURL(p.cluster.Ports.Scheduler, "/readyz"), "ok")
+	case state.MetricsServer:
+		return p.checkMetricsAPI(ctx)
+	case state.Prometheus:
+		return get(ctx, p.plain, p.cluster.PrometheusURL()+"/-/ready", "")
 	}
 	node, found := p.cluster.NodeOf(component)
 	if !found {
@@ -101,8 +114,10 @@ func (p *prober) check(ctx context.Context, component string, since time.Time) e
 	return p.checkNode(ctx, node.Name, since)
 }
 
-func get(ctx context.Context, client *http.Client, port int, path, want string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+localAddress(port)+path, nil)
+func localURL(port int, path string) string { return "https://" + localAddress(port) + path }
+
+func get(ctx context.Context, client *http.Client, url, want string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
@@ -116,9 +131,27 @@ func get(ctx context.Context, client *http.Client, port int, path, want string) 
 		return err
 	}
 	if response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
-		return fmt.Errorf("%s: %s: %s", path, response.Status, strings.TrimSpace(string(body)))
+		return fmt.Errorf("%s: %s: %s", request.URL.Path, response.Status, strings.TrimSpace(string(body)))
 	}
 	return nil
+}
+
+// checkMetricsAPI returns nil if the API server forwards the metrics API. The first metrics
+// follow some seconds later.
+func (p *prober) checkMetricsAPI(ctx context.Context) error {
+	registration, err := p.aggregator.ApiregistrationV1().APIServices().Get(ctx, monitoring.APIService, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for _, condition := range registration.Status.Conditions {
+		if condition.Type == apiregistrationv1.Available {
+			if condition.Status == apiregistrationv1.ConditionTrue {
+				return nil
+			}
+			return fmt.Errorf("%s is not available: %s", monitoring.APIService, condition.Message)
+		}
+	}
+	return fmt.Errorf("%s has no status yet", monitoring.APIService)
 }
 
 func (p *prober) checkNode(ctx context.Context, name string, since time.Time) error {

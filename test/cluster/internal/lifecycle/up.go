@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/process"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
 // upTimeout bounds how long a cluster may take to come up.
@@ -28,6 +29,14 @@ type Options struct {
 	ControlPlane string
 	// AuditPolicy is as in state.Cluster.
 	AuditPolicy string
+	// Work is as in state.Cluster. WorkStart is what the clock of the work shows when the
+	// cluster comes up, zero for the real time, and TimeScale is how many times faster it is.
+	Work      []work.Rule
+	WorkStart time.Time
+	TimeScale float64
+	// MetricsServer and Prometheus are as in state.Cluster.
+	MetricsServer string
+	Prometheus    string
 	// Port is the API server's port, 0 for any free port.
 	Port int
 	// OwnerPID is the process that the cluster must not outlive, 0 for none.
@@ -56,7 +65,7 @@ func Up(ctx context.Context, options Options) (*state.Cluster, error) {
 	if err := clearLeftover(ctx, cluster.Dir, options.Progress); err != nil {
 		return nil, err
 	}
-	ports, err := reservePorts(options.Port, cluster.Nodes)
+	ports, err := reservePorts(options.Port, cluster)
 	if err != nil {
 		return nil, errors.Join(err, cluster.RemoveLock())
 	}
@@ -87,6 +96,7 @@ func newCluster(options Options) (*state.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	now := time.Now()
 	cluster := &state.Cluster{
 		Dir:        dir,
 		Nodes:      slices.Clone(options.Nodes),
@@ -96,6 +106,15 @@ func newCluster(options Options) (*state.Cluster, error) {
 
 		ControlPlane: options.ControlPlane,
 		AuditPolicy:  options.AuditPolicy,
+
+		Work:  options.Work,
+		Clock: work.Clock{Wall: now, Shows: now, Scale: options.TimeScale},
+
+		MetricsServer: options.MetricsServer,
+		Prometheus:    options.Prometheus,
+	}
+	if !options.WorkStart.IsZero() {
+		cluster.Clock.Shows = options.WorkStart
 	}
 	if options.OwnerPID != 0 {
 		if cluster.Owner, err = state.FindOwner(options.OwnerPID); err != nil {

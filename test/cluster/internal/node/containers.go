@@ -17,14 +17,20 @@ const exitStopped = 0
 func (m runtime) CreateContainer(_ context.Context, sandboxID string, config *runtimeapi.ContainerConfig, _ *runtimeapi.PodSandboxConfig) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.sandboxes[sandboxID] == nil {
+	sandbox := m.sandboxes[sandboxID]
+	if sandbox == nil {
 		return "", notFound("sandbox", sandboxID)
+	}
+	declared, err := m.declaredWork(sandbox, config.GetMetadata().GetName())
+	if err != nil {
+		return "", err
 	}
 	config = proto.Clone(config).(*runtimeapi.ContainerConfig)
 	id := newID()
 	m.containers[id] = &container{
 		sandboxID: sandboxID,
 		command:   slices.Concat(config.Command, config.Args),
+		work:      declared,
 		status: &runtimeapi.ContainerStatus{
 			Id:          id,
 			Metadata:    config.Metadata,
@@ -54,6 +60,7 @@ func (m runtime) StartContainer(_ context.Context, id string) error {
 	}
 	container.status.State = runtimeapi.ContainerState_CONTAINER_RUNNING
 	container.status.StartedAt = time.Now().UnixNano()
+	m.startWork(container)
 	m.runProgram(container)
 	return nil
 }
@@ -153,6 +160,7 @@ func (c *container) finish(exitCode int32) {
 	if c.status.State == runtimeapi.ContainerState_CONTAINER_EXITED {
 		return
 	}
+	c.run, c.ready = nil, false
 	c.status.State = runtimeapi.ContainerState_CONTAINER_EXITED
 	c.status.FinishedAt = time.Now().UnixNano()
 	c.status.ExitCode = exitCode

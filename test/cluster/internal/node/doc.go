@@ -11,9 +11,14 @@
 //   - the commands "true", "false" and "sleep SECONDS" do what they say, so
 //     that Jobs end.
 //
-// Every running container uses 16 MiB of memory. As on a real machine, a lower limit
-// cannot be set in place. A running container is ready; probes are not executed. Images
-// need no pulling. A connection forwarded to port N of a pod reaches port N of this
+// A running container does the work that its pod declares in an annotation, or almost
+// nothing; see package work. Once a second, the machine decides what the containers get of
+// what they want, and which of them are killed; see package kernel. The kubelet reports it
+// through its own endpoints and reacts to it. A container is ready when its work is; probes
+// are not executed. What only the cAdvisor of a real kubelet measures, throttling and
+// pressure, is served by an exporter.
+//
+// Images need no pulling. A connection forwarded to port N of a pod reaches port N of this
 // machine, as if the pod used the host network.
 //
 // A node may report an older kubelet version. It then has the features of that version,

@@ -10,7 +10,6 @@ import (
 	noopoteltrace "go.opentelemetry.io/otel/trace/noop"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/cri-streaming/pkg/streaming"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
@@ -71,6 +70,8 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	config.ContainerLogMaxSize = "-1"
 	config.MaxPods = maxPods
 	config.RegisterNode = true
+	// Nothing runs there, but without it every pod gets a warning.
+	config.ClusterDNS = []string{"10.96.0.10"}
 	// The pods' cgroups are simulated. The node's own cgroups are not needed.
 	config.CgroupsPerQOS = true
 	config.EnforceNodeAllocatable = nil
@@ -90,25 +91,23 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 }
 
 // kubeletDependencies replaces the real machine with the simulated one.
-func kubeletDependencies(machine *machine, forwarder streaming.Server, client, heartbeats *kubernetes.Clientset) *kubelet.Dependencies {
+func kubeletDependencies(machine *machine, directory string, forwarder streaming.Server, clients *clients, recorder record.EventRecorderLogger) *kubelet.Dependencies {
 	return &kubelet.Dependencies{
-		KubeClient:           client,
-		HeartbeatClient:      heartbeats,
-		RemoteRuntimeService: runtime{machine: machine, forwarder: forwarder},
-		RemoteImageService:   images{machine},
-		CAdvisorInterface:    advisor{machine},
-		ContainerManager:     newContainerManager(machine),
-		ProbeManager:         probes{},
-		OSInterface:          &fakeOS{},
-		OOMAdjuster:          oom.NewFakeOOMAdjuster(),
-		Mounter:              mount.NewFakeMounter(nil),
-		Subpather:            &subpath.FakeSubpath{},
-		HostUtil:             hostutil.NewFakeHostUtil(nil),
-		VolumePlugins:        volumePlugins(),
-		TracerProvider:       noopoteltrace.NewTracerProvider(),
-		// With any other recorder, the kubelet insists on reading the real machine's
-		// kernel log. As a result, nodes report no events.
-		Recorder:                  &record.FakeRecorder{},
+		KubeClient:                clients.main,
+		HeartbeatClient:           clients.heartbeats,
+		RemoteRuntimeService:      runtime{machine: machine, forwarder: forwarder},
+		RemoteImageService:        images{machine},
+		CAdvisorInterface:         advisor{machine},
+		ContainerManager:          newContainerManager(machine),
+		ProbeManager:              probes{machine},
+		OSInterface:               &nodeOS{directory: directory},
+		OOMAdjuster:               oom.NewFakeOOMAdjuster(),
+		Mounter:                   mount.NewFakeMounter(nil),
+		Subpather:                 &subpath.FakeSubpath{},
+		HostUtil:                  hostutil.NewFakeHostUtil(nil),
+		VolumePlugins:             volumePlugins(),
+		TracerProvider:            noopoteltrace.NewTracerProvider(),
+		Recorder:                  recorder,
 		PodStartupLatencyTracker:  kubeletutil.NewPodStartupLatencyTracker(),
 		NodeStartupLatencyTracker: kubeletutil.NewNodeStartupLatencyTracker(),
 	}

@@ -10,15 +10,13 @@ import (
 	kubelettypes "k8s.io/kubelet/pkg/types"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/kernel"
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
-const (
-	// containerMemory is the memory that a running container uses, in bytes.
-	containerMemory = 16 << 20
-	// diskSize is the size of the node's disk, in bytes. A tenth of it is in use.
-	diskSize = 100 << 30
-)
+// diskSize is the size of the node's disk, in bytes. A tenth of it is in use.
+const diskSize = 100 << 30
 
 // machine is the simulated machine under the kubelet. The kubelet sees it through several
 // unrelated interfaces (container runtime, image service, pod cgroups, cAdvisor), which
@@ -27,6 +25,12 @@ type machine struct {
 	node   state.Node
 	cpus   int
 	memory int64
+	// rules declare the work of containers without an annotation. clock is the work's.
+	rules []work.Rule
+	clock work.Clock
+	// readinessChanged is called without mu when a pod's containers become ready, or cease
+	// to be.
+	readinessChanged func(pods []types.NamespacedName)
 
 	// mu guards the fields below, including everything they point to. Callers outside get
 	// only copies.
@@ -35,6 +39,10 @@ type machine struct {
 	containers map[string]*container
 	images     map[string]*runtimeapi.Image
 	pods       map[types.UID]*podCgroup
+	// kernel runs the containers. started and ticked are since when and until when it did.
+	kernel  kernel.Node
+	started time.Time
+	ticked  time.Time
 }
 
 // sandbox describes a pod as the runtime knows it.
@@ -51,6 +59,12 @@ type container struct {
 	sandboxID string
 	// command is the command that it runs, including arguments.
 	command []string
+	// work is what the program does. run is its current run, and ready whether it is ready;
+	// both are unset before the container starts.
+	work  *work.Work
+	run   *work.Run
+	ready bool
+	group kernel.Container
 	// exit is the timer that ends a container whose command ends by itself.
 	exit *time.Timer
 }
@@ -59,6 +73,7 @@ type container struct {
 type podCgroup struct {
 	name   cm.CgroupName
 	config cm.ResourceConfig
+	group  kernel.Pod
 	// oneShot names the init containers of the pod that run to completion. It is
 	// kept with the cgroup, although it does not belong there, because the kubelet
 	// never sends it to the runtime.
@@ -66,10 +81,19 @@ type podCgroup struct {
 }
 
 func newMachine(cluster *state.Cluster, node state.Node) *machine {
+	now := time.Now()
 	return &machine{
-		node:       node,
-		cpus:       cluster.NodeCPU,
-		memory:     cluster.NodeMemory,
+		node:    node,
+		cpus:    cluster.NodeCPU,
+		memory:  cluster.NodeMemory,
+		rules:   cluster.Work,
+		clock:   cluster.Clock,
+		kernel:  kernel.Node{Cores: float64(cluster.NodeCPU), Memory: cluster.NodeMemory},
+		started: now,
+		ticked:  now,
+
+		readinessChanged: func([]types.NamespacedName) {},
+
 		sandboxes:  map[string]*sandbox{},
 		containers: map[string]*container{},
 		images:     map[string]*runtimeapi.Image{},
@@ -88,7 +112,7 @@ func (m *machine) memoryUsage(pod types.UID) uint64 {
 	var usage uint64
 	for _, container := range m.containers {
 		if container.running() && uidOf(container.status.Labels) == pod {
-			usage += containerMemory
+			usage += uint64(container.group.Account.Bytes)
 		}
 	}
 	return usage

@@ -3,6 +3,7 @@ package node
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,6 +13,7 @@ import (
 	kubelettypes "k8s.io/kubelet/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
 var testPod = &v1.Pod{
@@ -21,8 +23,11 @@ var testPod = &v1.Pod{
 	}}}},
 }
 
-func newTestMachine() *machine {
-	return newMachine(&state.Cluster{NodeCPU: 4, NodeMemory: 1 << 30}, state.Node{Name: "node-0"})
+func newTestMachine() *machine { return newMachine(newTestCluster(), state.Node{Name: "node-0"}) }
+
+func newTestCluster() *state.Cluster {
+	now := time.Now()
+	return &state.Cluster{NodeCPU: 4, NodeMemory: 1 << 30, Clock: work.Clock{Wall: now, Shows: now}}
 }
 
 // runContainer starts a container of testPod and returns its ID.
@@ -110,7 +115,7 @@ func aMachineIsRestoredOnlyOnce(t *testing.T) {
 		t.Errorf("got %+v, %v", config, err)
 	}
 	usage, err := podCgroups{restored}.GetPodCgroupMemoryUsage(testPod)
-	if err != nil || usage != containerMemory {
+	if err != nil || usage != work.IdleBytes {
 		t.Errorf("got usage %d, %v", usage, err)
 	}
 	again := newTestMachine()

@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/kernel"
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
 // The machine's state outlives the kubelet's process if the process ends properly. The
@@ -23,6 +26,9 @@ type savedMachine struct {
 	Containers []savedContainer               `json:"containers"`
 	Images     []string                       `json:"images"`
 	Pods       map[types.UID]savedPodResource `json:"pods"`
+	// Node and PodsOfNode are the accounts of the machine and of all pods.
+	Node       kernel.Account `json:"node"`
+	PodsOfNode kernel.Account `json:"podsOfNode"`
 }
 
 type savedSandbox struct {
@@ -31,9 +37,12 @@ type savedSandbox struct {
 }
 
 type savedContainer struct {
-	Status    []byte   `json:"status"`
-	SandboxID string   `json:"sandboxID"`
-	Command   []string `json:"command"`
+	Status    []byte         `json:"status"`
+	SandboxID string         `json:"sandboxID"`
+	Command   []string       `json:"command"`
+	Account   kernel.Account `json:"account"`
+	// Progress is that of the container's work, if the container is running.
+	Progress *work.Progress `json:"progress,omitempty"`
 }
 
 type savedPodResource struct {
@@ -43,13 +52,17 @@ type savedPodResource struct {
 	CPUQuota  int64           `json:"cpuQuota"`
 	Memory    int64           `json:"memory"`
 	OneShot   map[string]bool `json:"oneShot"`
+	Account   kernel.Account  `json:"account"`
 }
 
 // save writes the machine's state to a file.
 func (m *machine) save(file string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	saved := savedMachine{Pods: map[types.UID]savedPodResource{}}
+	saved := savedMachine{
+		Pods: map[types.UID]savedPodResource{},
+		Node: m.kernel.Account, PodsOfNode: m.kernel.Pods,
+	}
 	for _, sandbox := range m.sandboxes {
 		status, err := proto.Marshal(sandbox.status)
 		if err != nil {
@@ -62,9 +75,14 @@ func (m *machine) save(file string) error {
 		if err != nil {
 			return fmt.Errorf("encode container %s: %w", container.status.Id, err)
 		}
-		saved.Containers = append(saved.Containers, savedContainer{
+		entry := savedContainer{
 			Status: status, SandboxID: container.sandboxID, Command: container.command,
-		})
+			Account: container.group.Account,
+		}
+		if container.run != nil {
+			entry.Progress = &container.run.Progress
+		}
+		saved.Containers = append(saved.Containers, entry)
 	}
 	for image := range m.images {
 		saved.Images = append(saved.Images, image)
@@ -77,6 +95,7 @@ func (m *machine) save(file string) error {
 			CPUQuota:  *cgroup.config.CPUQuota,
 			Memory:    *cgroup.config.Memory,
 			OneShot:   cgroup.oneShot,
+			Account:   cgroup.group.Account,
 		}
 	}
 	content, err := json.Marshal(saved)
@@ -110,6 +129,7 @@ func (m *machine) decode(content []byte) error {
 	if err := json.Unmarshal(content, &saved); err != nil {
 		return err
 	}
+	m.kernel.Account, m.kernel.Pods = saved.Node, saved.PodsOfNode
 	for _, entry := range saved.Sandboxes {
 		status := &runtimeapi.PodSandboxStatus{}
 		if err := proto.Unmarshal(entry.Status, status); err != nil {
@@ -122,7 +142,18 @@ func (m *machine) decode(content []byte) error {
 		if err := proto.Unmarshal(entry.Status, status); err != nil {
 			return fmt.Errorf("decode container: %w", err)
 		}
-		m.containers[status.Id] = &container{status: status, sandboxID: entry.SandboxID, command: entry.Command}
+		declared, err := m.declaredWork(m.sandboxes[entry.SandboxID], status.GetMetadata().GetName())
+		if err != nil {
+			return fmt.Errorf("read the work of container %s: %w", status.Id, err)
+		}
+		container := &container{status: status, sandboxID: entry.SandboxID, command: entry.Command, work: declared}
+		container.group.Account = entry.Account
+		m.containers[status.Id] = container
+		if entry.Progress != nil {
+			m.startWork(container)
+			container.run.Progress = *entry.Progress
+			container.ready = container.run.Ready(m.clock.At(m.ticked))
+		}
 	}
 	for _, name := range saved.Images {
 		m.images[name] = newImage(&runtimeapi.ImageSpec{Image: name})
@@ -131,6 +162,7 @@ func (m *machine) decode(content []byte) error {
 		m.pods[uid] = &podCgroup{
 			name:    entry.Name,
 			oneShot: entry.OneShot,
+			group:   kernel.Pod{Account: entry.Account},
 			config: cm.ResourceConfig{
 				CPUShares: &entry.CPUShares, CPUPeriod: &entry.CPUPeriod,
 				CPUQuota: &entry.CPUQuota, Memory: &entry.Memory,

@@ -3,16 +3,18 @@ package node
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper/qos"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 )
 
-// podCgroupParent is the cgroup that holds all pods. A real node has one for each QoS
-// class; nothing here depends on these.
+// podCgroupParent is the cgroup that holds all pods. As on a real node, the names of the pods'
+// cgroups depend on the QoS class. The classes themselves have no cgroups here.
 const (
 	podCgroupParent = "kubepods"
 	podCgroupRoot   = "/" + podCgroupParent
@@ -28,7 +30,11 @@ var _ cm.PodContainerManager = podCgroups{}
 
 // GetPodContainerName returns the name of a pod's cgroup, and the same as a path.
 func (m podCgroups) GetPodContainerName(pod *v1.Pod) (cm.CgroupName, string) {
-	name := cm.NewCgroupName(cm.RootCgroupName, podCgroupParent, cm.GetPodCgroupNameSuffix(pod.UID))
+	parents := []string{podCgroupParent}
+	if class := qos.GetPodQOS(pod); class != v1.PodQOSGuaranteed {
+		parents = append(parents, strings.ToLower(string(class)))
+	}
+	name := cm.NewCgroupName(cm.RootCgroupName, append(parents, cm.GetPodCgroupNameSuffix(pod.UID))...)
 	return name, name.ToCgroupfs()
 }
 

@@ -6,34 +6,38 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/kubelet/prober"
 )
 
-// probes marks every running container as ready: a simulated container has nothing to
-// probe.
-type probes struct{}
+// probes marks running containers as ready when their work says so. Nothing is probed:
+// simulated containers do not respond.
+type probes struct{ *machine }
 
 var _ prober.Manager = probes{}
 
 // UpdatePodStatus marks running containers as started and ready, and init containers that
 // succeeded as ready, like the real prober for containers without probes.
-func (probes) UpdatePodStatus(_ context.Context, _ *v1.Pod, status *v1.PodStatus) {
+func (p probes) UpdatePodStatus(_ context.Context, _ *v1.Pod, status *v1.PodStatus) {
 	for i := range status.ContainerStatuses {
-		markReady(&status.ContainerStatuses[i])
+		p.markReady(&status.ContainerStatuses[i])
 	}
 	for i := range status.InitContainerStatuses {
 		container := &status.InitContainerStatuses[i]
-		markReady(container)
+		p.markReady(container)
 		if container.State.Terminated != nil && container.State.Terminated.ExitCode == 0 {
 			container.Ready = true
 		}
 	}
 }
 
-func markReady(container *v1.ContainerStatus) {
-	running := container.State.Running != nil
-	container.Started = &running
-	container.Ready = running
+func (p probes) markReady(status *v1.ContainerStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	running := status.State.Running != nil
+	status.Started = &running
+	container := p.containers[kubecontainer.ParseContainerID(status.ContainerID).ID]
+	status.Ready = running && container != nil && container.ready
 }
 
 // AddPod does nothing, like the methods below: there are no workers to manage.

@@ -12,7 +12,7 @@ import (
 // runProgram simulates the program of a container that has started, if the program is
 // known; see the package comment. The caller holds mu.
 func (m *machine) runProgram(c *container) {
-	if cgroup := m.pods[uidOf(c.status.Labels)]; cgroup != nil && cgroup.oneShot[c.status.GetMetadata().GetName()] {
+	if cgroup := m.pods[uidOf(c.status.Labels)]; cgroup != nil && cgroup.oneShot[c.status.GetMetadata().GetName()] && c.work == nil {
 		c.finish(0)
 		return
 	}

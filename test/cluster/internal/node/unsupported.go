@@ -11,7 +11,7 @@ import (
 
 // unsupported implements the calls that concern the inside of containers, which simulated
 // containers do not have. Commands succeed without output, for the sake of lifecycle
-// hooks. Statistics are empty; the kubelet then uses cAdvisor.
+// hooks. Statistics of pods are empty; the kubelet then uses cAdvisor.
 type unsupported struct{}
 
 func unimplemented(what string) error {
@@ -45,16 +45,6 @@ func (unsupported) GetContainerEvents(context.Context, chan *runtimeapi.Containe
 
 // ReopenContainerLog has no log to reopen.
 func (unsupported) ReopenContainerLog(context.Context, string) error { return nil }
-
-// ContainerStats is not supported.
-func (unsupported) ContainerStats(context.Context, string) (*runtimeapi.ContainerStats, error) {
-	return nil, unimplemented("container stats")
-}
-
-// ListContainerStats returns none.
-func (unsupported) ListContainerStats(context.Context, *runtimeapi.ContainerStatsFilter) ([]*runtimeapi.ContainerStats, error) {
-	return nil, nil
-}
 
 // PodSandboxStats is not supported.
 func (unsupported) PodSandboxStats(context.Context, string) (*runtimeapi.PodSandboxStats, error) {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
 // ErrNone reports that a directory holds no cluster.
@@ -19,6 +21,9 @@ type Ports struct {
 	Scheduler         int `json:"scheduler"`
 	EtcdClient        int `json:"etcdClient"`
 	EtcdPeer          int `json:"etcdPeer"`
+	// These are 0 if the component does not run.
+	MetricsServer int `json:"metricsServer,omitempty"`
+	Prometheus    int `json:"prometheus,omitempty"`
 }
 
 // Cluster describes one cluster. It is written once, before any other part of the cluster
@@ -40,6 +45,14 @@ type Cluster struct {
 	// AuditPolicy is the absolute path of the API server's audit policy; empty
 	// means that nothing is audited.
 	AuditPolicy string `json:"auditPolicy,omitempty"`
+	// Work declares the work of containers that have no annotation. Clock is the clock of all
+	// work.
+	Work  []work.Rule `json:"work,omitempty"`
+	Clock work.Clock  `json:"clock"`
+	// MetricsServer and Prometheus are the absolute paths of these programs; empty means that
+	// they do not run.
+	MetricsServer string `json:"metricsServer,omitempty"`
+	Prometheus    string `json:"prometheus,omitempty"`
 	// Owner is the process that the cluster must not outlive, nil if there is none.
 	Owner *Owner `json:"owner,omitempty"`
 }
@@ -47,6 +60,14 @@ type Cluster struct {
 // Server returns the API server's URL.
 func (c *Cluster) Server() string {
 	return fmt.Sprintf("https://127.0.0.1:%d", c.Ports.APIServer)
+}
+
+// PrometheusURL returns the URL of Prometheus, or nothing if it does not run.
+func (c *Cluster) PrometheusURL() string {
+	if c.Prometheus == "" {
+		return ""
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d", c.Ports.Prometheus)
 }
 
 // Node returns the node with that name.

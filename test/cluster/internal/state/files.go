@@ -11,12 +11,14 @@ import (
 
 const temporarySuffix = ".tmp"
 
-// Names of the control plane's components.
+// Names of the control plane's components, and of those that measure the nodes.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
 	ControllerManager = "kube-controller-manager"
 	Scheduler         = "kube-scheduler"
+	MetricsServer     = "metrics-server"
+	Prometheus        = "prometheus"
 )
 
 // nodePrefix begins the component name of a node.
@@ -31,6 +33,12 @@ func (c *Cluster) Components() []string {
 	for _, node := range c.Nodes {
 		names = append(names, NodeComponent(node.Name))
 	}
+	if c.MetricsServer != "" {
+		names = append(names, MetricsServer)
+	}
+	if c.Prometheus != "" {
+		names = append(names, Prometheus)
+	}
 	return names
 }
 
@@ -44,12 +52,14 @@ func (c *Cluster) NodeOf(component string) (Node, bool) {
 
 // PKI file names, without the extensions .crt and .key.
 const (
-	CA             = "ca"
-	EtcdCA         = "etcd-ca"
-	EtcdServer     = "etcd"
-	EtcdClient     = "etcd-client"
-	KubeletClient  = "kubelet-client"
-	ServiceAccount = "service-account"
+	CA               = "ca"
+	EtcdCA           = "etcd-ca"
+	EtcdServer       = "etcd"
+	EtcdClient       = "etcd-client"
+	FrontProxyCA     = "front-proxy-ca"
+	FrontProxyClient = "front-proxy-client"
+	KubeletClient    = "kubelet-client"
+	ServiceAccount   = "service-account"
 )
 
 func (c *Cluster) path(elements ...string) string {
@@ -91,10 +101,18 @@ func (c *Cluster) EtcdDir() string { return c.path("etcd") }
 // NodeDir returns the directory of a node's data.
 func (c *Cluster) NodeDir(node string) string { return c.path("nodes", node) }
 
+// PrometheusDir returns the directory of Prometheus' data.
+func (c *Cluster) PrometheusDir() string { return c.path("prometheus") }
+
+// PrometheusConfig returns the path of Prometheus' configuration.
+func (c *Cluster) PrometheusConfig() string {
+	return filepath.Join(c.PrometheusDir(), "prometheus.yml")
+}
+
 // directories returns the subdirectories that belong to the cluster. Some hold data whose
 // file names only the components know, the others hold files with known names.
 func (c *Cluster) directories() []string {
-	return []string{c.path("run"), c.path("logs"), c.path("pki"), c.path("nodes"), c.path("etcd")}
+	return []string{c.path("run"), c.path("logs"), c.path("pki"), c.path("nodes"), c.path("etcd"), c.PrometheusDir()}
 }
 
 // Create creates the directories of a new cluster and writes its description. It returns
@@ -139,7 +157,7 @@ func (c *Cluster) RemoveLock() error {
 // RemoveFiles deletes the files of the cluster except for the command lock. The
 // description goes last, so that an interrupted removal can be resumed.
 func (c *Cluster) RemoveFiles() error {
-	for _, tree := range []string{c.EtcdDir(), c.path("nodes")} {
+	for _, tree := range []string{c.EtcdDir(), c.path("nodes"), c.PrometheusDir()} {
 		if err := os.RemoveAll(tree); err != nil {
 			return err
 		}
@@ -168,7 +186,7 @@ func (c *Cluster) files() []string {
 	for _, name := range c.Components() {
 		files = append(files, c.PIDFile(name), c.LogFile(name), c.Kubeconfig(name))
 	}
-	for _, name := range slices.Concat([]string{CA, EtcdCA, EtcdClient, KubeletClient, ServiceAccount}, c.Components()) {
+	for _, name := range slices.Concat([]string{CA, EtcdCA, EtcdClient, FrontProxyCA, FrontProxyClient, KubeletClient, ServiceAccount}, c.Components()) {
 		files = append(files, c.Cert(name), c.Key(name))
 	}
 	return files

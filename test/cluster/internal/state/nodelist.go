@@ -16,6 +16,8 @@ const (
 	maxNodes = 4096
 	// maxSkew is how many minor versions a kubelet may be older than the API server.
 	maxSkew = 3
+	// minSpeed and maxSpeed exclude typing errors.
+	minSpeed, maxSpeed = 0.01, 100.0
 	// untyped is the name prefix of nodes without a type.
 	untyped = "node"
 )
@@ -75,6 +77,14 @@ func (n *Node) set(option string, cluster *version.Version) error {
 	case option == "cpu-manager=static":
 		n.CPUManager = value
 		return nil
+	case key == "speed":
+		speed, err := strconv.ParseFloat(value, 64)
+		// Written so that NaN is invalid.
+		if valid := err == nil && speed >= minSpeed && speed <= maxSpeed; !valid {
+			return fmt.Errorf("%q is not a speed from %g to %g", value, minSpeed, maxSpeed)
+		}
+		n.Speed = speed
+		return nil
 	case key == "kubelet":
 		kubelet, err := version.ParseSemantic(value)
 		if err != nil {
@@ -89,7 +99,12 @@ func (n *Node) set(option string, cluster *version.Version) error {
 		n.KubeletVersion = kubelet.String()
 		return nil
 	}
-	return fmt.Errorf("%q is neither cpu-manager=static nor kubelet=VERSION", option)
+	return fmt.Errorf("%q is none of cpu-manager=static, kubelet=VERSION and speed=FACTOR", option)
+}
+
+// sameOptions reports whether two nodes have the same options.
+func (n Node) sameOptions(other Node) bool {
+	return n.CPUManager == other.CPUManager && n.KubeletVersion == other.KubeletVersion && n.Speed == other.Speed
 }
 
 // addNodes appends count nodes that are like the given one.
@@ -106,7 +121,7 @@ func addNodes(nodes []Node, like Node, count int) ([]Node, error) {
 		if cmp.Or(node.Type, untyped) != prefix {
 			continue
 		}
-		if node.Type != like.Type || node.CPUManager == like.CPUManager && node.KubeletVersion == like.KubeletVersion {
+		if node.Type != like.Type || node.sameOptions(like) {
 			return nil, fmt.Errorf("nodes called %s-0, … are listed twice", prefix)
 		}
 		first++

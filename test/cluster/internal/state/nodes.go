@@ -21,8 +21,13 @@ type Node struct {
 	CPUManager string `json:"cpuManager,omitempty"`
 	// KubeletVersion is the version that the kubelet emulates; empty means its own.
 	KubeletVersion string `json:"kubeletVersion,omitempty"`
+	// Speed is how fast its cores are, compared with those for which work is declared; 0 means
+	// equally fast.
+	Speed float64 `json:"speed,omitempty"`
 	// KubeletPort is the port of its kubelet on 127.0.0.1; 0 until the cluster comes up.
 	KubeletPort int `json:"kubeletPort,omitempty"`
+	// ExporterPort is the same for the metrics of cAdvisor.
+	ExporterPort int `json:"exporterPort,omitempty"`
 }
 
 // PodIP returns the address of the n-th pod of the node (n from 0 to 253). The addresses

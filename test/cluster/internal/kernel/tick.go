@@ -1,0 +1,141 @@
+package kernel
+
+import (
+	"slices"
+	"time"
+)
+
+// System is what the node needs for itself.
+type System struct {
+	Cores float64
+	Bytes int64
+}
+
+// systemWeight makes the node's own processes win against most pods.
+const systemWeight = 10_000
+
+// Tick lets the pods run for a time that has ended. It updates the accounts, and returns the
+// containers that are killed because memory is short.
+func (n *Node) Tick(elapsed time.Duration, system System, pods []*Pod) (killed []*Container) {
+	killed = n.kill(system, pods)
+	claims := []claim{{systemWeight, system.Cores}}
+	for _, pod := range pods {
+		claims = append(claims, claim{pod.Weight, within(pod.Quota, pod.allowed())})
+	}
+	granted := share(n.Cores, claims)
+
+	var wanted, got float64
+	var bytes int64
+	for i, pod := range pods {
+		podWanted, podBytes := pod.run(elapsed, granted[i+1])
+		wanted += podWanted
+		got += granted[i+1]
+		bytes += podBytes
+	}
+	// Threads that wait for their quota are waiting on the node, too. Never do all threads of a
+	// node wait for a CPU.
+	n.Pods.charge(elapsed, Limits{}, wanted, wanted, got, bytes)
+	wanted += system.Cores
+	n.Account.charge(elapsed, Limits{Memory: n.Memory}, wanted, wanted, got+granted[0], bytes+system.Bytes)
+	return killed
+}
+
+// allowed returns how many cores the containers' own quotas let them use together.
+func (p *Pod) allowed() float64 {
+	var sum float64
+	for _, container := range p.Containers {
+		sum += within(container.Quota, container.WantedCores)
+	}
+	return sum
+}
+
+// run divides the pod's cores among its containers, and returns what they wanted and how much
+// memory they use.
+func (p *Pod) run(elapsed time.Duration, cores float64) (wanted float64, bytes int64) {
+	claims := make([]claim, len(p.Containers))
+	for i, container := range p.Containers {
+		claims[i] = claim{container.Weight, within(container.Quota, container.WantedCores)}
+	}
+	granted := share(cores, claims)
+	// With a quota of its own, the pod may allow its containers less than theirs do.
+	allowed := p.allowed()
+	podPart := 1.0
+	if allowed > 0 {
+		podPart = within(p.Quota, allowed) / allowed
+	}
+	for i, container := range p.Containers {
+		container.Account.charge(elapsed, container.Limits, container.WantedCores, claims[i].wanted*podPart, granted[i], container.WantedBytes)
+		wanted += container.WantedCores
+		bytes += container.WantedBytes
+	}
+	p.Account.charge(elapsed, p.Limits, wanted, within(p.Quota, allowed), cores, bytes)
+	return wanted, bytes
+}
+
+func within(quota, wanted float64) float64 {
+	if quota > 0 {
+		return min(quota, wanted)
+	}
+	return wanted
+}
+
+// kill kills containers until every limit holds. A killed container wants nothing.
+func (n *Node) kill(system System, pods []*Pod) (killed []*Container) {
+	end := func(container *Container) {
+		container.WantedCores, container.WantedBytes = 0, 0
+		killed = append(killed, container)
+	}
+	var all []*Container
+	for _, pod := range pods {
+		for _, container := range pod.Containers {
+			if container.Memory > 0 && container.WantedBytes > container.Memory {
+				end(container)
+			}
+		}
+		if pod.Memory > 0 {
+			n.killWithin(pod.Memory, pod.Containers, end)
+		}
+		all = append(all, pod.Containers...)
+	}
+	n.killWithin(n.Memory-system.Bytes, all, end)
+	return killed
+}
+
+// killWithin kills the containers with the highest scores until the others fit.
+func (n *Node) killWithin(limit int64, containers []*Container, end func(*Container)) {
+	var bytes int64
+	for _, container := range containers {
+		bytes += container.WantedBytes
+	}
+	for bytes > limit {
+		victim := slices.MaxFunc(containers, func(a, b *Container) int {
+			return n.compareScores(a, b)
+		})
+		if victim.WantedBytes == 0 {
+			return
+		}
+		bytes -= victim.WantedBytes
+		end(victim)
+	}
+}
+
+// compareScores compares how deserving of being killed containers are: by the memory that they
+// use, in thousandths of the node's, and their adjustment.
+func (n *Node) compareScores(a, b *Container) int {
+	if (a.WantedBytes == 0) != (b.WantedBytes == 0) {
+		if a.WantedBytes == 0 {
+			return -1
+		}
+		return 1
+	}
+	score := func(c *Container) float64 {
+		return float64(c.WantedBytes)*1000/float64(n.Memory) + float64(c.OOMScoreAdj)
+	}
+	switch difference := score(a) - score(b); {
+	case difference < 0:
+		return -1
+	case difference > 0:
+		return 1
+	}
+	return 0
+}

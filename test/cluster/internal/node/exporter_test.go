@@ -1,0 +1,51 @@
+package node
+
+import (
+	"testing"
+
+	cadvisorapi "github.com/google/cadvisor/info/v1"
+	cadvisorapiv2 "github.com/google/cadvisor/info/v2"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+func TestExporter(t *testing.T) {
+	w := newWorker(t, newTestMachine(), `cpu: "1"`, &runtimeapi.LinuxContainerResources{CpuQuota: 25_000, CpuPeriod: 100_000})
+	w.containers[w.id].status.Image = &runtimeapi.ImageSpec{Image: "registry/web:1"}
+	w.seconds(4)
+	infos, err := exported{advisor{w.machine}}.GetRequestedContainersInfo("/", cadvisorapiv2.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pod = "/kubepods/burstable/poduid"
+	for name, want := range map[string]map[string]string{
+		"/":              {"id": "/", "name": "", "image": "", "namespace": "", "pod": "", "container": ""},
+		pod:              {"id": pod, "name": "", "image": "", "namespace": "shop", "pod": "web", "container": ""},
+		pod + "/" + w.id: {"id": pod + "/" + w.id, "name": w.id, "image": "registry/web:1", "namespace": "shop", "pod": "web", "container": "main"},
+	} {
+		t.Run("the group has the kubelet's labels: "+name[:min(len(name), len(pod)+1)], func(t *testing.T) {
+			info := infos[name]
+			if info == nil {
+				t.Fatalf("the group is missing from %v", infos)
+			}
+			got := w.metricLabels(info)
+			for key, value := range want {
+				if got[key] != value {
+					t.Errorf("%s is %q, want %q", key, got[key], value)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+	t.Run("throttling and pressure are those of the container", func(t *testing.T) {
+		cpu := infos[pod+"/"+w.id].Stats[0].Cpu
+		if want := (cadvisorapi.CpuCFS{Periods: 40, ThrottledPeriods: 40, ThrottledTime: 3_000_000_000}); cpu.CFS != want {
+			t.Errorf("got %+v, want %+v", cpu.CFS, want)
+		}
+		// In microseconds, which cAdvisor's metrics divide by a million.
+		if got := cpu.PSI.Some.Total; got != 3_000_000 {
+			t.Errorf("the pressure is %d", got)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package work
+
+import (
+	"math"
+	"time"
+)
+
+// Run is one run of a program, from its start to its end.
+type Run struct {
+	work  *Work
+	start time.Time
+	speed float64
+	seed  uint64
+	// Progress survives the process that simulates the program.
+	Progress Progress
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	// Startup and Job are the core-seconds that are done, on a node of speed 1.
+	Startup float64 `json:"startup"`
+	Job     float64 `json:"job"`
+	// Started is when the startup was done; it is zero before.
+	Started time.Time `json:"started"`
+	// Wanted and Got are recent averages of the cores that it wanted and got.
+	Wanted float64 `json:"wanted"`
+	Got    float64 `json:"got"`
+}
+
+// shareWindow is the time over which a program notices that it gets too little.
+const shareWindow = 10 * time.Second
+
+// Start starts a program on a node of the given speed. The seed tells the noise of one
+// program from that of another.
+func (w *Work) Start(now time.Time, speed float64, seed uint64) *Run {
+	run := &Run{work: w, start: now, speed: speed, seed: seed}
+	if w.Startup == nil {
+		run.Progress.Started = now
+	}
+	return run
+}
+
+func (r *Run) moment(now time.Time) moment {
+	return moment{now: now, age: now.Sub(r.start), seed: r.seed}
+}
+
+// Cores returns how many cores of its node the program can use.
+func (r *Run) Cores(now time.Time) float64 {
+	if r.Progress.Started.IsZero() {
+		return r.work.Startup.cores()
+	}
+	cores := r.work.CPU.at(r.moment(now)) / r.speed
+	if r.work.Job != nil {
+		cores += r.work.Job.cores()
+	}
+	return cores
+}
+
+// Bytes returns how much memory the program needs.
+func (r *Run) Bytes(now time.Time) int64 {
+	return int64(math.Round(r.work.Memory.at(r.moment(now))))
+}
+
+// Advance tells the program how many cores it got, of those it could use, for a time that has
+// ended now. What a load does not get in time is lost, like requests that time out. A task
+// takes longer.
+func (r *Run) Advance(now time.Time, wanted, got float64, elapsed time.Duration) {
+	p := &r.Progress
+	// Weighted like the averages of the kernel.
+	weight := 1 - math.Exp(-elapsed.Seconds()/shareWindow.Seconds())
+	p.Wanted += (wanted - p.Wanted) * weight
+	p.Got += (got - p.Got) * weight
+	if p.Started.IsZero() {
+		p.Startup += got * r.speed * elapsed.Seconds()
+		if p.Startup >= r.work.Startup.CoreSeconds {
+			p.Started = now
+		}
+		return
+	}
+	if r.work.Job != nil && wanted > 0 {
+		p.Job += got * r.work.Job.cores() / wanted * r.speed * elapsed.Seconds()
+	}
+}
+
+// Ready reports whether the program is ready.
+func (r *Run) Ready(now time.Time) bool {
+	ready := &r.work.Ready
+	if r.Progress.Started.IsZero() || now.Before(r.Progress.Started.Add(time.Duration(ready.After))) {
+		return false
+	}
+	for _, window := range ready.Lost {
+		if window.contains(now.Sub(r.start)) {
+			return false
+		}
+	}
+	return r.Progress.Got*100 >= r.Progress.Wanted*ready.Share
+}
+
+// Ended reports whether the program has ended, and its exit code.
+func (r *Run) Ended() (exitCode int32, ended bool) {
+	job := r.work.Job
+	if job == nil || r.Progress.Job < job.CoreSeconds {
+		return 0, false
+	}
+	return job.ExitCode, true
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,7 @@ func TestPages(t *testing.T) {
 		l.Ratios[fmt.Sprintf("c%d", i)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
 		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
 	}
+	l.Rules[1].Name += " (" + strings.Repeat("long", 1000) + ")"
 	r, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	// The lists of this service, as the names of the items on a page and the token of the next one.
 	lists := map[string]func(size int32, token string) ([]string, string, error){
@@ -107,7 +109,7 @@ func TestPages(t *testing.T) {
 	}
 	want := map[string][]string{
 		"ratios": {"c0", "c1", "c2", "c3", "c4", "n2d", "n4"},
-		"rules":  {"overrides[0]", "overrides[1]", "overrides[2]", "overrides[3]", "overrides[4]"},
+		"rules":  {"overrides[0]", l.Rules[1].Name, "overrides[2]", "overrides[3]", "overrides[4]"},
 	}
 	tokens := map[string]string{}
 	for name, list := range lists {

@@ -62,7 +62,7 @@ func TestListSuggestions(t *testing.T) {
 			Current: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 0.625, MemoryPerf: 2, CpuFactor: 0.8, MemoryFactor: 0.5, Provenance: &workloadresizerv1.Provenance{},
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
 			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
-			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: 1.08, Machines: 4}},
+			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: new(1.08), Machines: 4}},
 			Samples: 5, Machines: 4, OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)), Mode: observe,
 			Progress: &workloadresizerv1.SuggestionProgress{
 				Ratio: new(1.02), Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,

@@ -97,7 +97,7 @@ func New(config Config) *Server {
 		Services: offered{s.grpc}.GetServiceInfo,
 	})
 	s.register()
-	metrics.InitializeMetrics(offered{s.grpc})
+	metrics.InitializeMetrics(s.grpc)
 	s.http = newHTTP(s.httpHandler())
 	if config.Pprof != nil {
 		s.pprof = newPprof(config.PprofAccess)

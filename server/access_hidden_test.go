@@ -54,12 +54,9 @@ func (g *guarded) testInvisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := g.dial(t)
-	plans, resizes, pauses := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewResizeServiceClient(conn), workloadresizerv1.NewPauseServiceClient(conn)
+	plans, resizes, holds := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewResizeServiceClient(conn), workloadresizerv1.NewHoldServiceClient(conn)
 	ctx, cancel := context.WithTimeout(bearing(t.Context(), g.token(t, "admin", audience)), time.Minute)
 	defer cancel()
-	scope := func(namespace, pod string) *workloadresizerv1.HoldScope {
-		return &workloadresizerv1.HoldScope{Namespace: namespace, Pod: pod}
-	}
 	for method, call := range map[string]func(namespace, pod string) error{
 		"PreviewPod": func(namespace, pod string) error {
 			_, err := plans.PreviewPod(ctx, &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod})
@@ -88,19 +85,23 @@ func (g *guarded) testInvisible(t *testing.T) {
 			return err
 		},
 		"ListHolds": func(namespace, _ string) error {
-			_, err := pauses.ListHolds(ctx, &workloadresizerv1.ListHoldsRequest{Namespace: namespace})
+			_, err := holds.ListHolds(ctx, &workloadresizerv1.ListHoldsRequest{Namespace: namespace})
+			return err
+		},
+		"GetHold": func(namespace, pod string) error {
+			_, err := holds.GetHold(ctx, &workloadresizerv1.GetHoldRequest{Scope: podScope(namespace, pod), Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE})
 			return err
 		},
 		"Pause": func(namespace, pod string) error {
-			_, err := pauses.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: scope(namespace, pod)})
+			_, err := holds.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: podScope(namespace, pod)})
 			return err
 		},
 		"Resume": func(namespace, pod string) error {
-			_, err := pauses.Resume(ctx, &workloadresizerv1.ResumeRequest{Scope: scope(namespace, pod)})
+			_, err := holds.Resume(ctx, &workloadresizerv1.ResumeRequest{Scope: podScope(namespace, pod)})
 			return err
 		},
 		"Restore": func(namespace, pod string) error {
-			_, err := resizes.Restore(ctx, &workloadresizerv1.RestoreRequest{Scope: scope(namespace, pod)})
+			_, err := holds.Restore(ctx, &workloadresizerv1.RestoreRequest{Scope: podScope(namespace, pod)})
 			return err
 		},
 	} {

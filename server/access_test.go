@@ -193,14 +193,18 @@ var forAgents = map[string]bool{workloadresizerv1.BenchmarkService_IngestSamples
 // leastRole is the least privileged role that may make an empty request. It is maintained
 // separately from the table of the server.
 var leastRole = map[string]int{
-	"/workloadresizer.v1.RatioService/ListRatios":        viewer,
-	"/workloadresizer.v1.RatioService/GetRatio":          viewer,
-	"/workloadresizer.v1.RatioService/WatchRatios":       viewer,
-	"/workloadresizer.v1.RatioService/ListRatioChanges":  viewer,
-	"/workloadresizer.v1.RatioService/UpdateRatio":       editor,
-	"/workloadresizer.v1.RatioService/BatchUpdateRatios": editor,
-	"/workloadresizer.v1.RatioService/DeleteRatio":       editor,
-	"/workloadresizer.v1.RatioService/RollbackRatios":    editor,
+	"/workloadresizer.v1.RatioService/ListRatios":     viewer,
+	"/workloadresizer.v1.RatioService/GetRatio":       viewer,
+	"/workloadresizer.v1.RatioService/ListRatioRules": viewer,
+	"/workloadresizer.v1.RatioService/WatchRatios":    viewer,
+
+	"/workloadresizer.v1.OverrideService/ListOverrides":        viewer,
+	"/workloadresizer.v1.OverrideService/GetOverride":          viewer,
+	"/workloadresizer.v1.OverrideService/ListOverrideChanges":  viewer,
+	"/workloadresizer.v1.OverrideService/UpdateOverride":       editor,
+	"/workloadresizer.v1.OverrideService/BatchUpdateOverrides": editor,
+	"/workloadresizer.v1.OverrideService/DeleteOverride":       editor,
+	"/workloadresizer.v1.OverrideService/RollbackOverrides":    editor,
 
 	"/workloadresizer.v1.PlanService/PreviewPod":      viewer,
 	"/workloadresizer.v1.PlanService/PreviewPlans":    viewer,
@@ -209,15 +213,17 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.ResizeService/ListResizes":  viewer,
 	"/workloadresizer.v1.ResizeService/GetResize":    viewer,
 	"/workloadresizer.v1.ResizeService/WatchResizes": viewer,
-	"/workloadresizer.v1.ResizeService/GetStatus":    viewer,
-	"/workloadresizer.v1.ResizeService/Restore":      admin,
 
-	"/workloadresizer.v1.PauseService/Pause":     editor,
-	"/workloadresizer.v1.PauseService/Resume":    editor, // Unless a restore would end.
-	"/workloadresizer.v1.PauseService/ListHolds": viewer,
-	"/workloadresizer.v1.PauseService/GetFreeze": viewer,
-	"/workloadresizer.v1.PauseService/Freeze":    admin,
-	"/workloadresizer.v1.PauseService/Unfreeze":  admin,
+	"/workloadresizer.v1.StatusService/GetStatus": viewer,
+
+	"/workloadresizer.v1.HoldService/Pause":     editor,
+	"/workloadresizer.v1.HoldService/Restore":   admin,
+	"/workloadresizer.v1.HoldService/Resume":    editor, // Unless a restore would end.
+	"/workloadresizer.v1.HoldService/ListHolds": viewer,
+	"/workloadresizer.v1.HoldService/GetHold":   viewer,
+	"/workloadresizer.v1.HoldService/GetFreeze": viewer,
+	"/workloadresizer.v1.HoldService/Freeze":    admin,
+	"/workloadresizer.v1.HoldService/Unfreeze":  admin,
 
 	"/workloadresizer.v1.BenchmarkService/IngestSamples":   editor,
 	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":  viewer,
@@ -461,7 +467,7 @@ func (g *guarded) testNamespaces(t *testing.T) {
 	g.grant(t, serviceAccount("blue-admin"), "workload-resizer-admin", "blue")
 	g.grant(t, serviceAccount("blue-admin"), "view", "blue")
 	ctx, conn := bearing(t.Context(), g.token(t, "blue-admin", audience)), g.dial(t)
-	plans, pauses := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewPauseServiceClient(conn)
+	plans, holds := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewHoldServiceClient(conn)
 	preview := func(namespace string) error {
 		_, err := plans.PreviewPod(ctx, &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: "p"})
 		return err
@@ -474,7 +480,7 @@ func (g *guarded) testNamespaces(t *testing.T) {
 		return err
 	}
 	pause := func(scope *workloadresizerv1.HoldScope) error {
-		_, err := pauses.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
+		_, err := holds.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
 		return err
 	}
 	g.awaitGrant(t, "the role", func() error {
@@ -488,16 +494,20 @@ func (g *guarded) testNamespaces(t *testing.T) {
 		allowed bool
 		message string
 	}{
-		"plans of the namespace":                               {previews("blue"), true, ""},
-		"a plan of another namespace":                          {preview("default"), false, `cannot get plans.workload-resizer.io in namespace "default"; a RoleBinding in that namespace to the ClusterRole workload-resizer-viewer`},
-		"plans of another namespace":                           {previews("default"), false, `cannot list plans.workload-resizer.io in namespace "default"`},
-		"plans of all namespaces":                              {previews(""), false, `cannot list plans.workload-resizer.io in all namespaces`},
-		"a pause of the namespace":                             {pause(&workloadresizerv1.HoldScope{Namespace: "blue"}), true, ""},
-		"a pause of a pod in it":                               {pause(&workloadresizerv1.HoldScope{Namespace: "blue", Pod: "p"}), true, ""},
-		"a pause of another namespace":                         {pause(&workloadresizerv1.HoldScope{Namespace: "default"}), false, `cannot create pauses.workload-resizer.io in namespace "default"`},
-		"a pause of the cluster":                               {pause(&workloadresizerv1.HoldScope{AllNamespaces: true}), false, `in all namespaces`},
-		"a pause of the cluster that also names the namespace": {pause(&workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "blue"}), false, `in all namespaces`},
-		"a pause without a scope":                              {pause(nil), false, `in all namespaces`},
+		"plans of the namespace":          {previews("blue"), true, ""},
+		"a plan of another namespace":     {preview("default"), false, `cannot get plans.workload-resizer.io in namespace "default"; a RoleBinding in that namespace to the ClusterRole workload-resizer-viewer`},
+		"plans of another namespace":      {previews("default"), false, `cannot list plans.workload-resizer.io in namespace "default"`},
+		"plans of all namespaces":         {previews(""), false, `cannot list plans.workload-resizer.io in all namespaces`},
+		"a pause of the namespace":        {pause(namespaceScope("blue")), true, ""},
+		"a pause of a pod in it":          {pause(podScope("blue", "p")), true, ""},
+		"a pause of a workload in it":     {pause(workloadScope("blue", "Deployment", "d")), true, ""},
+		"a pause of another namespace":    {pause(namespaceScope("default")), false, `cannot create pauses.workload-resizer.io in namespace "default"`},
+		"a pause of a pod elsewhere":      {pause(podScope("default", "p")), false, `cannot create pauses.workload-resizer.io in namespace "default"`},
+		"a pause of a workload elsewhere": {pause(workloadScope("default", "Deployment", "d")), false, `cannot create pauses.workload-resizer.io in namespace "default"`},
+		"a pause of the cluster":          {pause(everything), false, `in all namespaces`},
+		"a pause of no pod":               {pause(podScope("", "p")), false, `in all namespaces`},
+		"a pause without a scope":         {pause(nil), false, `in all namespaces`},
+		"a pause of an empty scope":       {pause(&workloadresizerv1.HoldScope{}), false, `in all namespaces`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if try.allowed && refusal(try.err) != "" {
@@ -514,7 +524,7 @@ func (g *guarded) testNamespaces(t *testing.T) {
 }
 
 func (g *guarded) testResume(t *testing.T) {
-	pauses := workloadresizerv1.NewPauseServiceClient(g.dial(t))
+	holds := workloadresizerv1.NewHoldServiceClient(g.dial(t))
 	const unknown = workloadresizerv1.HoldKind(7)
 	for kind, role := range map[workloadresizerv1.HoldKind]int{
 		workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:       editor,
@@ -523,7 +533,7 @@ func (g *guarded) testResume(t *testing.T) {
 		unknown: admin,
 	} {
 		for i, account := range []string{"nobody", "viewer", "editor", "admin"} {
-			_, err := pauses.Resume(bearing(t.Context(), g.token(t, account, audience)), &workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true}, Kind: kind, ValidateOnly: true})
+			_, err := holds.Resume(bearing(t.Context(), g.token(t, account, audience)), &workloadresizerv1.ResumeRequest{Scope: everything, Kind: kind, ValidateOnly: true})
 			want := "PermissionDenied NOT_AUTHORIZED"
 			if i >= role {
 				want = ""

@@ -12,10 +12,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
-// serverMethods returns all methods of the server by their full names.
+// serverMethods returns all methods that the server offers by their full names.
 func serverMethods(s *Server) map[string]grpc.MethodInfo {
 	all := map[string]grpc.MethodInfo{}
-	for service, info := range s.grpc.GetServiceInfo() {
+	for service, info := range (offered{s.grpc}).GetServiceInfo() {
 		for _, m := range info.Methods {
 			all["/"+service+"/"+m.Name] = m
 		}

@@ -45,7 +45,7 @@ func aWorkloadKindThatCannotBeReadIsAProblemOfAReadyServer(t *testing.T) {
 		}
 		return nil
 	})
-	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	got, err := workloadresizerv1.NewStatusServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 	if err != nil || len(got.GetProblems()) != 1 || !strings.HasPrefix(got.GetProblems()[0], want) {
 		t.Errorf("problems %q, %v", got.GetProblems(), err)
 	}
@@ -63,7 +63,7 @@ func aMissingConfigMapIsAProblemBeforeTheFirstWrite(t *testing.T) {
 	localcluster.Eventually(t, "the ratios", func() error { _, err := r.server.config.Ratios.Ready(); return err })
 	said := func() (problems []string, warned bool) {
 		t.Helper()
-		status, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+		status, err := workloadresizerv1.NewStatusServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func aMissingConfigMapIsAProblemBeforeTheFirstWrite(t *testing.T) {
 
 func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 	r := start(t, setup{})
-	client := workloadresizerv1.NewPauseServiceClient(r.conn)
+	client := workloadresizerv1.NewHoldServiceClient(r.conn)
 	localcluster.Eventually(t, "the API server not to answer", func() error {
 		if err := r.server.config.Holds.Err(); err == nil || !strings.Contains(err.Error(), "connection refused") {
 			return fmt.Errorf("the error is %w", err)
@@ -107,11 +107,11 @@ func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 	})
 	_, err := client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
 	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "not ready: read ConfigMap default/holds: ")
-	_, err = client.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}, ValidateOnly: true})
+	_, err = client.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: namespaceScope("shop"), ValidateOnly: true})
 	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
-	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}})
+	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: namespaceScope("shop")})
 	servertest.CheckError(t, err, codes.Unavailable, "HOLDS_NOT_READY", "read ConfigMap default/holds: ")
-	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}})
+	_, err = client.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: podScope("shop", "web")})
 	servertest.CheckError(t, err, codes.Unavailable, "CACHE_NOT_READY", "pods and nodes are not read yet")
 	localcluster.Eventually(t, "the freeze to be unreadable", func() error {
 		if err := r.server.config.Holds.FreezeErr(); err == nil || !strings.Contains(err.Error(), "connection refused") {
@@ -144,7 +144,7 @@ func anImplausibleRatioIsReportedEverywhere(t *testing.T) {
 		}
 		return nil
 	})
-	got, err := workloadresizerv1.NewResizeServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	got, err := workloadresizerv1.NewStatusServiceClient(r.conn).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
 	if err != nil || len(got.GetProblems()) != 1 || !strings.HasPrefix(got.GetProblems()[0], want) {
 		t.Errorf("problems %q, %v", got.GetProblems(), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"k8s.io/client-go/rest"
 
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -72,4 +73,19 @@ func (r *running) get(t *testing.T, path string) (int, string) {
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(body)
+}
+
+// everything is the scope of all pods.
+var everything = &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
+
+func namespaceScope(name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: name}}
+}
+
+func workloadScope(namespace, kind, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: kind, Name: name}}}
+}
+
+func podScope(namespace, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{Pod: &workloadresizerv1.NamespacedPod{Namespace: namespace, Name: name}}}
 }

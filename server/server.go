@@ -17,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
+	"github.com/workload-resizer/workload-resizer/server/resizes"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
@@ -43,7 +44,9 @@ type Server struct {
 	pprof  *http.Server
 	health *health.Health
 
-	ratios  *ratioservice.Service
+	ratios *ratioservice.Service
+	// resizes is nil for a standalone server.
+	resizes *resizes.Service
 	watches *streams.Watches
 	// previews limits how many previews are planned at the same time.
 	previews *limits.Slots
@@ -125,6 +128,9 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopFollowing()
 	go s.health.Run(following)
 	go s.ratios.Run(following)
+	if s.resizes != nil {
+		go s.resizes.Run(following)
+	}
 
 	var first error
 	select {

@@ -54,7 +54,8 @@ func (s *Server) registerOfCluster(to registrar) {
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
 	}).Register(to)
-	resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches}).Register(to)
+	s.resizes = resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches})
+	s.resizes.Register(to)
 	status.New(status.Config{
 		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,
 		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, Election: config.Election,

@@ -16,36 +16,39 @@ import (
 // needsCluster lists the methods that a standalone server refuses. It is maintained
 // separately from the table of the server.
 var needsCluster = map[string]bool{
-	"/workloadresizer.v1.RatioService/UpdateRatio":         true,
-	"/workloadresizer.v1.RatioService/BatchUpdateRatios":   true,
-	"/workloadresizer.v1.RatioService/DeleteRatio":         true,
-	"/workloadresizer.v1.RatioService/RollbackRatios":      true,
-	"/workloadresizer.v1.RatioService/ListRatioChanges":    true,
-	"/workloadresizer.v1.PlanService/PreviewPod":           true,
-	"/workloadresizer.v1.PlanService/PreviewPlans":         true,
-	"/workloadresizer.v1.ResizeService/ListResizes":        true,
-	"/workloadresizer.v1.ResizeService/GetResize":          true,
-	"/workloadresizer.v1.ResizeService/WatchResizes":       true,
-	"/workloadresizer.v1.ResizeService/GetStatus":          true,
-	"/workloadresizer.v1.ResizeService/Restore":            true,
-	"/workloadresizer.v1.PauseService/Pause":               true,
-	"/workloadresizer.v1.PauseService/Resume":              true,
-	"/workloadresizer.v1.PauseService/ListHolds":           true,
-	"/workloadresizer.v1.PauseService/Freeze":              true,
-	"/workloadresizer.v1.PauseService/Unfreeze":            true,
-	"/workloadresizer.v1.PauseService/GetFreeze":           true,
-	"/workloadresizer.v1.BenchmarkService/IngestSamples":   true,
-	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":  true,
-	"/workloadresizer.v1.BenchmarkService/ListFeeds":       true,
-	"/workloadresizer.v1.BenchmarkService/GetSuggestion":   true,
-	"/workloadresizer.v1.BenchmarkService/ListSuggestions": true,
-	"/grpc.channelz.v1.Channelz/GetTopChannels":            true,
-	"/grpc.channelz.v1.Channelz/GetServers":                true,
-	"/grpc.channelz.v1.Channelz/GetServer":                 true,
-	"/grpc.channelz.v1.Channelz/GetServerSockets":          true,
-	"/grpc.channelz.v1.Channelz/GetChannel":                true,
-	"/grpc.channelz.v1.Channelz/GetSubchannel":             true,
-	"/grpc.channelz.v1.Channelz/GetSocket":                 true,
+	"/workloadresizer.v1.OverrideService/ListOverrides":        true,
+	"/workloadresizer.v1.OverrideService/GetOverride":          true,
+	"/workloadresizer.v1.OverrideService/UpdateOverride":       true,
+	"/workloadresizer.v1.OverrideService/BatchUpdateOverrides": true,
+	"/workloadresizer.v1.OverrideService/DeleteOverride":       true,
+	"/workloadresizer.v1.OverrideService/RollbackOverrides":    true,
+	"/workloadresizer.v1.OverrideService/ListOverrideChanges":  true,
+	"/workloadresizer.v1.PlanService/PreviewPod":               true,
+	"/workloadresizer.v1.PlanService/PreviewPlans":             true,
+	"/workloadresizer.v1.ResizeService/ListResizes":            true,
+	"/workloadresizer.v1.ResizeService/GetResize":              true,
+	"/workloadresizer.v1.ResizeService/WatchResizes":           true,
+	"/workloadresizer.v1.StatusService/GetStatus":              true,
+	"/workloadresizer.v1.HoldService/Pause":                    true,
+	"/workloadresizer.v1.HoldService/Restore":                  true,
+	"/workloadresizer.v1.HoldService/Resume":                   true,
+	"/workloadresizer.v1.HoldService/ListHolds":                true,
+	"/workloadresizer.v1.HoldService/GetHold":                  true,
+	"/workloadresizer.v1.HoldService/Freeze":                   true,
+	"/workloadresizer.v1.HoldService/Unfreeze":                 true,
+	"/workloadresizer.v1.HoldService/GetFreeze":                true,
+	"/workloadresizer.v1.BenchmarkService/IngestSamples":       true,
+	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":      true,
+	"/workloadresizer.v1.BenchmarkService/ListFeeds":           true,
+	"/workloadresizer.v1.BenchmarkService/GetSuggestion":       true,
+	"/workloadresizer.v1.BenchmarkService/ListSuggestions":     true,
+	"/grpc.channelz.v1.Channelz/GetTopChannels":                true,
+	"/grpc.channelz.v1.Channelz/GetServers":                    true,
+	"/grpc.channelz.v1.Channelz/GetServer":                     true,
+	"/grpc.channelz.v1.Channelz/GetServerSockets":              true,
+	"/grpc.channelz.v1.Channelz/GetChannel":                    true,
+	"/grpc.channelz.v1.Channelz/GetSubchannel":                 true,
+	"/grpc.channelz.v1.Channelz/GetSocket":                     true,
 }
 
 func TestStandalone(t *testing.T) {
@@ -67,7 +70,7 @@ func aStandaloneServerRefusesOnlyMethodsThatNeedACluster(t *testing.T) {
 	for method, info := range serverMethods(s) {
 		switch err := call(t.Context(), conn, method, info.IsServerStream); {
 		case needsCluster[method]:
-			servertest.CheckError(t, err, codes.FailedPrecondition, "STANDALONE", method)
+			servertest.CheckError(t, err, codes.Unimplemented, "STANDALONE", method)
 		case reasonOf(err) == "STANDALONE" || servertest.ReasonOf(err) == "INTERNAL":
 			t.Errorf("%s: %v", method, err)
 		}

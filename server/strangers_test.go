@@ -45,7 +45,7 @@ func strangersSeeNothingOfAConfigMapsContent(t *testing.T) {
 	r := start(t, setup{cluster: cluster, server: func(c *Config) { c.Ratios, c.Overrides = store, overrides }})
 	servertest.Run(t, store.Run)
 
-	api := workloadresizerv1.NewResizeServiceClient(r.conn)
+	api := workloadresizerv1.NewStatusServiceClient(r.conn)
 	awaitProblems := func(of ...string) {
 		t.Helper()
 		localcluster.Eventually(t, "the problems of all ConfigMaps", func() error {

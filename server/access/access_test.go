@@ -90,14 +90,28 @@ func treatsOnlyCallersOnThisMachineAsLocal(t *testing.T) {
 }
 
 func theAuthorIsTheCallerUnlessTheCallerIsLocal(t *testing.T) {
-	if got := Author(NewContext(t.Context(), Caller{Name: "ann"}), "bob"); got != "ann" {
-		t.Errorf("the author of a known caller is %s", got)
-	}
-	if got := Author(NewContext(t.Context(), Caller{Local: true}), "bob"); got != "bob" {
-		t.Errorf("the author of a local caller is %s", got)
-	}
-	if got := Author(t.Context(), "bob"); got != "" {
-		t.Errorf("the author of an unknown caller is %s", got)
+	for _, tc := range []struct {
+		name       string
+		caller     Caller
+		said, want string
+		refused    bool
+	}{
+		{"a known caller", Caller{Name: "ann"}, "", "ann", false},
+		{"a known caller that names an author", Caller{Name: "ann"}, "bob", "", true},
+		{"a known caller that names itself", Caller{Name: "ann"}, "ann", "", true},
+		{"a local caller", Caller{Local: true}, "", "", false},
+		{"a local caller that names an author", Caller{Local: true}, "bob", "bob", false},
+		{"a caller that was never identified", Caller{}, "", "", false},
+		{"a caller that was never identified and names an author", Caller{}, "bob", "", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := Author(NewContext(t.Context(), tc.caller), tc.said)
+			if tc.refused {
+				checkError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT")
+			} else if err != nil || got != tc.want {
+				t.Errorf("got %q, %v; want %q", got, err, tc.want)
+			}
+		})
 	}
 }
 

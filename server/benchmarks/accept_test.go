@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	overrideservice "github.com/workload-resizer/workload-resizer/server/overrides"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -40,6 +41,7 @@ func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
 	servertest.Run(t, store.Run)
 	localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
 	r := ratioservice.New(ratioservice.Config{Store: store, Overrides: overrides, Impacts: nothing{}, Viewer: servertest.All})
+	o := overrideservice.New(overrideservice.Config{Store: store, Overrides: overrides, Ratios: r})
 	s := New(Config{Benchmarks: &servertest.Measured{Known: published()}, Ratios: r, Store: store})
 	ctx := access.NewContext(t.Context(), access.Caller{Local: true})
 	suggestion := func(nodeType string) *workloadresizerv1.Suggestion {
@@ -52,13 +54,14 @@ func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
 	}
 	for _, nodeType := range []string{"n4", "t2d", "n4@Intel-6-207"} {
 		m := suggestion(nodeType)
-		if m.GetEtag() == "" {
-			t.Errorf("%s has no etag", nodeType)
+		if m.GetRatioEtag() == "" {
+			t.Errorf("%s has no ratio_etag", nodeType)
 		}
-		request := &workloadresizerv1.UpdateRatioRequest{
-			Ratio: &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Etag: m.GetEtag()}, AllowMissing: true,
+		request := &workloadresizerv1.UpdateOverrideRequest{
+			Override:     &workloadresizerv1.Override{NodeType: nodeType, CpuPerf: m.CpuPerf, MemoryPerf: m.MemoryPerf},
+			AllowMissing: true, AllowNewNodeType: true, RatioEtag: m.GetRatioEtag(),
 		}
-		if _, err := r.UpdateRatio(ctx, request); err != nil {
+		if _, err := o.UpdateOverride(ctx, request); err != nil {
 			t.Fatal(err)
 		}
 		set, err := r.GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
@@ -68,10 +71,10 @@ func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
 		if got := set.GetRatio(); got.GetCpuPerf() != m.GetCpuPerf() || got.GetMemoryPerf() != m.GetMemoryPerf() {
 			t.Errorf("%s: suggested %v, in effect %v", nodeType, m, got)
 		}
-		request.Ratio.CpuPerf++
-		_, err = r.UpdateRatio(ctx, request)
+		request.Override.CpuPerf = new(m.GetCpuPerf() + 1)
+		_, err = o.UpdateOverride(ctx, request)
 		servertest.CheckError(t, err, codes.Aborted, "ETAG_MISMATCH", fmt.Sprintf("node type %q has changed", nodeType))
-		if again := suggestion(nodeType); again.GetEtag() == m.GetEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
+		if again := suggestion(nodeType); again.GetRatioEtag() == m.GetRatioEtag() || again.GetCurrent().GetCpuPerf() != m.GetCpuPerf() {
 			t.Errorf("%s: the next suggestion is %v", nodeType, again)
 		}
 	}

@@ -43,7 +43,7 @@ func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, sampl
 // byAgent returns a sample as the agent of a node sends it.
 func byAgent(id, node string) *workloadresizerv1.BenchmarkSample {
 	s := servertest.Sampled(id, time.Hour)
-	s.NodeType, s.Node, s.Benchmark, s.CpuModel, s.Runs = "", node, "bench-node:json", "made-up", maxBoundRuns
+	s.NodeType, s.Node, s.Benchmark, s.CpuModel, s.Runs = "", node, "bench-node:json", "made-up", new(int32(maxBoundRuns))
 	return s
 }
 
@@ -66,7 +66,7 @@ func aNodeCanSendOnlyWhatItsAgentMeasures(t *testing.T) {
 		{"a benchmark of the agent", func(*workloadresizerv1.BenchmarkSample) {}, "", ""},
 		{"another benchmark", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "coremark" }, "benchmark", `must begin with "bench-node:", but is "coremark": your token is bound to a node`},
 		{"a prefix without a name", func(s *workloadresizerv1.BenchmarkSample) { s.Benchmark = "bench-node:" }, "benchmark", "must be up to 128 letters"},
-		{"too many runs", func(s *workloadresizerv1.BenchmarkSample) { s.Runs++ }, "runs", "must be at most 10000, not 10001: your token is bound to a node"},
+		{"too many runs", func(s *workloadresizerv1.BenchmarkSample) { *s.Runs++ }, "runs", "must be at most 10000, not 10001: your token is bound to a node"},
 		{"no id", func(s *workloadresizerv1.BenchmarkSample) { s.Id = "" }, "id", "must be set"},
 		{"a long id", func(s *workloadresizerv1.BenchmarkSample) { s.Id = strings.Repeat("a", 129) }, "id", "must have at most 128 bytes, not 129"},
 		{"another node", func(s *workloadresizerv1.BenchmarkSample) { s.Node = "bad" }, "node", `must be "bare"`},

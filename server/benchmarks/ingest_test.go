@@ -67,7 +67,7 @@ func validatesEachSampleSeparately(t *testing.T) {
 		{"of the future", func(s *workloadresizerv1.BenchmarkSample) { s.MeasureTime = timestamppb.New(time.Now().Add(time.Hour)) }, invalid, "measure_time", "must not be in the future"},
 		{"without a score", func(s *workloadresizerv1.BenchmarkSample) { s.Score = 0 }, invalid, "score", "must be a number above 0"},
 		{"with a score that is not a number", func(s *workloadresizerv1.BenchmarkSample) { s.Score = math.NaN() }, invalid, "score", "must be a number above 0"},
-		{"with a bad score of one thread", func(s *workloadresizerv1.BenchmarkSample) { s.SingleThreadScore = math.Inf(1) }, invalid, "single_thread_score", "must be a number above 0"},
+		{"with a bad score of one thread", func(s *workloadresizerv1.BenchmarkSample) { s.SingleThreadScore = new(math.Inf(1)) }, invalid, "single_thread_score", "must be a number above 0"},
 		{"with a CPU model that is not a valid label value", func(s *workloadresizerv1.BenchmarkSample) { s.CpuModel = "Intel Xeon" }, invalid, "cpu_model", "must be up to 63 letters"},
 		{"on only some of the vCPUs", func(s *workloadresizerv1.BenchmarkSample) { s.Threads = 4 }, invalid, "threads", "only runs on all vCPUs are compared"},
 		{"with several faults", func(s *workloadresizerv1.BenchmarkSample) { s.Score, s.Vcpus, s.Threads = -1, 0, 0 }, invalid, "", "score must be a number above 0, not -1; vcpus must be 1 to 4096, not 0"},
@@ -111,7 +111,7 @@ func storesAllFieldsOfASample(t *testing.T) {
 	client := measuring(t, m, fleet)
 	full := &workloadresizerv1.BenchmarkSample{
 		Id: "full", InstanceType: "Standard_D8as_v5", CpuModel: "AMD-25-1", Benchmark: "passmark:cpu_mark", Version: "11", Score: 2, Unit: "marks",
-		Vcpus: 8, Threads: 1, SingleThreadScore: 3, Runs: 140, Machine: "row-1", MeasureTime: timestamppb.New(servertest.Written.Add(time.Second)), SpotCheck: true, Source: "table",
+		Vcpus: 8, Threads: 1, SingleThreadScore: new(3.0), Runs: new(int32(140)), Machine: "row-1", MeasureTime: timestamppb.New(servertest.Written.Add(time.Second)), SpotCheck: true, Source: "table",
 	}
 	onNode := func(id, node, model string) *workloadresizerv1.BenchmarkSample {
 		s := servertest.Sampled(id, time.Hour)

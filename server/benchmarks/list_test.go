@@ -1,14 +1,12 @@
 package benchmarks
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -75,9 +73,18 @@ func TestListBenchmarks(t *testing.T) {
 			t.Errorf("%s: %s", tc.name, diff)
 		}
 	}
-	for _, token := range []string{"x", "!", base64.RawURLEncoding.EncodeToString([]byte("1 a\x00b")), base64.RawURLEncoding.EncodeToString([]byte("2 a\x00b\x00c\x00d"))} {
-		_, err := client.ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{PageToken: token})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid: not a page token of this server")
+	first, err := client.ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{PageSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, request := range map[string]*workloadresizerv1.ListBenchmarksRequest{
+		"no token":               {PageToken: "x"},
+		"a changed token":        {PageToken: first.GetNextPageToken() + "AAAA"},
+		"of a different request": {PageToken: first.GetNextPageToken(), NodeType: "n4"},
+	} {
+		_, err := client.ListBenchmarks(t.Context(), request)
+		t.Log(name)
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid: not a page token of this list, or one of a different request")
 	}
 }
 
@@ -89,25 +96,27 @@ func TestList(t *testing.T) {
 func acceptsAPageTokenOfTheLongestKey(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("<", n) }
 	key := estimate.Key{NodeType: long(63), CPUModel: long(63), Benchmark: long(128), Version: long(64)}
-	token := benchmarksToken(&key)
-	if err := protovalidate.Validate(&workloadresizerv1.ListBenchmarksRequest{PageToken: token}); err != nil {
-		t.Error(err)
-	}
-	if got, err := parseBenchmarksToken(token); err != nil || *got != key {
-		t.Errorf("%v, %v", got, err)
+	client := measuring(t, &servertest.Measured{Known: &judge.View{Aggregates: []estimate.Aggregate{{Key: key}, {Key: estimate.Key{NodeType: "n4"}}}}}, nil)
+	request := &workloadresizerv1.ListBenchmarksRequest{PageSize: 1}
+	for _, want := range []string{key.NodeType, "n4"} {
+		page, err := client.ListBenchmarks(t.Context(), request)
+		if err != nil || len(page.GetBenchmarks()) != 1 || page.GetBenchmarks()[0].GetNodeType() != want {
+			t.Fatalf("%v, %v", page, err)
+		}
+		request.PageToken = page.GetNextPageToken()
 	}
 }
 
-func FuzzParseBenchmarksToken(f *testing.F) {
-	f.Add(benchmarksToken(&estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}))
+func FuzzKeyOf(f *testing.F) {
+	f.Add(keyText(&estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}))
 	f.Add("")
-	f.Add("MSBhAGI")
-	f.Fuzz(func(t *testing.T, token string) {
+	f.Add("n4\x00")
+	f.Fuzz(func(t *testing.T, text string) {
 		var key *estimate.Key
 		var err error
-		footprint.CheckAllocated(t, len(token), func() { key, err = parseBenchmarksToken(token) })
-		if err == nil && benchmarksToken(key) != token {
-			t.Errorf("%q is %v, which has the token %q", token, key, benchmarksToken(key))
+		footprint.CheckAllocated(t, len(text), func() { key, err = keyOf(text) })
+		if err == nil && key != nil && keyText(key) != text {
+			t.Errorf("%q is %v, which has the text %q", text, key, keyText(key))
 		}
 	})
 }
@@ -120,7 +129,7 @@ func returnsAllFieldsOfABenchmark(t *testing.T) {
 	})
 	want := &workloadresizerv1.Benchmark{
 		NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1", Unit: "iterations/s",
-		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThreadMedian: 39000, SpotChecks: 3, SpotMedian: 38000,
+		Samples: 9, Outliers: 1, Machines: 4, Median: 22207, Spread: 0.01, SingleThreadMedian: new(39000.0), SpotChecks: 3, SpotMedian: new(38000.0),
 		OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)),
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
@@ -150,6 +159,38 @@ func TestListFeeds(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestUnknownMedians(t *testing.T) {
+	got := benchmarkMessage(&estimate.Aggregate{Key: estimate.Key{NodeType: "n4"}, Median: 22207})
+	if got.SingleThreadMedian != nil || got.SpotMedian != nil {
+		t.Errorf("medians of nothing: %v", got)
+	}
+}
+
+func TestListFeedsInPages(t *testing.T) {
+	var feeds []fetch.Status
+	for _, name := range []string{"c", "a", "b"} {
+		feeds = append(feeds, fetch.Status{Feed: fetch.Feed{Name: name, Format: feed.PerfKit}})
+	}
+	client := measuring(t, &servertest.Measured{Read: feeds}, nil)
+	for size, want := range map[int32]string{0: "abc ", 2: "ab c ", 3: "abc ", 1 << 30: "abc "} {
+		got := ""
+		for request, n := (&workloadresizerv1.ListFeedsRequest{PageSize: size}), 0; n == 0 || request.PageToken != ""; n++ {
+			page, err := client.ListFeeds(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range page.GetFeeds() {
+				got += f.GetName()
+			}
+			got += " "
+			request.PageToken = page.GetNextPageToken()
+		}
+		if got != want {
+			t.Errorf("page_size %d: %q", size, got)
+		}
 	}
 }
 

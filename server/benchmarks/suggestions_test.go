@@ -57,21 +57,22 @@ func TestListSuggestions(t *testing.T) {
 	want := &workloadresizerv1.ListSuggestionsResponse{BaselineNodeType: "n2d", Suggestions: []*workloadresizerv1.Suggestion{
 		{NodeType: "c3", BaselineNodeType: "n2d", Samples: 1, Machines: 1, Mode: observe, Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "0 benchmarks, 2 are needed"}}},
 		{
-			NodeType: "n4", BaselineNodeType: "n2d", Ratio: 22207.0 / 20482, RatioLow: 1.07, RatioHigh: 1.1, Confidence: 0.95,
-			CpuPerf: 0.5421, MemoryPerf: 2, // 0.5 times the ratio, to four digits.
+			NodeType: "n4", BaselineNodeType: "n2d", Ratio: new(22207.0 / 20482), Interval: &workloadresizerv1.RatioInterval{Low: 1.07, High: 1.1, Confidence: 0.95},
+			CpuPerf: new(0.5421), MemoryPerf: new(2.0), // 0.5 times the ratio, to four digits.
 			Current: &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 0.625, MemoryPerf: 2, CpuFactor: 0.8, MemoryFactor: 0.5, Provenance: &workloadresizerv1.Provenance{},
 				Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: 0.625, MemoryPerf: 2, Provenance: &workloadresizerv1.Provenance{}}}},
 			Parts:   []*workloadresizerv1.SuggestionPart{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
-			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: 1.08, Machines: 4}},
+			Models:  []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-207", Ratio: new(1.08), Machines: 4}},
 			Samples: 5, Machines: 4, OldestTime: timestamppb.New(servertest.Written), NewestTime: timestamppb.New(servertest.Written.Add(time.Hour)), Mode: observe,
 			Progress: &workloadresizerv1.SuggestionProgress{
-				Ratio: 1.02, Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,
+				Ratio: new(1.02), Target: 22207.0 / 20482, ConfirmedWindows: 2, NeededWindows: 2,
 				ChangeTime: timestamppb.New(servertest.Written.Add(-time.Hour)), NextTime: timestamppb.New(servertest.Written.Add(time.Hour)),
 			},
 		},
 		// Until then, the machines have the memory performance of n4.
-		{NodeType: "n4@Intel-6-207", BaselineNodeType: "n2d", Ratio: 1.08, RatioLow: 1.07, RatioHigh: 1.09, Confidence: 0.95, CpuPerf: 0.54, MemoryPerf: 2, Samples: 5, Machines: 4, Mode: observe},
-		{NodeType: "t2d", BaselineNodeType: "n2d", Ratio: 1.456, Confidence: 0.95, CpuPerf: 0.728, MemoryPerf: 1, Mode: observe},
+		{NodeType: "n4@Intel-6-207", BaselineNodeType: "n2d", Ratio: new(1.08), Interval: &workloadresizerv1.RatioInterval{Low: 1.07, High: 1.09, Confidence: 0.95}, CpuPerf: new(0.54), MemoryPerf: new(2.0), Samples: 5, Machines: 4, Mode: observe},
+		// Too few scores for an interval.
+		{NodeType: "t2d", BaselineNodeType: "n2d", Ratio: new(1.456), CpuPerf: new(0.728), MemoryPerf: new(1.0), Mode: observe},
 	}}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
@@ -80,6 +81,7 @@ func TestListSuggestions(t *testing.T) {
 
 func TestSuggestions(t *testing.T) {
 	t.Run("returns the impact of accepting a suggestion", returnsTheImpactOfAcceptingASuggestion)
+	t.Run("lists suggestions in pages", listsSuggestionsInPages)
 	t.Run("returns why there is no suggestion", returnsWhyThereIsNoSuggestion)
 	t.Run("a suggestion takes a preview slot", aSuggestionTakesAPreviewSlot)
 }
@@ -99,7 +101,7 @@ func returnsTheImpactOfAcceptingASuggestion(t *testing.T) {
 	}
 	want := &workloadresizerv1.Impact{
 		Total: group("", 2, "246m"), NodeTypes: []*workloadresizerv1.ImpactGroup{group("n4", 2, "246m")},
-		Namespaces: []*workloadresizerv1.ImpactGroup{group("shop", 1, "123m")}, HiddenNamespaces: 1,
+		Namespaces: []*workloadresizerv1.ImpactGroup{group("shop", 1, "123m")}, Incomplete: true,
 	}
 	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{viewer: servertest.Only("shop")})
 	if diff := cmp.Diff(want, get(client, "n4").GetImpact(), protocmp.Transform()); diff != "" {
@@ -108,8 +110,32 @@ func returnsTheImpactOfAcceptingASuggestion(t *testing.T) {
 	if impact := get(client, "t2d").GetImpact(); impact == nil || impact.GetTotal().GetPods() != 0 {
 		t.Errorf("impact for a node type without pods: %v", impact)
 	}
-	if got := get(client, "c3"); got.Impact != nil || got.GetSuggestion().GetCpuPerf() != 0 {
+	if got := get(client, "c3"); got.Impact != nil || got.GetSuggestion().CpuPerf != nil {
 		t.Errorf("impact without a ratio to accept: %v", got)
+	}
+}
+
+func listsSuggestionsInPages(t *testing.T) {
+	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{})
+	for size, pages := range map[int32]int{0: 1, 3: 2, 4: 1, 1 << 30: 1} {
+		var got []string
+		n := 0
+		for request := (&workloadresizerv1.ListSuggestionsRequest{PageSize: size}); n == 0 || request.PageToken != ""; n++ {
+			page, err := client.ListSuggestions(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page.GetSuggestions() {
+				got = append(got, m.GetNodeType())
+			}
+			if page.GetBaselineNodeType() != "n2d" {
+				t.Errorf("the baseline is %q", page.GetBaselineNodeType())
+			}
+			request.PageToken = page.GetNextPageToken()
+		}
+		if diff := cmp.Diff([]string{"c3", "n4", "n4@Intel-6-207", "t2d"}, got); diff != "" || n != pages {
+			t.Errorf("page_size %d: %d pages\n%s", size, n, diff)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ var (
 	MessageLate         = general(codes.Canceled, "MESSAGE_LATE", "the request did not arrive soon after the call began; send it immediately")
 	TooManyPending      = general(codes.ResourceExhausted, "TOO_MANY_PENDING", "too many calls are waiting for their requests to arrive; a `RetryInfo` states when to try again")
 	TooManyNamespaces   = general(codes.ResourceExhausted, "TOO_MANY_NAMESPACES", "the caller cannot get pods in all namespaces, and there are too many to check in the time of the call. Call again to continue, name a namespace, or bind the caller to the ClusterRole `view` in all namespaces")
-	Standalone          = general(codes.Unimplemented, "STANDALONE", "the server runs with `--standalone`, and the method needs a cluster").about("server")
+	Standalone          = general(codes.Unimplemented, "STANDALONE", "the server runs with `--standalone`, and the method needs a cluster")
 	MethodMoved         = general(codes.Unimplemented, "METHOD_MOVED", "the method has a new name, which the message and the metadata contain; generate the client again from the current API")
 	Internal            = general(codes.Internal, "INTERNAL", "a bug; the log of the server has the details")
 )

@@ -31,7 +31,7 @@ func TestHoldsOfOthers(t *testing.T) {
 		return err
 	}
 	workload := func(namespace string, n int) *workloadresizerv1.HoldScope {
-		return &workloadresizerv1.HoldScope{Namespace: namespace, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprintf("web-%d", n)}}
+		return workloadScope(namespace, "Deployment", fmt.Sprintf("web-%d", n))
 	}
 
 	t.Run("1,460 pauses by an editor of a namespace stop at the quota of the author, then of the namespace", func(t *testing.T) {
@@ -53,14 +53,14 @@ func TestHoldsOfOthers(t *testing.T) {
 		servertest.CheckError(t, pause("third editor", workload("shop", 1)), codes.ResourceExhausted, "TOO_MANY_HOLDS", "namespace shop are limited to 125 kB")
 	})
 	t.Run("and do not prevent a pause in another namespace, of the namespace or of the cluster", func(t *testing.T) {
-		for caller, scope := range map[string]*workloadresizerv1.HoldScope{"banker": workload("bank", 0), "editor": {Namespace: "shop"}, "admin": everything} {
+		for caller, scope := range map[string]*workloadresizerv1.HoldScope{"banker": workload("bank", 0), "editor": namespaceScope("shop"), "admin": everything} {
 			if err := pause(caller, scope); err != nil {
 				t.Errorf("%s: %v", caller, err)
 			}
 		}
 	})
 	t.Run("nor a freeze", func(t *testing.T) {
-		answer, err := s.Freeze(as("admin"), &workloadresizerv1.FreezeRequest{Reason: "outage", Author: "ignored"})
+		answer, err := s.Freeze(as("admin"), &workloadresizerv1.FreezeRequest{Reason: "outage"})
 		if err != nil || answer.GetFreeze().GetAuthor() != "admin" || answer.GetFreeze().GetReason() != "outage" {
 			t.Fatal(answer, err)
 		}

@@ -3,8 +3,9 @@ package holds
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -29,21 +30,33 @@ func (s *Service) GetHold(ctx context.Context, request *workloadresizerv1.GetHol
 		return nil, rpcerror.NotReady(rpcerror.HoldsNotReady, translate.HoldsError(view, err))
 	}
 	kind := kinds[request.GetKind()]
-	all := table.All()
-	at := slices.IndexFunc(all, func(h hold.Hold) bool {
-		found := h.Scope
-		found.UID = "" // A request names a pod without its UID.
-		return h.Kind == kind && found == scope
-	})
-	if at < 0 {
+	h, ok := s.named(table.All(), scope, kind)
+	if !ok {
 		what := strings.ToLower(string(kind))
 		return nil, rpcerror.NotFound(rpcerror.HoldNotFound, what, scope.String(), fmt.Sprintf("there is no %s of %s", what, scope))
 	}
-	progress, err := s.progress(ctx, all[at])
+	progress, err := s.progress(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.GetHoldResponse{Hold: message(all[at]), Progress: progress}, nil
+	return &workloadresizerv1.GetHoldResponse{Hold: message(h), Progress: progress}, nil
+}
+
+// named returns the hold of a scope without a UID. Of the holds of pods with the same name, it
+// prefers the hold of the pod that exists.
+func (s *Service) named(all []hold.Hold, scope hold.Scope, kind hold.Kind) (found hold.Hold, ok bool) {
+	var present types.UID
+	if scope.Pod != "" {
+		present, _ = s.config.Pods.UID(types.NamespacedName{Namespace: scope.Namespace, Name: scope.Pod})
+	}
+	for _, h := range all {
+		named := h.Scope
+		named.UID = ""
+		if h.Kind == kind && named == scope && (!ok || h.Scope.UID == present) {
+			found, ok = h, true
+		}
+	}
+	return found, ok
 }
 
 // progress returns how far a hold has taken effect.

@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -69,11 +70,35 @@ func (p podList) UID(name types.NamespacedName) (types.UID, error) {
 	return uid, nil
 }
 
+// PauseProgress says that all pods are as a pause requires.
+func (p podList) PauseProgress(_ context.Context, of query.Selection, _ types.UID) (query.Progress, error) {
+	n, err := p.Count(of.Namespace)
+	return query.Progress{Pods: n, Done: n}, err
+}
+
+// RestoreProgress says that no pod can be restored.
+func (p podList) RestoreProgress(_ context.Context, of query.Selection, _ types.UID) (query.Progress, error) {
+	n, err := p.Count(of.Namespace)
+	return query.Progress{Pods: n, Blocked: n, Reasons: map[contract.Reason]int{contract.NodeCapacity: n}}, err
+}
+
 var (
-	everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
-	shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
-	web        = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web"}
+	everything = &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
+	shop       = namespaceScope("shop")
+	web        = podScope("shop", "web")
 )
+
+func namespaceScope(name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: name}}
+}
+
+func workloadScope(namespace, kind, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: kind, Name: name}}}
+}
+
+func podScope(namespace, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{Pod: &workloadresizerv1.NamespacedPod{Namespace: namespace, Name: name}}}
+}
 
 // may is whether callers have every right or none.
 type may bool
@@ -168,7 +193,7 @@ func TestHoldService(t *testing.T) {
 			}
 		}
 		response, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop})
-		if err != nil || len(response.GetReleased()) != 1 || response.GetNested() != 1 || response.GetPods() != 1 || !response.GetStillHeldBy().GetScope().GetAllNamespaces() {
+		if err != nil || len(response.GetReleased()) != 1 || response.GetNested() != 1 || response.GetPods() != 1 || response.GetStillHeldBy().GetScope().GetAllNamespaces() == nil {
 			t.Errorf("the namespace: %v, %v", response, err)
 		}
 		for _, validate := range []bool{true, false} {
@@ -178,7 +203,7 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("returns the number of pods, and a restore that takes precedence", func(t *testing.T) {
 		s := service(t, "counts")
-		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		bank := namespaceScope("bank")
 		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop})
 		if err != nil || restored.GetPods() != 1 {
 			t.Errorf("restored %v, %v", restored, err)
@@ -199,7 +224,7 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("a hold on a workload covers all its pods", func(t *testing.T) {
 		s := service(t, "workloads")
-		webs := &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}
+		webs := workloadScope("shop", "Deployment", "web")
 		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: webs})
 		if err != nil || restored.Pods == nil || restored.GetPods() != 1 || !cmp.Equal(restored.GetHold().GetScope(), webs, protocmp.Transform()) {
 			t.Errorf("restored %v, %v", restored, err)
@@ -218,7 +243,7 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("resumed the pod %v, %v", resumed, err)
 		}
 		// A workload that does not exist yet can be held.
-		later, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Job", Name: "later"}}})
+		later, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: workloadScope("shop", "Job", "later")})
 		if err != nil || later.Pods == nil || later.GetPods() != 0 {
 			t.Errorf("paused %v, %v", later, err)
 		}
@@ -227,17 +252,42 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("resumed %v, %v", resumed, err)
 		}
 	})
-	t.Run("the author is the caller with its credential, if it is known", func(t *testing.T) {
+	t.Run("the author is the caller with its credential, and only a local caller can name one", func(t *testing.T) {
 		s := service(t, "authors")
 		const credential = "JTI=1"
 		ctx := access.NewContext(t.Context(), access.Caller{Name: "bob", Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {credential}}})
-		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Author: "ann"})
+		paused, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop})
 		if err != nil || paused.GetHold().GetAuthor() != "bob" || paused.GetHold().GetCredentialId() != credential {
 			t.Errorf("paused %v, %v", paused, err)
 		}
-		frozen, err := s.Freeze(ctx, &workloadresizerv1.FreezeRequest{Author: "ann"})
+		frozen, err := s.Freeze(ctx, &workloadresizerv1.FreezeRequest{})
 		if err != nil || frozen.GetFreeze().GetAuthor() != "bob" || frozen.GetFreeze().GetCredentialId() != credential {
 			t.Errorf("froze %v, %v", frozen, err)
+		}
+		for name, call := range map[string]func() error{
+			"pause": func() error {
+				_, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: web, Author: "ann"})
+				return err
+			},
+			"restore": func() error {
+				_, err := s.Restore(ctx, &workloadresizerv1.RestoreRequest{Scope: web, Author: "ann"})
+				return err
+			},
+			"resume": func() error {
+				_, err := s.Resume(ctx, &workloadresizerv1.ResumeRequest{Scope: shop, Author: "ann"})
+				return err
+			},
+			"freeze": func() error {
+				_, err := s.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: "b", Author: "ann"})
+				return err
+			},
+			"unfreeze": func() error { _, err := s.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Author: "ann"}); return err },
+		} {
+			t.Log(name)
+			servertest.CheckError(t, call(), codes.InvalidArgument, "INVALID_ARGUMENT", "author must be empty: the server knows its callers, and you are bob")
+		}
+		if left, err := s.ListHolds(ctx, &workloadresizerv1.ListHoldsRequest{}); err != nil || len(left.GetHolds()) != 1 || left.GetFreeze().GetReason() != "" {
+			t.Errorf("after the refused requests: %v, %v", left, err)
 		}
 		if _, err := s.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{}); err != nil {
 			t.Fatal(err)
@@ -245,18 +295,14 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("lists holds only of namespaces that the caller can see", func(t *testing.T) {
 		s := service(t, "views")
-		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		bank := namespaceScope("bank")
 		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, bank} {
 			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.config.Viewer = servertest.Only("shop")
-		var seen []string
-		for _, h := range list(t, s) {
-			seen = append(seen, h.GetScope().GetNamespace()+"/"+h.GetScope().GetPod())
-		}
-		if diff := cmp.Diff([]string{"/", "shop/", "shop/web"}, seen); diff != "" {
+		if diff := cmp.Diff([]*workloadresizerv1.HoldScope{everything, shop, web}, scopesOf(list(t, s)), protocmp.Transform()); diff != "" {
 			t.Error(diff)
 		}
 		s.config.Viewer = servertest.Unknown(status.Error(codes.Unavailable, "not now"))
@@ -267,7 +313,7 @@ func TestHoldService(t *testing.T) {
 	})
 	t.Run("lists the holds of a namespace together with those of the cluster", func(t *testing.T) {
 		s := service(t, "listed")
-		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, {Namespace: "bank"}} {
+		for _, scope := range []*workloadresizerv1.HoldScope{everything, shop, web, namespaceScope("bank")} {
 			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
 				t.Fatal(err)
 			}
@@ -285,9 +331,123 @@ func TestHoldService(t *testing.T) {
 		_, err := s.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop"})
 		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
 	})
+	t.Run("lists holds in pages, of which each has the right holds if others end in between", func(t *testing.T) {
+		s := service(t, "pages")
+		client := workloadresizerv1.NewHoldServiceClient(servertest.Connect(t, s))
+		bank := namespaceScope("bank")
+		all := []*workloadresizerv1.HoldScope{everything, bank, shop, web, workloadScope("shop", "Deployment", "web")}
+		for _, scope := range all {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		token := ""
+		pages := func(size int32) (got []*workloadresizerv1.HoldScope, n int) {
+			t.Helper()
+			for request := (&workloadresizerv1.ListHoldsRequest{PageSize: size}); n == 0 || request.PageToken != ""; n++ {
+				page, err := client.ListHolds(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, scopesOf(page.GetHolds())...)
+				if request.PageToken = page.GetNextPageToken(); request.PageToken != "" {
+					token = request.PageToken
+				}
+			}
+			return got, n
+		}
+		for size, want := range map[int32]int{0: 1, 2: 3, 5: 1, 1 << 30: 1} {
+			got, n := pages(size)
+			if diff := cmp.Diff(all, got, protocmp.Transform()); diff != "" || n != want {
+				t.Errorf("page_size %d: %d pages\n%s", size, n, diff)
+			}
+		}
+		pages(2) // The last token is the one after web.
+		if _, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: web}); err != nil {
+			t.Fatal(err)
+		}
+		page, err := client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{PageSize: 2, PageToken: token})
+		if diff := cmp.Diff(all[4:], scopesOf(page.GetHolds()), protocmp.Transform()); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+		_, err = client.ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{Namespace: "shop", PageToken: token})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid")
+	})
+	t.Run("get returns the hold of exactly one scope and kind, and its progress", func(t *testing.T) {
+		s := service(t, "get")
+		get := func(scope *workloadresizerv1.HoldScope, kind workloadresizerv1.HoldKind) (*workloadresizerv1.GetHoldResponse, error) {
+			return s.GetHold(t.Context(), &workloadresizerv1.GetHoldRequest{Scope: scope, Kind: kind})
+		}
+		restore, pause := workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
+		paused, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web, Reason: "why"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			scope *workloadresizerv1.HoldScope
+			kind  workloadresizerv1.HoldKind
+			want  *workloadresizerv1.GetHoldResponse
+		}{
+			{web, pause, &workloadresizerv1.GetHoldResponse{Hold: paused.GetHold(), Progress: &workloadresizerv1.HoldProgress{Pods: 1, Done: 1}}},
+			{shop, restore, &workloadresizerv1.GetHoldResponse{Hold: restored.GetHold(), Progress: &workloadresizerv1.HoldProgress{Pods: 1, Blocked: 1, Codes: map[string]int64{"NodeCapacity": 1}}}},
+		} {
+			got, err := get(tc.scope, tc.kind)
+			if diff := cmp.Diff(tc.want, got, protocmp.Transform()); err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		}
+		_, err = get(web, restore)
+		servertest.CheckError(t, err, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore of pod shop/web")
+		_, err = get(everything, pause)
+		servertest.CheckError(t, err, codes.NotFound, "HOLD_NOT_FOUND", "there is no pause of all pods")
+		// A pod with the same name follows, and is paused, too.
+		s.config.Pods = podList{{Namespace: "shop", Name: "web"}: "2"}
+		if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: web, Reason: "the next"}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := get(web, pause); err != nil || got.GetHold().GetUid() != "2" {
+			t.Errorf("of two pods with the same name: %v, %v", got, err)
+		}
+		s.config.Viewer = servertest.Only("bank")
+		_, err = get(shop, restore)
+		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	})
+	t.Run("a request that is sent again does not change the hold that it made", func(t *testing.T) {
+		s := service(t, "again")
+		const id = "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a11"
+		ttl := durationpb.New(time.Hour)
+		for name, send := range map[string]func(id, reason string) (*workloadresizerv1.Hold, error){
+			"pause": func(id, reason string) (*workloadresizerv1.Hold, error) {
+				response, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: shop, Reason: reason, Ttl: ttl, RequestId: id})
+				return response.GetHold(), err
+			},
+			"restore": func(id, reason string) (*workloadresizerv1.Hold, error) {
+				response, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, Reason: reason, Ttl: ttl, RequestId: id})
+				return response.GetHold(), err
+			},
+		} {
+			first, err := send(id, "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := send(id, "again")
+			if diff := cmp.Diff(first, again, protocmp.Transform()); err != nil || diff != "" {
+				t.Errorf("%s: %v\n%s", name, err, diff)
+			}
+			for _, other := range []string{"", "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a12"} {
+				if changed, err := send(other, "new "+other); err != nil || changed.GetReason() != "new "+other {
+					t.Errorf("%s: another request: %v, %v", name, changed, err)
+				}
+			}
+		}
+	})
 	t.Run("reveals no pods or holds of a namespace that the caller cannot see", func(t *testing.T) {
 		s := service(t, "hidden")
-		bank := &workloadresizerv1.HoldScope{Namespace: "bank"}
+		bank := namespaceScope("bank")
 		for _, scope := range []*workloadresizerv1.HoldScope{shop, bank} {
 			if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope, Reason: "secret"}); err != nil {
 				t.Fatal(err)
@@ -295,7 +455,7 @@ func TestHoldService(t *testing.T) {
 		}
 		s.config.Viewer = servertest.Only("bank")
 		for _, scope := range []*workloadresizerv1.HoldScope{
-			shop, web, {Namespace: "shop", Pod: "none"}, {Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}},
+			shop, web, podScope("shop", "none"), workloadScope("shop", "Deployment", "web"),
 		} {
 			_, paused := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope, ValidateOnly: true})
 			_, restored := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: scope})
@@ -372,7 +532,7 @@ func TestHoldService(t *testing.T) {
 		}
 		for _, validate := range []bool{true, false} {
 			ctx := klog.NewContext(access.NewContext(t.Context(), access.Caller{Name: "bob"}), logger)
-			if _, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Reason: "no \"load\"", Author: "ann", ValidateOnly: validate}); err != nil {
+			if _, err := s.Pause(ctx, &workloadresizerv1.PauseRequest{Scope: shop, Reason: "no \"load\"", ValidateOnly: validate}); err != nil {
 				t.Fatal(err)
 			}
 			ctx = klog.NewContext(anybody(t), logger)
@@ -390,7 +550,7 @@ func TestHoldService(t *testing.T) {
 				t.Errorf("want %s exactly once in the log:\n%s", want, log)
 			}
 		}
-		_, err = s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
+		_, err = s.Resume(anybody(t), &workloadresizerv1.ResumeRequest{Scope: shop, Reason: "a\nb", Author: "c\nd"})
 		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "must be one line")
 		if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{"reason", "author"}) {
 			t.Errorf("names the fields %v", named)
@@ -418,14 +578,15 @@ func TestHoldService(t *testing.T) {
 		}{
 			{"no scope is not the cluster", &workloadresizerv1.PauseRequest{}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
 			{"an empty scope is not the cluster", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must be set"},
-			{"the cluster and a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Namespace: "shop"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
-			{"a pod without a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Pod: "web"}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
-			{"a workload without a namespace", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.namespace must be set"},
-			{"a workload and a pod", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "web", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
-			{"a workload and the cluster", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope must name exactly one scope"},
-			{"a kind in lower case", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "deployment", Name: "web"}}}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is not a kind`},
-			{"a pod that does not exist", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart"}}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
-			{"invalid names", &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "Shop", Pod: "web\n"}}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod "web\n" is not a valid name of a pod`},
+			{"a pod without a namespace", &workloadresizerv1.PauseRequest{Scope: podScope("", "web")}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.pod.namespace must be set"},
+			{"a workload without a namespace", &workloadresizerv1.PauseRequest{Scope: workloadScope("", "Deployment", "web")}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope.workload.namespace must be set"},
+			{"a namespace without a name", &workloadresizerv1.PauseRequest{Scope: namespaceScope("")}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope lacks a name"},
+			{"a pod without a name", &workloadresizerv1.PauseRequest{Scope: podScope("shop", "")}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope lacks a name"},
+			{"a workload without a name", &workloadresizerv1.PauseRequest{Scope: workloadScope("shop", "Deployment", "")}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.name "" is not a valid name`},
+			{"a workload without kind and name", &workloadresizerv1.PauseRequest{Scope: workloadScope("shop", "", "")}, codes.InvalidArgument, "INVALID_ARGUMENT", "scope lacks a name"},
+			{"a kind in lower case", &workloadresizerv1.PauseRequest{Scope: workloadScope("shop", "deployment", "web")}, codes.InvalidArgument, "INVALID_ARGUMENT", `scope.workload.kind "deployment" is not a kind`},
+			{"a pod that does not exist", &workloadresizerv1.PauseRequest{Scope: podScope("shop", "cart")}, codes.NotFound, "POD_NOT_FOUND", `there is no pod "cart" in namespace "shop"`},
+			{"invalid names", &workloadresizerv1.PauseRequest{Scope: podScope("Shop", "web\n")}, codes.InvalidArgument, "INVALID_ARGUMENT", `; scope.pod.name "web\n" is not a valid name of a pod`},
 			{"a reason with two lines", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\nb"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason must be one line"},
 			{"a reason that YAML cannot represent", &workloadresizerv1.PauseRequest{Scope: shop, Reason: "a\ufffe"}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason contains U+FFFE, which is not a character"},
 			{"a long reason", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, codes.InvalidArgument, "INVALID_ARGUMENT", "reason is 513 bytes long"},
@@ -440,10 +601,10 @@ func TestHoldService(t *testing.T) {
 				}
 			}
 		}
-		for _, scope := range []*workloadresizerv1.HoldScope{{Namespace: "Shop"}, {Namespace: "Shop", Pod: "web"}} {
+		for field, scope := range map[string]*workloadresizerv1.HoldScope{"scope.namespace": namespaceScope("Shop"), "scope.pod.namespace": podScope("Shop", "web")} {
 			_, err := s.Resume(t.Context(), &workloadresizerv1.ResumeRequest{Scope: scope})
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "is not a valid name of a namespace")
-			if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{"scope.namespace"}) {
+			if named := servertest.FieldsOf(err); !cmp.Equal(named, []string{field}) {
 				t.Errorf("names the fields %v", named)
 			}
 		}
@@ -456,7 +617,7 @@ func TestHoldService(t *testing.T) {
 	t.Run("validate_only stores nothing", func(t *testing.T) {
 		s := service(t, "validate")
 		response, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: everything, ValidateOnly: true})
-		if err != nil || !response.GetHold().GetScope().GetAllNamespaces() || response.GetHold().GetCreateTime() == nil {
+		if err != nil || response.GetHold().GetScope().GetAllNamespaces() == nil || response.GetHold().GetCreateTime() == nil {
 			t.Errorf("%v, %v", response, err)
 		}
 		if left := list(t, s); len(left) > 0 {

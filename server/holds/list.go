@@ -54,7 +54,7 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 }
 
 // placeOf returns the place of a hold in lists, which are ordered by it: the holds of the cluster
-// come first, then the holds of each namespace, its workloads and its pods.
+// come first, then the holds of each namespace, its pods and its workloads.
 func placeOf(h hold.Hold) string {
 	s := h.Scope
 	return strings.Join([]string{s.Namespace, s.Workload.Kind, s.Workload.Name, s.Pod, string(s.UID), string(h.Kind)}, "\x00")

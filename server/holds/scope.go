@@ -1,6 +1,8 @@
 package holds
 
 import (
+	"reflect"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -21,7 +23,14 @@ func scopeOf(scope *workloadresizerv1.HoldScope) (hold.Scope, error) {
 	default:
 		return s, rpcerror.MissingField("scope", "all_namespaces, a namespace, a workload or a pod")
 	}
-	return s, faultsError(scope, s.Faults())
+	if err := faultsError(scope, s.Faults()); err != nil {
+		return s, err
+	}
+	if reflect.TypeOf(scopeMessage(s).GetScope()) != reflect.TypeOf(scope.GetScope()) {
+		// The rules of the API refuse this, too. Here it would be a hold of too many pods.
+		return s, rpcerror.BadField("scope", "lacks a name: without it, the scope would be wider")
+	}
+	return s, nil
 }
 
 func scopeMessage(s hold.Scope) *workloadresizerv1.HoldScope {

@@ -165,7 +165,7 @@ func TestWait(t *testing.T) {
 		}
 		pauseAll()
 		response, err := resume(hold.Pause, false)
-		want := []*workloadresizerv1.HoldScope{everything, {Namespace: "seen", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}}
+		want := []*workloadresizerv1.HoldScope{everything, workloadScope("seen", "Deployment", "web")}
 		if diff := cmp.Diff(want, scopesOf(response.GetReleased()), protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
 		}

@@ -7,7 +7,6 @@ import (
 	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	testingclock "k8s.io/utils/clock/testing"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -15,17 +14,25 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // patchOfAStaleTable updates ratios on a replica whose table is stale: its overrides differ
 // from those in the ConfigMap.
-func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, name string) {
+func patchOfAStaleTable(t *testing.T, x *suite) {
 	const whole = "{cpuPerf: 2, memPerf: 3"
-	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	const name = "stale"
+	servertest.ConfigMapIn(t, x.client, x.namespace, name)
+	// service returns a service with these overrides in its table.
+	service := func(t *testing.T, shown *ratios.Layer, opts ...override.Option) *Service {
+		t.Helper()
+		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: shown}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
+		servertest.Run(t, store.Run)
+		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
+		overrides := override.New(x.client, x.namespace, name, opts...)
+		return New(Config{Store: store, Overrides: overrides, Ratios: ratioservice.New(ratioservice.Config{Store: store, Overrides: overrides, Viewer: servertest.All})})
 	}
 	set := ratios.Ratio{CPUPerf: 2, MemoryPerf: 3, Provenance: ratios.Provenance{Source: override.Source}}
 	limited := set
@@ -48,24 +55,19 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, na
 		{"knows a node type that only a new override names", nil, `{c3: ` + whole + `}}`, "c3", 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			configMap := configMap.DeepCopy()
+			configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			if tc.stored != "" {
 				configMap.Data = map[string]string{override.Key: "overrides: " + tc.stored}
 			}
-			if _, err := client.CoreV1().ConfigMaps(namespace).Update(t.Context(), configMap, metav1.UpdateOptions{}); err != nil {
+			if _, err := x.client.CoreV1().ConfigMaps(x.namespace).Update(t.Context(), configMap, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			shown := &ratios.Layer{Ratios: map[string]ratios.Ratio{}}
 			if tc.shown != nil {
 				shown.Ratios[tc.nodeType] = *tc.shown
 			}
-			store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: shown}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
-			go func() { _ = store.Run(t.Context()) }()
-			localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
-			clock := testingclock.NewFakeClock(limited.ExpireTime)
-			s := New(Config{Store: store, Overrides: override.New(client, namespace, name, override.WithClock(clock)), Viewer: servertest.All})
-
-			response, err := s.UpdateRatio(access.NewContext(t.Context(), access.Caller{Local: true}), cpu(tc.nodeType, 1.5))
+			s := service(t, shown, override.WithClock(testingclock.NewFakeClock(limited.ExpireTime)))
+			response, err := s.UpdateOverride(access.NewContext(t.Context(), access.Caller{Local: true}), cpu(tc.nodeType, 1.5))
 			if tc.memory == 0 {
 				servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
 				return
@@ -80,13 +82,10 @@ func patchOfAStaleTable(t *testing.T, client kubernetes.Interface, namespace, na
 		})
 	}
 	t.Run("names the request that lacks a value", func(t *testing.T) {
-		store := ratios.NewStore(ratiotest.NewMemory(override.Source, ratios.Update{Layer: &ratios.Layer{}}), ratiotest.NewMemory("configmap", ratios.Update{Layer: servertest.Layer()}))
-		go func() { _ = store.Run(t.Context()) }()
-		localcluster.Eventually(t, "the ratios", func() error { _, err := store.Ready(); return err })
-		s := New(Config{Store: store, Overrides: override.New(client, namespace, name), Viewer: servertest.All})
+		s := service(t, &ratios.Layer{})
 		lacking := cpu("c4", 1.5)
-		lacking.AllowMissing = true
-		_, err := s.BatchUpdateRatios(t.Context(), &workloadresizerv1.BatchUpdateRatiosRequest{Requests: []*workloadresizerv1.UpdateRatioRequest{cpu("n4", 2), lacking}})
-		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].ratio.memory_perf must be set: no source has a ratio for this node type")
+		lacking.AllowNewNodeType = true
+		_, err := s.BatchUpdateOverrides(t.Context(), &workloadresizerv1.BatchUpdateOverridesRequest{Requests: []*workloadresizerv1.UpdateOverrideRequest{cpu("n4", 2), lacking}})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "requests[1].override.memory_perf must be set: no source has a ratio for this node type")
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/streams"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // serve starts a PlanService for callers with the given view.
@@ -70,8 +71,8 @@ func TestPreviewPlans(t *testing.T) {
 	what := func(w *workloadresizerv1.WhatIf) *workloadresizerv1.PreviewPlansRequest {
 		return &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y", WhatIf: w}
 	}
-	ratio := func(nodeType string, cpu, memory float64) []*workloadresizerv1.Ratio {
-		return []*workloadresizerv1.Ratio{{NodeType: nodeType, CpuPerf: cpu, MemoryPerf: memory}}
+	ratio := func(nodeType string, cpu, memory float64) []*workloadresizerv1.AssumedRatio {
+		return []*workloadresizerv1.AssumedRatio{{NodeType: nodeType, CpuPerf: translate.Known(cpu), MemoryPerf: translate.Known(memory)}}
 	}
 	for _, tc := range []struct {
 		name    string
@@ -119,7 +120,7 @@ func TestPlans(t *testing.T) {
 func namesTheFieldThatIsInvalid(t *testing.T) {
 	client := shop(t, servertest.All)
 	type wanted struct{ fields, message string }
-	ratios := func(all ...*workloadresizerv1.Ratio) *workloadresizerv1.WhatIf {
+	ratios := func(all ...*workloadresizerv1.AssumedRatio) *workloadresizerv1.WhatIf {
 		return &workloadresizerv1.WhatIf{Ratios: all}
 	}
 	for _, tc := range []struct {
@@ -133,10 +134,10 @@ func namesTheFieldThatIsInvalid(t *testing.T) {
 		{"a workload's name", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Job"}}, nil, wanted{"workload.name", "must be set"}},
 		{"a baseline", nil, &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}, wanted{"what_if.baseline_node_type", `"c3" has no ratio`}},
 		{"a node type", nil, &workloadresizerv1.WhatIf{NodeType: "c3"}, wanted{"what_if.node_type", `"c3" has no ratio`}},
-		{"a missing performance", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
-		{"a performance below 0", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: -1}), wanted{"what_if.ratios[0].cpu_perf", "must be greater than or equal to 0"}},
-		{"a ratio without a type", nil, ratios(&workloadresizerv1.Ratio{CpuPerf: 1}), wanted{"what_if.ratios[0].node_type", "must be set"}},
-		{"a duplicate node type", nil, ratios(&workloadresizerv1.Ratio{NodeType: "n4"}, &workloadresizerv1.Ratio{NodeType: "n4"}), wanted{"what_if.ratios[1].node_type", "is duplicated"}},
+		{"a missing performance", nil, ratios(&workloadresizerv1.AssumedRatio{NodeType: "n4"}, &workloadresizerv1.AssumedRatio{NodeType: "c3", CpuPerf: new(1.0)}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
+		{"a performance below 0", nil, ratios(&workloadresizerv1.AssumedRatio{NodeType: "n4", CpuPerf: new(-1.0)}), wanted{"what_if.ratios[0].cpu_perf", "must be greater than 0"}},
+		{"a ratio without a type", nil, ratios(&workloadresizerv1.AssumedRatio{CpuPerf: new(1.0)}), wanted{"what_if.ratios[0].node_type", "must be set"}},
+		{"a duplicate node type", nil, ratios(&workloadresizerv1.AssumedRatio{NodeType: "n4"}, &workloadresizerv1.AssumedRatio{NodeType: "n4"}), wanted{"what_if.ratios[1].node_type", "is duplicated"}},
 		{"quantities", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("many", "-1", "1e99999999")}, wanted{"what_if.bounds.cpu.min what_if.bounds.cpu.max what_if.bounds.memory.min", `"many" is not a quantity`}},
 		{"a minimum above the maximum of the table", nil, &workloadresizerv1.WhatIf{Bounds: boundsOf("17", "", "")}, wanted{"what_if.bounds.cpu", "min 17 is above max 16"}},
 	} {
@@ -237,18 +238,18 @@ func aCallerSeesOnlyPodsThatItMayGet(t *testing.T) {
 	if got := all[0].GetProgress().GetTotal(); got != 1 {
 		t.Errorf("the total is %d", got)
 	}
-	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || got.GetHiddenNamespaces() != 1 {
+	if got := all[len(all)-1].GetSummary(); got.GetPods() != 1 || len(got.GetCodes()) > 0 || !got.GetIncomplete() {
 		t.Errorf("summary %v", got)
 	}
 	// The same pods are hidden, whether or not filters match them.
 	for _, pod := range []string{"db", "web-x", "none"} {
 		all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Pod: pod}))
-		if got := all[len(all)-1].GetSummary(); err != nil || got.GetHiddenNamespaces() != 1 {
+		if got := all[len(all)-1].GetSummary(); err != nil || !got.GetIncomplete() {
 			t.Errorf("pod %s: summary %v, %v", pod, got, err)
 		}
 	}
 	all, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "bank"}))
-	if got := all[len(all)-1].GetSummary(); err != nil || got.GetPods() != 1 || got.GetHiddenNamespaces() != 0 {
+	if got := all[len(all)-1].GetSummary(); err != nil || got.GetPods() != 1 || got.GetIncomplete() {
 		t.Errorf("summary of a visible namespace %v, %v", got, err)
 	}
 	_, err = previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop"}))

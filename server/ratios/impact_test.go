@@ -41,22 +41,22 @@ func hidesWhatTheCallerCannotSee(t *testing.T) {
 	}
 	both := map[string]string{"cpu": "-1500m", "memory": "2Gi"}
 	want := &workloadresizerv1.Impact{
-		Total:            &workloadresizerv1.ImpactGroup{Pods: 3, Vetoed: 2, RequestDelta: both},
-		NodeTypes:        []*workloadresizerv1.ImpactGroup{{Name: "n4", Pods: 3, Vetoed: 2, RequestDelta: both}},
-		Namespaces:       []*workloadresizerv1.ImpactGroup{{Name: "shop", Pods: 1, Vetoed: 1, RequestDelta: map[string]string{"cpu": "-1500m"}}},
-		HiddenNamespaces: 1,
-		Vetoed:           []*workloadresizerv1.VetoedPod{{Namespace: "shop", Pod: "web", Node: "a", Code: "NodeCapacity", Message: "full"}},
+		Total:      &workloadresizerv1.ImpactGroup{Pods: 3, Vetoed: 2, RequestDelta: both},
+		NodeTypes:  []*workloadresizerv1.ImpactGroup{{Name: "n4", Pods: 3, Vetoed: 2, RequestDelta: both}},
+		Namespaces: []*workloadresizerv1.ImpactGroup{{Name: "shop", Pods: 1, Vetoed: 1, RequestDelta: map[string]string{"cpu": "-1500m"}}},
+		Incomplete: true,
+		Vetoed:     []*workloadresizerv1.VetoedPod{{Namespace: "shop", Pod: "web", Node: "a", Code: "NodeCapacity", Message: "full"}},
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 	// It does not reveal whether the change affects hidden pods.
 	got, err = impactMessage(&query.Impact{}, servertest.Only("shop"))
-	if err != nil || got.GetHiddenNamespaces() != 1 {
+	if err != nil || !got.GetIncomplete() {
 		t.Errorf("without affected pods: %v, %v", got, err)
 	}
 	got, err = impactMessage(impact, servertest.All)
-	if err != nil || got.GetHiddenNamespaces() != 0 || len(got.GetNamespaces()) != 2 {
+	if err != nil || got.GetIncomplete() || len(got.GetNamespaces()) != 2 {
 		t.Errorf("for a caller that sees everything: %v, %v", got, err)
 	}
 	_, err = impactMessage(impact, servertest.Unknown(rpcerror.New(rpcerror.IdentityNotReady, "cannot be asked")))
@@ -79,7 +79,7 @@ func takesASlot(t *testing.T) {
 	if _, err := slots.Take(servertest.As(t, "ben")); err != nil {
 		t.Fatal(err)
 	}
-	s := New(Config{Impacts: impactOf("n4"), Viewer: servertest.All})
+	s := New(Config{Viewer: servertest.All})
 	_, err := s.Impact(servertest.As(t, "ann"), nil, slots)
 	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "already running")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -59,13 +60,12 @@ func (s *Service) ListRatioRules(_ context.Context, request *workloadresizerv1.L
 		return nil, err
 	}
 	rules := table.Profiles()[1:]
-	if after != "" {
-		rules = rules[1+slices.IndexFunc(rules, func(p *ratios.Profile) bool { return p.Name == after }):]
-	}
+	// The names of rules can be long, and their places are the same as long as the table is.
+	sent, _ := strconv.Atoi(after)
 	response := &workloadresizerv1.ListRatioRulesResponse{Revision: table.Revision}
 	response.Rules, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.RatioRule) bool) {
-		for _, p := range rules {
-			if !yield(table.Revision+" "+p.Name, ratioRule(p)) {
+		for i := min(sent, len(rules)); i < len(rules); i++ {
+			if !yield(fmt.Sprint(table.Revision, " ", i+1), ratioRule(rules[i])) {
 				return
 			}
 		}

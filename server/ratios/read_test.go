@@ -3,10 +3,13 @@ package ratios
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -64,38 +67,6 @@ func TestListRatios(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
-	t.Run("ListRatios returns the rules", listRatiosReturnsTheRules)
-}
-
-func listRatiosReturnsTheRules(t *testing.T) {
-	l := servertest.Layer()
-	l.Rules = []ratios.Rule{{
-		Name:     "overrides[0] (critical)",
-		Match:    ratios.Criteria{ComputeClass: "Performance"},
-		Baseline: "n4",
-		Ratios:   map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}},
-
-		MaxSpeedRatio: 7,
-	}}
-	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
-	got, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []*workloadresizerv1.RatioRule{{
-		Name: "overrides[0] (critical)", BaselineNodeType: "n4", Bounds: got.GetBounds(), MaxSpeedRatio: 7,
-		Ratios: []*workloadresizerv1.Ratio{
-			{NodeType: "c3", CpuPerf: 2.5, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1},
-			{NodeType: "n2d", CpuPerf: 1, MemoryPerf: 1, CpuFactor: 1.25, MemoryFactor: 1},
-			{NodeType: "n4", CpuPerf: 1.25, MemoryPerf: 1, CpuFactor: 1, MemoryFactor: 1, Baseline: true},
-		},
-	}}
-	if diff := cmp.Diff(want, got.GetRules(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "provenance", "candidates")); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestGetRatio(t *testing.T) {
 	r, client := serve(t, servertest.Setup{})
 	got, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4"})
@@ -109,4 +80,160 @@ func TestGetRatio(t *testing.T) {
 	servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "c3" has no ratio`)
 	_, err = client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{})
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "node_type must be set")
+}
+
+func TestPages(t *testing.T) {
+	l := servertest.Layer()
+	for i := range 5 {
+		l.Ratios[fmt.Sprintf("c%d", i)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
+	}
+	l.Rules[1].Name += " (" + strings.Repeat("long", 1000) + ")"
+	r, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
+	// The lists of this service, as the names of the items on a page and the token of the next one.
+	lists := map[string]func(size int32, token string) ([]string, string, error){
+		"ratios": func(size int32, token string) (names []string, next string, err error) {
+			page, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{PageSize: size, PageToken: token})
+			for _, r := range page.GetRatios() {
+				names = append(names, r.GetNodeType())
+			}
+			return names, page.GetNextPageToken(), err
+		},
+		"rules": func(size int32, token string) (names []string, next string, err error) {
+			page, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{PageSize: size, PageToken: token})
+			for _, r := range page.GetRules() {
+				names = append(names, r.GetName())
+			}
+			return names, page.GetNextPageToken(), err
+		},
+	}
+	want := map[string][]string{
+		"ratios": {"c0", "c1", "c2", "c3", "c4", "n2d", "n4"},
+		"rules":  {"overrides[0]", l.Rules[1].Name, "overrides[2]", "overrides[3]", "overrides[4]"},
+	}
+	tokens := map[string]string{}
+	for name, list := range lists {
+		t.Run("all "+name+" through tokens", func(t *testing.T) {
+			for _, size := range []int32{0, 1, 2, 5, 7, 1 << 30} {
+				var got []string
+				pages := 0
+				for token := ""; token != "" || pages == 0; pages++ {
+					page, next, err := list(size, token)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, token = append(got, page...), next
+					if next != "" {
+						tokens[name] = next
+					}
+				}
+				full := len(want[name])
+				if size > 0 && int(size) < full {
+					full = int(size)
+				}
+				if diff := cmp.Diff(want[name], got); diff != "" || pages != (len(want[name])+full-1)/full {
+					t.Errorf("page_size %d: %d pages\n%s", size, pages, diff)
+				}
+			}
+		})
+	}
+	t.Run("a token of another list is invalid", func(t *testing.T) {
+		for name, other := range map[string]string{"ratios": "rules", "rules": "ratios"} {
+			_, _, err := lists[name](0, tokens[other])
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid")
+		}
+	})
+	t.Run("pages of different tables are not mixed", func(t *testing.T) {
+		changed := r.Store.Watch()
+		l := servertest.Layer()
+		l.Bounds = nil
+		r.Source.Set(ratios.Update{Layer: l})
+		<-changed
+		for name, list := range lists {
+			_, _, err := list(0, tokens[name])
+			servertest.CheckError(t, err, codes.Aborted, "TABLE_CHANGED", "the ratio table has changed since the previous page: list again from the first page")
+		}
+	})
+}
+
+func TestRules(t *testing.T) {
+	l := servertest.Layer()
+	l.Rules = []ratios.Rule{
+		{
+			Name: "overrides[0] (critical)", Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4",
+			Ratios: map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}}, MaxSpeedRatio: 7,
+		},
+		{
+			Name: "overrides[1]", Match: ratios.Criteria{ComputeClass: "Balanced"},
+			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: new(int64(0))}, Memory: ratios.RangeOverride{Min: new(int64(128 << 20))}},
+		},
+	}
+	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
+	t.Run("contain only what they set", func(t *testing.T) {
+		got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []*workloadresizerv1.RatioRule{
+			{
+				Name: "overrides[0] (critical)", BaselineNodeType: "n4", MaxSpeedRatio: new(7.0),
+				Ratios: []*workloadresizerv1.Ratio{{NodeType: "c3", CpuPerf: 2.5, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1}},
+			},
+			{Name: "overrides[1]", Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "0"}, Memory: &workloadresizerv1.QuantityRange{Min: "128Mi"}}},
+		}
+		if diff := cmp.Diff(want, got.GetRules(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "provenance", "candidates")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("apply to the ratios of their pods", func(t *testing.T) {
+		for _, tc := range []struct {
+			rule, nodeType string
+			factor         float64
+			baseline       bool
+		}{
+			{"overrides[0] (critical)", "c3", 0.5, false},
+			{"overrides[0] (critical)", "n2d", 1.25, false},
+			{"overrides[0] (critical)", "n4", 1, true},
+			{"overrides[1]", "n2d", 1, true},
+			{"", "n4", 0.8, false},
+		} {
+			got, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: tc.nodeType, Rule: tc.rule})
+			if r := got.GetRatio(); err != nil || r.GetNodeType() != tc.nodeType || r.GetCpuFactor() != tc.factor || r.GetBaseline() != tc.baseline || got.GetRevision() == "" {
+				t.Errorf("%s by %q: %v, %v", tc.nodeType, tc.rule, got, err)
+			}
+		}
+		_, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4", Rule: "overrides[2]"})
+		servertest.CheckError(t, err, codes.NotFound, "RULE_UNKNOWN", `no rule has the name "overrides[2]": ListRatioRules returns the names`)
+		for rule, nodeType := range map[string]string{"": "c3", "overrides[1]": "c3", "overrides[0] (critical)": "c4"} {
+			_, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType, Rule: rule})
+			servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "`+nodeType+`" has no ratio`)
+		}
+	})
+}
+
+// Many rules on a large table fit into messages of the default size.
+func TestManyRules(t *testing.T) {
+	l := servertest.Layer()
+	for i := range 500 {
+		l.Ratios[fmt.Sprintf("c%d", i)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
+	}
+	for i := range 1000 {
+		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
+	}
+	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
+	got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{PageSize: 1000})
+	if err != nil || len(got.GetRules()) != 1000 || got.GetNextPageToken() != "" {
+		t.Fatalf("%d rules, token %q, %v", len(got.GetRules()), got.GetNextPageToken(), err)
+	}
+	if size := proto.Size(got); size > 100_000 {
+		t.Errorf("1000 rules with one setting each are %d bytes", size)
+	}
+}
+
+func TestEtags(t *testing.T) {
+	_, client := serve(t, servertest.Setup{})
+	got, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4"})
+	if err != nil || got.GetRatio().GetEtag() != "" {
+		t.Errorf("a ratio that cannot be overridden has the etag %q, %v", got.GetRatio().GetEtag(), err)
+	}
 }

@@ -87,7 +87,7 @@ func aWatchThatIsNotReadDelaysNoOtherAndLosesNoEvents(t *testing.T) {
 	for i := range events {
 		begin := time.Now()
 		r := &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: float64(i + 2), Provenance: &workloadresizerv1.Provenance{Author: author}}
-		service.log.Update(changelog.Change[ratioItem]{Key: "n4", Item: &ratioItem{ratio: r}})
+		service.log.Update(changelog.Place{}, changelog.Change[ratioItem]{Key: "n4", Item: &ratioItem{ratio: r}})
 		for before := fast.count; fast.count == before; {
 			if err := fast.read(); err != nil {
 				t.Fatal(err)

@@ -1,13 +1,19 @@
 package resizes
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 )
+
+// readyAgain is how often to check whether the log has all resizes.
+const readyAgain = 100 * time.Millisecond
 
 // history is a log of how pods were sized, by namespace and name. Its places are the resource
 // versions of the pods, which all replicas share.
@@ -42,6 +48,12 @@ func (h *history) take(c query.ResizeChange) {
 		change.Key = c.Now.Pod.String()
 	}
 	h.Update(h.reached.place(), change)
+}
+
+// run waits until the log has all resizes, so that watches of other replicas can continue here
+// even if nobody has watched here before.
+func (h *history) run(ctx context.Context) {
+	_ = wait.PollUntilContextCancel(ctx, readyAgain, true, func(context.Context) (bool, error) { return h.ready() == nil, nil })
 }
 
 // ready returns a NotReadyError until the log has all resizes.

@@ -3,6 +3,7 @@ package resizes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"google.golang.org/grpc"
+	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -41,13 +45,14 @@ func startReplica(t *testing.T, cluster *rest.Config, dry bool, viewer access.Vi
 func serve(t *testing.T, p *servertest.Parts, viewer access.Viewer) workloadresizerv1.ResizeServiceClient {
 	t.Helper()
 	s := New(Config{Reconciler: p.Loop, Viewer: viewer, Watches: streams.NewWatches()})
-	p.Run(t)
+	p.Run(t, func(ctx context.Context) error { s.Run(ctx); return nil })
 	return workloadresizerv1.NewResizeServiceClient(servertest.Connect(t, s))
 }
 
 // resizeSuite has a control plane with three replicas: one that resizes, and two that only
 // read.
 type resizeSuite struct {
+	config *rest.Config
 	client kubernetes.Interface
 	source *ratiotest.Memory
 	node   *corev1.Node
@@ -58,7 +63,7 @@ type resizeSuite struct {
 func TestResizes(t *testing.T) {
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1
-	s := &resizeSuite{client: kubernetes.NewForConfigOrDie(config)}
+	s := &resizeSuite{config: config, client: kubernetes.NewForConfigOrDie(config)}
 	statuswriter.Start(t, config, statuswriter.Options{Outcome: func(pod *corev1.Pod) statuswriter.Outcome {
 		if pod.Name == "waits" {
 			return statuswriter.Outcome{Result: statuswriter.Deferred, Message: "no room"}
@@ -78,6 +83,8 @@ func TestResizes(t *testing.T) {
 	t.Run("omits namespaces that the caller cannot see", s.hides)
 	t.Run("names the problem of an invalid request", s.refuses)
 	t.Run("a watch sees what another replica does", s.watch)
+	t.Run("a watch of labels and states sees what enters and leaves them", s.watchSelected)
+	t.Run("a watch continues on another replica", s.watchElsewhere)
 }
 
 func (s *resizeSuite) prepare(t *testing.T) {
@@ -204,6 +211,7 @@ func (s *resizeSuite) selects(t *testing.T) {
 		{"a namespace", &workloadresizerv1.ListResizesRequest{Namespace: "shop"}, []string{waits, webNow}},
 		{"labels", &workloadresizerv1.ListResizesRequest{LabelSelector: "app in (web, ledger)"}, []string{ledger, webNow}},
 		{"states", &workloadresizerv1.ListResizesRequest{States: deferred}, []string{waits}},
+		{"more than a page can have", &workloadresizerv1.ListResizesRequest{PageSize: 1 << 30}, []string{ledger, waits, webNow}},
 		{"all of them", &workloadresizerv1.ListResizesRequest{Namespace: "bank", LabelSelector: "app", States: deferred}, nil},
 	} {
 		response, err := s.other.ListResizes(t.Context(), tc.request)
@@ -248,60 +256,144 @@ func (s *resizeSuite) refuses(t *testing.T) {
 	for field, request := range map[string]*workloadresizerv1.ListResizesRequest{
 		"label_selector": {LabelSelector: "app in"},
 		"page_token":     {PageToken: "bank/ledger"},
-		"page_size":      {PageSize: 5001},
 	} {
 		_, err := s.other.ListResizes(t.Context(), request)
 		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", field)
 	}
 }
 
-func (s *resizeSuite) watch(t *testing.T) {
+// resizeWatch reads a watch, one line per event.
+type resizeWatch struct {
+	grpc.ServerStreamingClient[workloadresizerv1.WatchResizesResponse]
+	got []string
+	// token is the newest one.
+	token string
+}
+
+func watchOn(t *testing.T, replica workloadresizerv1.ResizeServiceClient, request *workloadresizerv1.WatchResizesRequest) *resizeWatch {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
-	defer cancel()
-	stream, err := s.limited.WatchResizes(ctx, &workloadresizerv1.WatchResizesRequest{})
+	t.Cleanup(cancel)
+	stream, err := replica.WatchResizes(ctx, request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	// until reads up to an event with this prefix.
-	until := func(what string) {
-		t.Helper()
-		for len(got) == 0 || !strings.HasPrefix(got[len(got)-1], what) {
-			m, err := stream.Recv()
-			if err != nil {
-				t.Fatalf("waiting for %s: %v; so far %q", what, err, got)
-			}
-			line := m.GetType().String()[len("WATCH_EVENT_TYPE_"):]
-			if m.GetResize() != nil {
-				line += " " + tell(m.GetResize())[0]
-			}
-			got = append(got, line)
+	return &resizeWatch{ServerStreamingClient: stream}
+}
+
+// until reads up to an event with this prefix.
+func (w *resizeWatch) until(t *testing.T, what string) {
+	t.Helper()
+	for len(w.got) == 0 || !strings.HasPrefix(w.got[len(w.got)-1], what) {
+		m, err := w.Recv()
+		if err != nil {
+			t.Fatalf("waiting for %s: %v; so far %q", what, err, w.got)
 		}
+		line := m.GetType().String()[len("WATCH_EVENT_TYPE_"):]
+		if m.GetResize() != nil {
+			line += " " + tell(m.GetResize())[0]
+		}
+		w.got, w.token = append(w.got, line), m.GetResumeToken()
 	}
+}
+
+// setFactor sets the factor for cpu on the node.
+func (s *resizeSuite) setFactor(factor float64) {
+	l := servertest.Layer()
+	l.Ratios["n4"] = ratios.Ratio{CPUPerf: 1 / factor, MemoryPerf: 1}
+	s.source.Set(ratios.Update{Layer: l})
+}
+
+func (s *resizeSuite) watch(t *testing.T) {
+	w := watchOn(t, s.limited, &workloadresizerv1.WatchResizesRequest{})
+	until := func(what string) { t.Helper(); w.until(t, what) }
 	until("BOOKMARK")
-	if diff := cmp.Diff([]string{"ADDED " + waits, "ADDED " + webNow, "BOOKMARK"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"ADDED " + waits, "ADDED " + webNow, "BOOKMARK"}, w.got); diff != "" {
 		t.Error(diff)
 	}
 	begin := time.Now()
-	faster := servertest.Layer()
-	faster.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
-	s.source.Set(ratios.Update{Layer: faster})
+	s.setFactor(0.5)
 	until("MODIFIED shop/web n4 PENDING from 1 to 500m, has 800m")
 	t.Logf("latency from a ratio change to the resize event on another replica: %v", time.Since(begin))
 	until("MODIFIED shop/web n4 ACTUATED from 1 to 500m, has 500m")
 
-	if err := s.client.CoreV1().Pods("shop").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
+	if err := s.client.CoreV1().Pods("shop").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	until("DELETED shop/web n4")
 	s.create(t, "shop/web")
 	until("ADDED shop/web ") // Its node type follows when the resize is applied.
 	until("MODIFIED shop/web n4")
-	for _, line := range got {
+	for _, line := range w.got {
 		if strings.Contains(line, "bank") {
 			t.Errorf("the watch reveals what the caller cannot see: %s", line)
 		}
 	}
+}
+
+// watchSelected starts with the sizes for a factor of 0.5.
+func (s *resizeSuite) watchSelected(t *testing.T) {
+	done := []workloadresizerv1.ResizeState{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED}
+	w := watchOn(t, s.other, &workloadresizerv1.WatchResizesRequest{LabelSelector: "app in (web, waits)", States: done})
+	w.until(t, "BOOKMARK")
+	s.setFactor(0.8)
+	// While the kubelet has not processed it, the resize is not in the state.
+	w.until(t, "DELETED shop/web n4 PENDING from 1 to 800m, has 500m")
+	w.until(t, "ADDED shop/web n4 ACTUATED from 1 to 800m, has 800m")
+
+	relabel := func(app string) {
+		t.Helper()
+		patch := []byte(`{"metadata": {"labels": {"app": "` + app + `"}}}`)
+		if _, err := s.client.CoreV1().Pods("shop").Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	relabel("other")
+	w.until(t, "DELETED shop/web n4 ACTUATED")
+	relabel("web")
+	w.until(t, "ADDED shop/web n4 ACTUATED")
+	for _, line := range w.got {
+		if strings.Contains(line, "bank") || strings.Contains(line, "waits") {
+			t.Errorf("an event of a resize that is not selected: %s", line)
+		}
+	}
+}
+
+func (s *resizeSuite) watchElsewhere(t *testing.T) {
+	request := &workloadresizerv1.WatchResizesRequest{Namespace: "bank"}
+	first := watchOn(t, s.other, request)
+	first.until(t, "BOOKMARK")
+	old := first.token
+	// The token of a replica that has just read the pods names what they are now.
+	_, late := startReplica(t, s.config, true, servertest.All)
+	var fresh *resizeWatch
+	localcluster.Eventually(t, "the late replica", func() error {
+		fresh = watchOn(t, late, request)
+		m, err := fresh.Recv()
+		if err == nil && m.GetResize() == nil {
+			err = fmt.Errorf("%v", m)
+		}
+		return err
+	})
+	fresh.until(t, "BOOKMARK")
+
+	s.setFactor(0.5)
+	first.until(t, "MODIFIED bank/ledger n4 ACTUATED from 1 to 500m, has 500m")
+	continued := &workloadresizerv1.WatchResizesRequest{Namespace: "bank", ResumeToken: fresh.token}
+	for name, replica := range map[string]workloadresizerv1.ResizeServiceClient{"the leader": s.leader, "another replica": s.other, "the same replica": late} {
+		w := watchOn(t, replica, continued)
+		w.until(t, "MODIFIED bank/ledger n4 ACTUATED from 1 to 500m, has 500m")
+		w.until(t, "BOOKMARK")
+		if slices.ContainsFunc(w.got, func(line string) bool { return strings.HasPrefix(line, "ADDED") }) {
+			t.Errorf("%s begins again: %q", name, w.got)
+		}
+	}
+
+	// Before the late replica had read the pods, it could have missed deletions.
+	_, err := watchOn(t, late, &workloadresizerv1.WatchResizesRequest{Namespace: "bank", ResumeToken: old}).Recv()
+	servertest.CheckError(t, err, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "watch again without a token")
+	_, err = watchOn(t, s.other, &workloadresizerv1.WatchResizesRequest{Namespace: "shop", ResumeToken: fresh.token}).Recv()
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "resume_token")
 }
 
 func TestResizesRules(t *testing.T) {

@@ -1,6 +1,8 @@
 package resizes
 
 import (
+	"context"
+
 	"google.golang.org/grpc"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -24,7 +26,8 @@ type Service struct {
 	history *history
 }
 
-// New returns a Service. The reconciler must not run yet.
+// New returns a Service. The reconciler must not run yet. Watches can continue here from when
+// Run has begun and the reconciler has read the pods.
 func New(config Config) *Service {
 	return &Service{config: config, history: follow(config.Reconciler)}
 }
@@ -33,3 +36,6 @@ func New(config Config) *Service {
 func (s *Service) Register(r grpc.ServiceRegistrar) {
 	workloadresizerv1.RegisterResizeServiceServer(r, s)
 }
+
+// Run waits until the history of resizes is complete, or until ctx is done.
+func (s *Service) Run(ctx context.Context) { s.history.run(ctx) }

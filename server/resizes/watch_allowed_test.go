@@ -45,7 +45,7 @@ func aWatchOutlivesItsCertificateByAtMostAMinute(t *testing.T) {
 				ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}, AuthInfo: credentials.TLSInfo{
 					State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}},
 				}})
-				f := &history{Log: changelog.New[query.Resized](changelog.Capacity), ready: func() error { return nil }}
+				f := complete()
 				service := &Service{config: Config{Viewer: servertest.All, Watches: streams.NewWatches()}, history: f}
 				info := &grpc.StreamServerInfo{FullMethod: workloadresizerv1.ResizeService_WatchResizes_FullMethodName}
 				allowed := access.New(access.Config{Rights: yes{}})
@@ -60,7 +60,7 @@ func aWatchOutlivesItsCertificateByAtMostAMinute(t *testing.T) {
 				for {
 					select {
 					case <-time.After(every):
-						f.Update(changelog.Change[query.Resized]{Key: "a", Item: &query.Resized{}})
+						f.Update(changelog.Place{}, changelog.Change[query.Resized]{Key: "a", Item: &query.Resized{}})
 						continue
 					case err := <-ended:
 						servertest.CheckError(t, err, codes.Unauthenticated, "CREDENTIALS_INVALID", "the client certificate expired")

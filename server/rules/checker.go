@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -85,10 +86,14 @@ func (c *Checker) check(request any) error {
 	case errors.As(err, &invalid):
 		var violations []rpcerror.Violation
 		for _, broken := range invalid.Violations {
-			field := protovalidate.FieldPathString(broken.Proto.GetField())
+			path, problem := broken.Proto.GetField(), problem(broken)
+			if options, ok := oneof(message.ProtoReflect().Descriptor(), path); ok {
+				path.Elements, problem = path.Elements[:len(path.GetElements())-1], "must be set: "+options
+			}
+			field := protovalidate.FieldPathString(path)
 			// One problem per field is enough.
 			if !slices.ContainsFunc(violations, func(v rpcerror.Violation) bool { return v.Field == field }) {
-				violations = append(violations, rpcerror.Violation{Field: field, Problem: problem(broken)})
+				violations = append(violations, rpcerror.Violation{Field: field, Problem: problem})
 			}
 		}
 		return rpcerror.BadFields(violations)
@@ -99,9 +104,31 @@ func (c *Checker) check(request any) error {
 // problem describes a violation.
 func problem(broken *protovalidate.Violation) string {
 	switch rule := broken.Proto.GetRuleId(); {
-	case rule == "required", rule == "string.min_len" && broken.FieldValue.String() == "":
+	case rule == "required", rule == "string.min_len" && broken.FieldValue.String() == "", rule == "enum.not_in" && broken.FieldValue.Enum() == 0:
 		return "must be set"
 	default:
 		return strings.TrimPrefix(broken.Proto.GetMessage(), "value ")
 	}
+}
+
+// oneof returns the fields to choose from if a path in a message leads to a oneof, which clients
+// do not know by its name.
+func oneof(in protoreflect.MessageDescriptor, path *validate.FieldPath) (options string, ok bool) {
+	for _, element := range path.GetElements() {
+		name := protoreflect.Name(element.GetFieldName())
+		if choice := in.Oneofs().ByName(name); choice != nil && in.Fields().ByName(name) == nil {
+			var names []string
+			for i := range choice.Fields().Len() {
+				names = append(names, string(choice.Fields().Get(i).Name()))
+			}
+			last := len(names) - 1
+			return strings.Join(names[:last], ", ") + " or " + names[last], true
+		}
+		field := in.Fields().ByName(name)
+		if field == nil || field.Message() == nil {
+			break
+		}
+		in = field.Message()
+	}
+	return "", false
 }

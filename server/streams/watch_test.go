@@ -35,7 +35,8 @@ func follow(t *testing.T, f *changelog.Log[int], token string) *watching {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &watching{f, NewWatches(), make(chan *told), cancel, make(chan error, 1)}
 	w := &Watch[int, told]{Watches: s.watches, Log: f}
-	w.Message = func(kind workloadresizerv1.WatchEventType, item *int, token string) (*told, error) {
+	w.Message = func(event changelog.Event[int], token string) (*told, error) {
+		kind, item := EventType(event.Kind), event.Item
 		switch {
 		case *item < 0:
 			return nil, errors.New("negative")
@@ -83,9 +84,9 @@ func (s *watching) expect(t *testing.T, within time.Duration, what ...string) (l
 }
 
 func numbers(pairs ...int) *changelog.Log[int] {
-	f := changelog.New[int](16)
+	f := changelog.New[int](16, changelog.Digests)
 	for _, n := range pairs {
-		f.Update(changelog.Change[int]{Key: fmt.Sprint(n / 10), Item: &n})
+		f.Update(changelog.Place{}, changelog.Change[int]{Key: fmt.Sprint(n / 10), Item: &n})
 	}
 	return f
 }
@@ -110,7 +111,7 @@ func sendsTheCurrentStateThenABookmarkThenChanges(t *testing.T) {
 		}
 		bookmark := s.expect(t, time.Second, "bookmark")
 		n := 44
-		s.Update(changelog.Change[int]{Key: "2", Gone: true}, changelog.Change[int]{Key: "1", Item: &n}, changelog.Change[int]{Key: "4", Item: &n})
+		s.Update(changelog.Place{}, changelog.Change[int]{Key: "2", Gone: true}, changelog.Change[int]{Key: "1", Item: &n}, changelog.Change[int]{Key: "4", Item: &n})
 		modified := s.expect(t, time.Second, "2 20", "1 44")
 		last := s.expect(t, time.Second, "0 44")
 		s.stop(t)
@@ -143,7 +144,7 @@ func sendsAQuietCallerAValidBookmarkEveryTenSeconds(t *testing.T) {
 		bookmarks := 0
 		for range 40 { // Changes that do not concern the caller, every second.
 			n := 1
-			s.Update(changelog.Change[int]{Key: "0", Item: &n})
+			s.Update(changelog.Place{}, changelog.Change[int]{Key: "0", Item: &n})
 			if m := s.next(time.Second); m.what == "bookmark" {
 				last = m
 				bookmarks++
@@ -186,7 +187,7 @@ func cutsOffASlowCallerWhileItsTokenIsValid(t *testing.T) {
 		synctest.Wait()
 		for i := range 12 {
 			n := 2 * i
-			s.Update(changelog.Change[int]{Key: fmt.Sprint(i), Item: &n})
+			s.Update(changelog.Place{}, changelog.Change[int]{Key: fmt.Sprint(i), Item: &n})
 		}
 		var got []string
 		for err := error(nil); err == nil; {
@@ -236,7 +237,7 @@ func anErrorOfMessageEndsTheWatch(t *testing.T) {
 		s := follow(t, numbers(), "")
 		s.expect(t, time.Second, "bookmark")
 		n := -1
-		s.Update(changelog.Change[int]{Key: "0", Item: &n})
+		s.Update(changelog.Place{}, changelog.Change[int]{Key: "0", Item: &n})
 		if err := s.end(); err == nil || err.Error() != "negative" {
 			t.Errorf("later: %v", err)
 		}

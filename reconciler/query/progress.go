@@ -58,7 +58,8 @@ func (q *Queries) progress(ctx context.Context, of Selection, uid types.UID, don
 		}
 		progress.Pods++
 		switch p := q.Planner.Plan(q.Cluster.SnapshotIn(around, k, rules)); {
-		case p.Decision == plan.Resize:
+		// A restored pod that has its originals still has to lose its annotations.
+		case p.Decision == plan.Resize, p.Kind == plan.Restore && p.Decision == plan.Align:
 			progress.Pending++
 		case done(k, p):
 			progress.Done++

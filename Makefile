@@ -111,6 +111,17 @@ bin/prometheus bin/promtool &:
 	dpkg-deb -x "$$fresh"/prometheus_*.deb "$$fresh"; \
 	install "$$fresh"/usr/bin/prometheus "$$fresh"/usr/bin/promtool bin/
 
+# A client in TypeScript: the project of test/clients, with code that is generated from the API. It
+# needs Node.js 18 or later, which apt-get installs where it is missing.
+bin/typescript: $(shell find proto test/clients/typescript -name '*.proto' -o -path '*/typescript/*' -type f)
+	@command -v node >/dev/null && command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } || \
+	  { echo 'apt-get cannot install the packages nodejs and npm: add Node.js 18 or later, with npm, to PATH'; exit 1; }
+	@rm -rf bin/typescript bin/typescript.new; mkdir -p bin; cp -r test/clients/typescript bin/typescript.new
+	npm ci --prefix bin/typescript.new --no-audit --no-fund
+	$(TOOL) buf generate --template test/clients/typescript/buf.gen.yaml
+	bin/typescript.new/node_modules/.bin/tsc --project bin/typescript.new
+	@mv bin/typescript.new bin/typescript
+
 .PHONY: clean
 clean: ## Remove build results and the local cluster.
 	@if [ -e .run/cluster ] && [ ! -x bin/testcluster ]; then echo 'a cluster may be running in .run/cluster, and only bin/testcluster can stop it: run "make bin/testcluster" first'; exit 1; fi
@@ -131,7 +142,7 @@ LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.conte
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 
 .PHONY: test-unit
-test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool ## Run unit and integration tests.
+test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool bin/typescript ## Run unit and integration tests.
 	$(GO_TEST) $(PURE)
 	@test/shared-cluster $(MAKE) --no-print-directory test-shared
 

@@ -58,5 +58,7 @@ func (c *Client) ListFeeds(ctx context.Context) iter.Seq2[*workloadresizerv1.Fee
 
 // ListSuggestions returns the suggestions for all node types, and what they are relative to.
 func (c *Client) ListSuggestions(ctx context.Context) (*workloadresizerv1.ListSuggestionsResponse, error) {
-	return merged(pages(ctx, &workloadresizerv1.ListSuggestionsRequest{}, c.benchmarks.ListSuggestions))
+	return whole(pages(ctx, &workloadresizerv1.ListSuggestionsRequest{}, c.benchmarks.ListSuggestions), func(to, page *workloadresizerv1.ListSuggestionsResponse) {
+		to.Suggestions = append(to.Suggestions, page.GetSuggestions()...)
+	})
 }

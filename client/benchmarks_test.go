@@ -120,8 +120,8 @@ func keepsPartsBelowTheMessageSizeLimit(t *testing.T) {
 	for range 500 {
 		samples = append(samples, &workloadresizerv1.BenchmarkSample{
 			Id: long(128), Node: long(253), NodeType: long(63), InstanceType: long(128), CpuModel: long(63), Benchmark: long(128), Version: long(64),
-			Score: math.MaxFloat64, Unit: long(64), Vcpus: math.MaxInt32, Threads: math.MaxInt32, SingleThreadScore: math.MaxFloat64,
-			Runs: math.MaxInt32, Machine: long(253), MeasureTime: timestamppb.Now(), SpotCheck: true, Source: long(63),
+			Score: math.MaxFloat64, Unit: long(64), Vcpus: math.MaxInt32, Threads: math.MaxInt32, SingleThreadScore: proto.Float64(math.MaxFloat64),
+			Runs: proto.Int32(math.MaxInt32), Machine: long(253), MeasureTime: timestamppb.Now(), SpotCheck: true, Source: long(63),
 		})
 	}
 	server := &benchmarkServer{}

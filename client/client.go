@@ -96,7 +96,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
-		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), withRequestID),
+		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), o.fillIn),
 		grpc.WithChainStreamInterceptor(o.plainStreamErrors),
 	}, o.extra...)
 	if o.token != nil {
@@ -124,14 +124,14 @@ func (c *Client) Close() error { return c.conn.Close() }
 // Ratios returns the generated client of the RatioService.
 func (c *Client) Ratios() workloadresizerv1.RatioServiceClient { return c.ratios }
 
+// Overrides returns the generated client of the OverrideService.
+func (c *Client) Overrides() workloadresizerv1.OverrideServiceClient { return c.overrides }
+
 // Plans returns the generated client of the PlanService.
 func (c *Client) Plans() workloadresizerv1.PlanServiceClient { return c.plans }
 
 // Resizes returns the generated client of the ResizeService.
 func (c *Client) Resizes() workloadresizerv1.ResizeServiceClient { return c.resizes }
-
-// Overrides returns the generated client of the OverrideService.
-func (c *Client) Overrides() workloadresizerv1.OverrideServiceClient { return c.overrides }
 
 // Holds returns the generated client of the HoldService.
 func (c *Client) Holds() workloadresizerv1.HoldServiceClient { return c.holds }

@@ -47,7 +47,7 @@ func Example() {
 
 // Make the ratio of n4 a tenth higher than it is in the table. If another caller changes it
 // at the same time, the client reads and changes it again.
-func ExampleClient_UpdateRatioFunc() {
+func ExampleClient_UpdateOverrideFunc() {
 	address, stop := serveTwoPods()
 	defer stop()
 	c, err := client.Dial(address)
@@ -56,14 +56,14 @@ func ExampleClient_UpdateRatioFunc() {
 	}
 	defer func() { _ = c.Close() }()
 
-	response, err := c.UpdateRatioFunc(context.Background(), "n4", func(ratio *workloadresizerv1.Ratio) error {
+	response, err := c.UpdateOverrideFunc(context.Background(), "n4", func(ratio *workloadresizerv1.Ratio) error {
 		ratio.CpuPerf *= 1.1
 		return nil
 	}, client.Because("measured again"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: %.3f\n", response.GetRatio().GetNodeType(), response.GetRatio().GetCpuPerf())
+	fmt.Printf("%s: %.3f\n", response.GetOverride().GetNodeType(), response.GetOverride().GetCpuPerf())
 	// Output:
 	// n4: 1.375
 }
@@ -120,6 +120,7 @@ func ExampleDial_inPod() {
 
 type fewRatios struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
+	workloadresizerv1.UnimplementedOverrideServiceServer
 }
 
 func n4() *workloadresizerv1.Ratio {
@@ -130,8 +131,8 @@ func (fewRatios) GetRatio(context.Context, *workloadresizerv1.GetRatioRequest) (
 	return &workloadresizerv1.GetRatioResponse{Ratio: n4()}, nil
 }
 
-func (fewRatios) UpdateRatio(_ context.Context, req *workloadresizerv1.UpdateRatioRequest) (*workloadresizerv1.UpdateRatioResponse, error) {
-	return &workloadresizerv1.UpdateRatioResponse{Ratio: req.GetRatio()}, nil
+func (fewRatios) UpdateOverride(_ context.Context, req *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.UpdateOverrideResponse, error) {
+	return &workloadresizerv1.UpdateOverrideResponse{Override: req.GetOverride()}, nil
 }
 
 func (fewRatios) WatchRatios(_ *workloadresizerv1.WatchRatiosRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRatiosResponse]) error {
@@ -172,6 +173,7 @@ func serveTwoPods() (address string, stop func()) {
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterPlanServiceServer(server, twoPods{})
 	workloadresizerv1.RegisterRatioServiceServer(server, fewRatios{})
+	workloadresizerv1.RegisterOverrideServiceServer(server, fewRatios{})
 	go func() {
 		if err := server.Serve(listener); err != nil {
 			log.Print(err)

@@ -15,6 +15,7 @@ type Option func(*options)
 type options struct {
 	timeout   time.Duration
 	userAgent string
+	author    string
 	tls       tlsOptions
 	plaintext bool
 	token     TokenFunc
@@ -57,6 +58,12 @@ func WithDefaultTimeout(d time.Duration) Option {
 // WithUserAgent names the calling program to the server, e.g. "resizectl/v1.2.3".
 func WithUserAgent(name string) Option {
 	return func(o *options) { o.userAgent = name }
+}
+
+// WithAuthor names the author of changes, for a server that does not authenticate its callers. The
+// name is not sent if the connection sends credentials, because the server then knows the author.
+func WithAuthor(name string) Option {
+	return func(o *options) { o.author = name }
 }
 
 // WithTLS encrypts the connection even if the server is on this machine. The server's

@@ -60,21 +60,21 @@ func items[R pageResponse, T any](pages iter.Seq2[R, error], of func(R) []T) ite
 	}
 }
 
-// merged returns the first page with the items of all pages.
-func merged[R pageResponse](pages iter.Seq2[R, error]) (whole R, err error) {
+// whole returns the first page with the items of all pages. add adds the items of a page to it.
+func whole[R pageResponse](pages iter.Seq2[R, error], add func(to, page R)) (first R, err error) {
 	begun := false
 	for page, err := range pages {
 		if err != nil {
-			return whole, err
+			var none R
+			return none, err
 		}
 		if !begun {
-			whole, begun = page, true
+			first, begun = page, true
 			continue
 		}
-		// Merging appends to lists, and the other fields are the same on all pages.
-		proto.Merge(whole, page)
+		add(first, page)
 	}
-	fields := whole.ProtoReflect().Descriptor().Fields()
-	whole.ProtoReflect().Clear(fields.ByName("next_page_token"))
-	return whole, nil
+	fields := first.ProtoReflect().Descriptor().Fields()
+	first.ProtoReflect().Clear(fields.ByName("next_page_token"))
+	return first, nil
 }

@@ -120,12 +120,12 @@ func TestPreviewManifest(t *testing.T) {
 	var asked *workloadresizerv1.PreviewManifestRequest
 	c := dial(t, ratioServer{}, planServer{manifest: func(req *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 		asked = req
-		return &workloadresizerv1.PreviewManifestResponse{PassedOver: []string{"Service web"}}, nil
+		return &workloadresizerv1.PreviewManifestResponse{Ignored: []string{"Service web"}}, nil
 	}})
 	whatIf := &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}
 	manifest := "kind: Service # " + strings.Repeat("äöü€", 100_000)
 	got, err := c.PreviewManifest(t.Context(), manifest, ForNodeTypes("n4", "c3"), Assuming(whatIf))
-	if err != nil || len(got.GetPassedOver()) != 1 {
+	if err != nil || len(got.GetIgnored()) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if diff := cmp.Diff(&workloadresizerv1.PreviewManifestRequest{Manifest: manifest, NodeTypes: []string{"n4", "c3"}, WhatIf: whatIf}, asked, protocmp.Transform()); diff != "" {

@@ -7,9 +7,37 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// ListRatios returns the table that pods are sized by now, with the state of its sources.
+// tableTries is how often a list of the ratio table begins if the table changes between its pages.
+const tableTries = 5
+
+// ListRatios returns the ratio table in effect, with the state of its sources. It requests all
+// pages, and begins again if the table changes meanwhile, a few times.
 func (c *Client) ListRatios(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, error) {
-	return c.ratios.ListRatios(ctx, &workloadresizerv1.ListRatiosRequest{})
+	return unchanged(func() (*workloadresizerv1.ListRatiosResponse, error) {
+		return whole(pages(ctx, &workloadresizerv1.ListRatiosRequest{}, c.ratios.ListRatios), func(to, page *workloadresizerv1.ListRatiosResponse) {
+			to.Ratios = append(to.Ratios, page.GetRatios()...)
+		})
+	})
+}
+
+// ListRatioRules returns the rules for specific pods, in the order in which they are evaluated. A
+// rule contains only the settings that it replaces. The pages are requested as in ListRatios.
+func (c *Client) ListRatioRules(ctx context.Context) (*workloadresizerv1.ListRatioRulesResponse, error) {
+	return unchanged(func() (*workloadresizerv1.ListRatioRulesResponse, error) {
+		return whole(pages(ctx, &workloadresizerv1.ListRatioRulesRequest{}, c.ratios.ListRatioRules), func(to, page *workloadresizerv1.ListRatioRulesResponse) {
+			to.Rules = append(to.Rules, page.GetRules()...)
+		})
+	})
+}
+
+// unchanged lists until the table does not change meanwhile.
+func unchanged[R any](list func() (R, error)) (all R, err error) {
+	for range tableTries {
+		if all, err = list(); Reason(err) != "TABLE_CHANGED" {
+			break
+		}
+	}
+	return all, err
 }
 
 // GetRatio returns the ratio of one node type. It fails as NOT_FOUND (reason

@@ -16,6 +16,7 @@ import (
 // pagedResizes has four resizes in pages of two, and fails at the page failAt.
 type pagedResizes struct {
 	workloadresizerv1.UnimplementedResizeServiceServer
+	workloadresizerv1.UnimplementedStatusServiceServer
 	failAt string
 	pages  int
 }
@@ -90,7 +91,10 @@ func TestResizes(t *testing.T) {
 }
 
 func returnsAResizeAndTheStatus(t *testing.T) {
-	c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterResizeServiceServer(s, &pagedResizes{}) })
+	c := dialServices(t, func(s *grpc.Server) {
+		workloadresizerv1.RegisterResizeServiceServer(s, &pagedResizes{})
+		workloadresizerv1.RegisterStatusServiceServer(s, &pagedResizes{})
+	})
 	if got, err := c.GetResize(t.Context(), "shop", "web"); err != nil || got.GetNamespace() != "shop" || got.GetPod() != "web" {
 		t.Errorf("got %v, %v", got, err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // retriedMethods are the methods that are retried if the server is unavailable: methods that only
-// read, and writes whose requests have a request_id, which withRequestID sets. Another write that
+// read, and writes whose requests have a request_id, which fillIn sets. Another write that
 // is UNAVAILABLE may have succeeded with only its answer lost, and would act twice. gRPC itself
 // resends calls of any method that are known not to have reached the server.
 var retriedMethods = []string{

@@ -68,33 +68,48 @@ func (s planServer) PreviewManifest(stream grpc.ClientStreamingServer[workloadre
 }
 
 type holdServer struct {
-	workloadresizerv1.UnimplementedPauseServiceServer
-	workloadresizerv1.UnimplementedResizeServiceServer
+	workloadresizerv1.UnimplementedHoldServiceServer
 	calls int
+	// ids are the request_ids of the calls.
+	ids map[string]bool
 	// fail, if set, ends every call.
 	fail error
 }
 
-var held = &workloadresizerv1.Hold{Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}}
+var held = &workloadresizerv1.Hold{Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: "shop"}}}
 
-func (s *holdServer) Restore(context.Context, *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+// called notes a call. Calls without a request_id have an empty one.
+func (s *holdServer) called(id string) error {
 	s.calls++
-	return &workloadresizerv1.RestoreResponse{Hold: held}, s.fail
+	if s.ids == nil {
+		s.ids = map[string]bool{}
+	}
+	s.ids[id] = true
+	return s.fail
 }
 
-func (s *holdServer) Pause(context.Context, *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
-	s.calls++
-	return &workloadresizerv1.PauseResponse{Hold: held}, s.fail
+func (s *holdServer) Restore(_ context.Context, req *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
+	return &workloadresizerv1.RestoreResponse{Hold: held}, s.called(req.GetRequestId())
+}
+
+func (s *holdServer) Pause(_ context.Context, req *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+	return &workloadresizerv1.PauseResponse{Hold: held}, s.called(req.GetRequestId())
 }
 
 func (s *holdServer) Resume(context.Context, *workloadresizerv1.ResumeRequest) (*workloadresizerv1.ResumeResponse, error) {
-	s.calls++
-	return &workloadresizerv1.ResumeResponse{Released: []*workloadresizerv1.Hold{held}}, s.fail
+	return &workloadresizerv1.ResumeResponse{Released: []*workloadresizerv1.Hold{held}}, s.called("")
 }
 
-func (s *holdServer) ListHolds(context.Context, *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
-	s.calls++
-	return &workloadresizerv1.ListHoldsResponse{Holds: []*workloadresizerv1.Hold{held}}, s.fail
+func (s *holdServer) GetHold(context.Context, *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+	return &workloadresizerv1.GetHoldResponse{Hold: held}, s.called("")
+}
+
+func (s *holdServer) ListHolds(_ context.Context, req *workloadresizerv1.ListHoldsRequest) (*workloadresizerv1.ListHoldsResponse, error) {
+	response := &workloadresizerv1.ListHoldsResponse{Holds: []*workloadresizerv1.Hold{held}}
+	if req.GetPageToken() == "" {
+		response.NextPageToken = "2"
+	}
+	return response, s.called("")
 }
 
 // dial returns a client of a server on this machine with these services.

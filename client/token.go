@@ -5,9 +5,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
 // bearer sends a token with every call.
@@ -46,4 +53,50 @@ func tokenOf(path string) TokenFunc {
 		}
 		return token, nil
 	}
+}
+
+// accountTokenLife is the requested lifetime of a token. The API server issues none for
+// less than ten minutes.
+const accountTokenLife = 15 * time.Minute
+
+// accountToken is the token of a ServiceAccount. It is renewed after four fifths of its
+// lifetime.
+type accountToken struct {
+	// request returns a token and its expiry time.
+	request func(context.Context) (string, time.Time, error)
+
+	mu      sync.Mutex
+	token   string
+	renewAt time.Time
+}
+
+func newAccountToken(core corev1client.ServiceAccountsGetter, account types.NamespacedName, audience string) *accountToken {
+	seconds := int64(accountTokenLife / time.Second)
+	return &accountToken{request: func(ctx context.Context) (string, time.Time, error) {
+		answer, err := core.ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, &authenticationv1.TokenRequest{
+			Spec: authenticationv1.TokenRequestSpec{Audiences: []string{audience}, ExpirationSeconds: &seconds},
+		}, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsForbidden(err):
+			return "", time.Time{}, fmt.Errorf("request a token for ServiceAccount %s: you need the right to create serviceaccounts/token for it: %w", account, err)
+		case err != nil:
+			return "", time.Time{}, fmt.Errorf("request a token for ServiceAccount %s: %w", account, err)
+		}
+		return answer.Status.Token, answer.Status.ExpirationTimestamp.Time, nil
+	}}
+}
+
+func (a *accountToken) get(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	if now.Before(a.renewAt) {
+		return a.token, nil
+	}
+	token, expiry, err := a.request(ctx)
+	if err != nil {
+		return "", err
+	}
+	a.token, a.renewAt = token, now.Add(expiry.Sub(now)*4/5)
+	return token, nil
 }

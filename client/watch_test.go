@@ -150,8 +150,9 @@ func TestWatchRatios(t *testing.T) {
 
 func TestWatchResizes(t *testing.T) {
 	server := newWatchServer(t, turn{"", []string{"a"}, nil}, turn{"a", []string{"b"}, nil})
+	request := &workloadresizerv1.WatchResizesRequest{Namespace: "shop"}
 	var got []string
-	for event, err := range server.dial().WatchResizes(t.Context(), "shop") {
+	for event, err := range server.dial().WatchResizes(t.Context(), request) {
 		if err != nil {
 			break
 		}
@@ -159,6 +160,9 @@ func TestWatchResizes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"shop/a", "shop/b"}, got); diff != "" {
 		t.Errorf("wrong events (-want +got):\n%s", diff)
+	}
+	if request.GetResumeToken() != "" {
+		t.Error("changed the caller's request")
 	}
 }
 

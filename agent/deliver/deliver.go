@@ -121,9 +121,17 @@ func messages(node string, samples []sample.Sample) []*workloadresizerv1.Benchma
 		s := &samples[i]
 		all[i] = &workloadresizerv1.BenchmarkSample{
 			Id: s.ID, Node: node, CpuModel: s.CPUModel, Benchmark: s.Benchmark, Version: s.Version,
-			Score: s.Score, Unit: s.Unit, Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: s.SingleThread,
-			Runs: int32(s.Runs), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+			Score: s.Score, Unit: s.Unit, Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread),
+			Runs: known(int32(s.Runs)), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
 		}
 	}
 	return all
+}
+
+// known returns a number of a sample; nil for 0, which means that it was not measured.
+func known[N int32 | float64](n N) *N {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }

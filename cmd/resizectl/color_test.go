@@ -11,7 +11,7 @@ import (
 // Output in colors has the same text as output without colors.
 func TestColors(t *testing.T) {
 	server := cmdtest.Cluster()
-	server.Ratios, server.Impact, server.Holds = cmdtest.Overridden(), cmdtest.Impact(), cmdtest.Held()
+	server.Ratios, server.Rules, server.Impact, server.Holds = cmdtest.Overridden(), cmdtest.Rules(), cmdtest.Impact(), cmdtest.Held()
 	address := cmdtest.Serve(t, server)
 	for name, tc := range map[string]struct {
 		args []string

@@ -15,7 +15,7 @@ func TestHidden(t *testing.T) {
 
 // Users who cannot see pods must not conclude that no pods exist.
 func warnsOfHiddenNamespaces(t *testing.T) {
-	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{HiddenNamespaces: 1}}
+	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{Incomplete: true}}
 	address := cmdtest.Serve(t, server)
 	const warning = "warning: pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "--server", address)

@@ -29,7 +29,6 @@ func TestUsageErrors(t *testing.T) {
 		{"no such state", "--state \"done\" must be one of actuated, pending, in-progress, deferred, infeasible, failed\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "--state", "done"}},
 		{"resizes of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-n", ""}},
 		{"a watch of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace\nsee \"resizectl resizes watch --help\"\n", []string{"resizes", "watch", "-n", ""}},
-		{"a watch of some resizes", "--watch cannot be combined with --selector or --state\nsee \"resizectl resizes list --help\"\n", []string{"resizes", "list", "-w", "-l", "app=web"}},
 		{"a watch of rules", "--watch cannot be combined with --rules\nsee \"resizectl ratios list --help\"\n", []string{"ratios", "list", "-w", "--rules"}},
 		{"holds of an empty namespace", "the namespace is empty; omit --namespace for every namespace\nsee \"resizectl holds --help\"\n", []string{"holds", "-n", ""}},
 		{"a format of versions", "--output must be json or yaml, not \"name\"\nsee \"resizectl version --help\"\n", []string{"version", "-o", "name"}},

@@ -30,7 +30,7 @@ type acceptOptions struct {
 
 	// suggestion was read from the server; update makes it an override.
 	suggestion *workloadresizerv1.Suggestion
-	update     *workloadresizerv1.UpdateRatioRequest
+	update     *workloadresizerv1.UpdateOverrideRequest
 }
 
 func newAcceptCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -95,7 +95,7 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	s := resp.GetSuggestion()
-	if s.GetCpuPerf() == 0 {
+	if s.CpuPerf == nil {
 		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s\n"+
 			"\"resizectl benchmark list\" shows the measurements", s.GetNodeType(), s.GetBaselineNodeType())
 	}
@@ -103,14 +103,13 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	o.suggestion = s
-	o.update = &workloadresizerv1.UpdateRatioRequest{
-		Ratio: &workloadresizerv1.Ratio{
-			NodeType: s.GetNodeType(), CpuPerf: s.GetCpuPerf(), MemoryPerf: s.GetMemoryPerf(), Etag: s.GetEtag(),
-		},
-		UpdateMask:   &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
-		AllowMissing: true,
-		Reason:       acceptReason(o.Reason, s),
-		Author:       command.Author(),
+	o.update = &workloadresizerv1.UpdateOverrideRequest{
+		Override:         &workloadresizerv1.Override{NodeType: s.GetNodeType(), CpuPerf: s.CpuPerf, MemoryPerf: s.MemoryPerf},
+		UpdateMask:       &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
+		AllowMissing:     true,
+		AllowNewNodeType: true,
+		RatioEtag:        s.GetRatioEtag(),
+		Reason:           acceptReason(o.Reason, s),
 	}
 	if o.ends {
 		ratios.Expire(o.update, o.end)
@@ -137,11 +136,11 @@ func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
 	update := proto.CloneOf(o.update)
 	update.ValidateOnly, update.AllowImplausible = validateOnly, o.AllowImplausible
-	return c.Ratios().UpdateRatio(ctx, update)
+	return c.Overrides().UpdateOverride(ctx, update)
 }
 
 func (o *acceptOptions) Table(answer ratios.Answer) *metav1.Table {
-	ratio := answer.(*workloadresizerv1.UpdateRatioResponse).GetRatio()
+	ratio := answer.(*workloadresizerv1.UpdateOverrideResponse).GetRatio()
 	return &metav1.Table{ColumnDefinitions: ratios.ShiftColumns, Rows: []metav1.TableRow{
 		ratios.ShiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
 	}}

@@ -26,11 +26,12 @@ func accepting(t *testing.T, server *cmdtest.Server, args ...string) []string {
 }
 
 // updateOfN4 returns the request that accepts the suggestion for n4.
-func updateOfN4(reason string, change func(*workloadresizerv1.UpdateRatioRequest)) *workloadresizerv1.UpdateRatioRequest {
-	update := &workloadresizerv1.UpdateRatioRequest{
-		Ratio:        &workloadresizerv1.Ratio{NodeType: "n4", CpuPerf: 1.1234567, MemoryPerf: 1, Etag: "of-n4"},
+func updateOfN4(reason string, change func(*workloadresizerv1.UpdateOverrideRequest)) *workloadresizerv1.UpdateOverrideRequest {
+	update := &workloadresizerv1.UpdateOverrideRequest{
+		Override:     &workloadresizerv1.Override{NodeType: "n4", CpuPerf: new(1.1234567), MemoryPerf: new(1.0)},
+		RatioEtag:    "of-n4",
 		UpdateMask:   cmdtest.Mask("cpu_perf", "memory_perf"),
-		AllowMissing: true, Reason: reason,
+		AllowMissing: true, AllowNewNodeType: true, Reason: reason,
 	}
 	change(update)
 	return update
@@ -42,19 +43,20 @@ func TestBenchmarkAccept(t *testing.T) {
 	for _, tc := range []struct {
 		golden string
 		args   []string
-		asked  *workloadresizerv1.UpdateRatioRequest
+		asked  *workloadresizerv1.UpdateOverrideRequest
 	}{
-		{"accept", []string{"n4"}, updateOfN4(measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
-		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*workloadresizerv1.UpdateRatioRequest) {})},
-		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
-			u.Ratio.ExpireTime = timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))
+		{"accept", []string{"n4"}, updateOfN4(measured, func(*workloadresizerv1.UpdateOverrideRequest) {})},
+		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*workloadresizerv1.UpdateOverrideRequest) {})},
+		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateOverrideRequest) {
+			u.Override.ExpireTime = timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))
 			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
 		})},
-		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateRatioRequest) {
+		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateOverrideRequest) {
 			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
 		})},
-		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateRatioRequest) {
-			u.Ratio = &workloadresizerv1.Ratio{NodeType: "e2", CpuPerf: 0.8, MemoryPerf: 1, Etag: "of-e2"}
+		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateOverrideRequest) {
+			u.Override = &workloadresizerv1.Override{NodeType: "e2", CpuPerf: new(0.8), MemoryPerf: new(1.0)}
+			u.RatioEtag = "of-e2"
 		})},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
@@ -88,7 +90,7 @@ func acceptsForALimitedTime(t *testing.T) {
 	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	end := server.LastRequest().(*workloadresizerv1.UpdateRatioRequest).GetRatio().GetExpireTime().AsTime()
+	end := server.LastRequest().(*workloadresizerv1.UpdateOverrideRequest).GetOverride().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) {
 		t.Errorf("ends %v after the start", end.Sub(begin))
 	}

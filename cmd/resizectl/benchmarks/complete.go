@@ -28,7 +28,7 @@ func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.Compl
 func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
 	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
 		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
+			resp, err := c.ListSuggestions(ctx)
 			for _, s := range resp.GetSuggestions() {
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
 					ratios.Shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
@@ -41,11 +41,13 @@ func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
 func completeFeeds(server *connect.Connection) cobra.CompletionFunc {
 	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
 		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
-			for _, feed := range resp.GetFeeds() {
+			for feed, err := range c.ListFeeds(ctx) {
+				if err != nil {
+					return nil, err
+				}
 				found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
 			}
-			return found, err
+			return found, nil
 		})
 	})
 }

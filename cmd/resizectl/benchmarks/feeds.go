@@ -58,9 +58,12 @@ replica that answers.`,
 
 func (o *feedsOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Benchmarks().ListFeeds(ctx, &workloadresizerv1.ListFeedsRequest{})
-		if err != nil {
-			return err
+		resp := &workloadresizerv1.ListFeedsResponse{}
+		for feed, err := range c.ListFeeds(ctx) {
+			if err != nil {
+				return err
+			}
+			resp.Feeds = append(resp.Feeds, feed)
 		}
 		if o.name != "" {
 			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })

@@ -94,7 +94,15 @@ func sampleInAPI(s *sample.Sample) *workloadresizerv1.BenchmarkSample {
 	return &workloadresizerv1.BenchmarkSample{
 		Id: s.ID, NodeType: s.NodeType, InstanceType: s.InstanceType, CpuModel: s.CPUModel,
 		Benchmark: s.Benchmark, Version: s.Version, Score: s.Score, Unit: s.Unit,
-		Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: s.SingleThread, Runs: int32(s.Runs),
+		Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread), Runs: known(int32(s.Runs)),
 		Machine: s.Machine, MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
 	}
+}
+
+// known returns a number of a sample; nil for 0, which means that it is not known.
+func known[N int32 | float64](n N) *N {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }

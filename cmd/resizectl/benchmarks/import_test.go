@@ -105,8 +105,8 @@ func sendsSamplesAsTheyAre(t *testing.T) {
 	want := []*workloadresizerv1.IngestSamplesRequest{{Samples: []*workloadresizerv1.BenchmarkSample{
 		{Id: "run-1", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Score: 177656, Vcpus: 8, Threads: 8, Machine: "node-1", MeasureTime: at(20, 10), Source: "team"},
 		{Id: "run-2", NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "coremark", Version: "1.0", Score: 177101, Unit: "iterations/s", Vcpus: 8, Threads: 8,
-			SingleThreadScore: 41000, Machine: "node-2", MeasureTime: at(20, 11), Source: "lab"},
-		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: 12, Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "team"},
+			SingleThreadScore: new(41000.0), Machine: "node-2", MeasureTime: at(20, 11), Source: "lab"},
+		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: new(int32(12)), Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "team"},
 		{Id: "spot-1", NodeType: "n4", Benchmark: "bench-node:sha256", Score: 1200, Vcpus: 8, Threads: 1, Machine: "node-1", MeasureTime: at(21, 10), SpotCheck: true, Source: "team"},
 	}}}
 	if diff := cmp.Diff(want, server.SentSamples(), protocmp.Transform()); diff != "" {

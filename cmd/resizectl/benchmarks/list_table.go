@@ -34,7 +34,7 @@ func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *
 
 // smtShare returns the share of its score alone that a vCPU keeps when all are busy.
 func smtShare(b *workloadresizerv1.Benchmark) string {
-	if b.GetSingleThreadMedian() == 0 || b.GetMedian() == 0 {
+	if b.SingleThreadMedian == nil || b.GetMedian() == 0 {
 		return print.Absent
 	}
 	return fmt.Sprintf("%.2f", b.GetMedian()/b.GetSingleThreadMedian())

@@ -66,7 +66,7 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 
 func (o *suggestOptions) list(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Benchmarks().ListSuggestions(ctx, &workloadresizerv1.ListSuggestionsRequest{})
+		resp, err := c.ListSuggestions(ctx)
 		if err != nil {
 			return err
 		}

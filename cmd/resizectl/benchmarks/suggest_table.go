@@ -40,16 +40,15 @@ func currentPerf(s *workloadresizerv1.Suggestion) string {
 	return print.Perf(s.GetCurrent().GetCpuPerf())
 }
 
-// hasInterval reports whether there are enough scores for an interval.
-func hasInterval(s *workloadresizerv1.Suggestion) bool { return s.GetRatioLow() < s.GetRatioHigh() }
-
-// intervalText returns the confidence interval in the unit of the table.
+// intervalText returns the confidence interval in the unit of the table. There is none from too few
+// scores.
 func intervalText(s *workloadresizerv1.Suggestion) string {
-	if s.GetRatio() == 0 || !hasInterval(s) {
+	interval := s.GetInterval()
+	if interval == nil {
 		return print.Absent
 	}
 	unit := s.GetCpuPerf() / s.GetRatio()
-	return print.Factor(s.GetRatioLow()*unit) + " to " + print.Factor(s.GetRatioHigh()*unit)
+	return print.Factor(interval.GetLow()*unit) + " to " + print.Factor(interval.GetHigh()*unit)
 }
 
 // countedParts returns the results of the benchmarks that count.

@@ -77,9 +77,9 @@ func TestHowToAccept(t *testing.T) {
 		{"a good suggestion", "To accept it:\n  resizectl benchmark accept n4", good},
 		{"a suggestion that is held back", "It is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", cmdtest.Suggestions()[1]},
 		{"no suggestion", "There is nothing to accept.", cmdtest.Suggestions()[0]},
-		{"a suggestion that an override has", "It is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.CpuPerf })},
+		{"a suggestion that an override has", "It is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
 		{"a suggestion that another source has", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
-			s.Current.CpuPerf, s.Current.Provenance = s.CpuPerf, &workloadresizerv1.Provenance{Source: "benchmark"}
+			s.Current.CpuPerf, s.Current.Provenance = s.GetCpuPerf(), &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {
 		if got := howToAccept("resizectl", tc.of); got != tc.want {
@@ -90,7 +90,7 @@ func TestHowToAccept(t *testing.T) {
 
 func showsNoIntervalForASingleScore(t *testing.T) {
 	s := cmdtest.Suggestions()[2]
-	s.RatioLow, s.RatioHigh = s.GetRatio(), s.GetRatio()
+	s.Interval = nil
 	if got := intervalText(s); got != print.Absent {
 		t.Errorf("in the table: %q", got)
 	}
@@ -101,7 +101,7 @@ func showsNoIntervalForASingleScore(t *testing.T) {
 
 func TestModeInWords(t *testing.T) {
 	const gradually = "apply: the benchmark source follows it gradually"
-	progress := func(ratio, target float64) *workloadresizerv1.SuggestionProgress {
+	progress := func(ratio *float64, target float64) *workloadresizerv1.SuggestionProgress {
 		return &workloadresizerv1.SuggestionProgress{Ratio: ratio, Target: target, NeededWindows: 2}
 	}
 	for _, tc := range []struct {
@@ -109,10 +109,10 @@ func TestModeInWords(t *testing.T) {
 		progress *workloadresizerv1.SuggestionProgress
 	}{
 		{gradually, nil},
-		{gradually + ", and stays at 1.1", progress(1.1, 1.1)},
-		{gradually + ", and is at 1.1, moving toward 1.2", progress(1.1, 1.2)},
-		{gradually + ", and has no ratio yet, moving toward 1.2", progress(0, 1.2)},
-		{gradually + ", and has no ratio yet", progress(0, 0)},
+		{gradually + ", and stays at 1.1", progress(new(1.1), 1.1)},
+		{gradually + ", and is at 1.1, moving toward 1.2", progress(new(1.1), 1.2)},
+		{gradually + ", and has no ratio yet, moving toward 1.2", progress(nil, 1.2)},
+		{gradually + ", and has no ratio yet", progress(nil, 0)},
 	} {
 		s := &workloadresizerv1.Suggestion{Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY, Progress: tc.progress}
 		if got := modeInWords(s); got != tc.want {
@@ -125,7 +125,7 @@ func showsHowARatioThatIsNoLongerAppliedReturns(t *testing.T) {
 	const want = "observe: the suggestion is only shown; the benchmark source returns to the other sources, and is at 1.1, moving toward 1"
 	s := &workloadresizerv1.Suggestion{
 		Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
-		Progress: &workloadresizerv1.SuggestionProgress{Ratio: 1.1, Target: 1},
+		Progress: &workloadresizerv1.SuggestionProgress{Ratio: new(1.1), Target: 1},
 	}
 	if got := modeInWords(s); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -136,13 +136,13 @@ func showsHowARatioThatIsNoLongerAppliedReturns(t *testing.T) {
 func namesTheSourceThatTakesPrecedence(t *testing.T) {
 	for _, tc := range []struct {
 		name, source string
-		ratio        float64
+		ratio        *float64
 		want         string
 	}{
-		{"the configuration", "configmap", 1.1, "; configmap takes precedence over it"},
-		{"no other source", benchmarkSource, 1.1, ""},
-		{"no ratio yet", "configmap", 0, ""},
-		{"no source for the node type", "", 1.1, ""},
+		{"the configuration", "configmap", new(1.1), "; configmap takes precedence over it"},
+		{"no other source", benchmarkSource, new(1.1), ""},
+		{"no ratio yet", "configmap", nil, ""},
+		{"no source for the node type", "", new(1.1), ""},
 	} {
 		s := &workloadresizerv1.Suggestion{
 			Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,

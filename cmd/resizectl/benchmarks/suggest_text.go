@@ -63,7 +63,7 @@ func currentText(r *workloadresizerv1.Ratio) string {
 }
 
 func suggestedText(p print.Painter, s *workloadresizerv1.Suggestion) string {
-	if s.GetCpuPerf() == 0 {
+	if s.CpuPerf == nil {
 		return "nothing"
 	}
 	text := "cpu " + print.Factor(s.GetCpuPerf())
@@ -76,14 +76,15 @@ func suggestedText(p print.Painter, s *workloadresizerv1.Suggestion) string {
 // ratioText returns how fast the node type is, and the confidence in that.
 func ratioText(s *workloadresizerv1.Suggestion) string {
 	baseline := print.OneLine(s.GetBaselineNodeType())
-	if s.GetRatio() == 0 {
+	if s.Ratio == nil {
 		return "unknown: no benchmark was run on both " + print.OneLine(s.GetNodeType()) + " and " + baseline
 	}
 	text := fmt.Sprintf("%s times as fast as %s", print.Factor(s.GetRatio()), baseline)
-	if !hasInterval(s) {
+	interval := s.GetInterval()
+	if interval == nil {
 		return text + ", from too few scores for a confidence interval"
 	}
-	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", print.Factor(s.GetRatioLow()), print.Factor(s.GetRatioHigh()), 100*s.GetConfidence())
+	return text + fmt.Sprintf(", %s to %s with %.3g%% confidence", print.Factor(interval.GetLow()), print.Factor(interval.GetHigh()), 100*interval.GetConfidence())
 }
 
 // modeInWords returns what the server does with the suggestion automatically.
@@ -99,7 +100,7 @@ func modeInWords(s *workloadresizerv1.Suggestion) string {
 	switch {
 	case progress == nil:
 		return text
-	case progress.GetRatio() == 0:
+	case progress.Ratio == nil:
 		text += ", and has no ratio yet"
 	case progress.GetRatio() == progress.GetTarget():
 		text += ", and stays at " + print.Factor(progress.GetRatio())

@@ -20,7 +20,7 @@ func Benchmarks(newest time.Time) []*workloadresizerv1.Benchmark {
 		{NodeType: "e2", CpuModel: "Intel-6-79", Benchmark: "coremark", Samples: 1, Machines: 1, Median: 138.5, OldestTime: last, NewestTime: last},
 		{NodeType: "n2d", Benchmark: "coremark", Samples: 120, Machines: 1, Median: 20482, Spread: 0.004, OldestTime: oldest, NewestTime: last},
 		{NodeType: "n4", CpuModel: "Intel-6-207", Benchmark: "bench-node:memory-bandwidth", Version: "1-go1.26.7", Unit: "MB/s", Samples: 6, Outliers: 1, Machines: 3,
-			Median: 4812.125, Spread: 0.0123, SingleThreadMedian: 8749.3, OldestTime: oldest, NewestTime: last, SpotChecks: 12, SpotMedian: 8700},
+			Median: 4812.125, Spread: 0.0123, SingleThreadMedian: new(8749.3), OldestTime: oldest, NewestTime: last, SpotChecks: 12, SpotMedian: new(8700.0)},
 	}
 }
 
@@ -57,21 +57,21 @@ func Suggestions() []*workloadresizerv1.Suggestion {
 	}
 	suggestion := func(nodeType string, ratio float64) *workloadresizerv1.Suggestion {
 		return &workloadresizerv1.Suggestion{
-			NodeType: nodeType, BaselineNodeType: "n2d", Ratio: ratio, RatioLow: 0.97 * ratio, RatioHigh: 1.02 * ratio, Confidence: 0.95,
-			CpuPerf: ratio, MemoryPerf: 1, Current: current(nodeType), Etag: "of-" + nodeType, Samples: 12, Machines: 3,
+			NodeType: nodeType, BaselineNodeType: "n2d", Ratio: &ratio, Interval: &workloadresizerv1.RatioInterval{Low: 0.97 * ratio, High: 1.02 * ratio, Confidence: 0.95},
+			CpuPerf: &ratio, MemoryPerf: new(1.0), Current: current(nodeType), RatioEtag: "of-" + nodeType, Samples: 12, Machines: 3,
 			OldestTime: timestamppb.New(Since.Add(-72 * time.Hour)), NewestTime: timestamppb.New(Since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 			Parts: []*workloadresizerv1.SuggestionPart{memory, part("coremark", ratio, 1), part("sysbench", ratio, 2)},
 		}
 	}
 	n4 := suggestion("n4", 1.1234567)
 	n4.Mode = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY
-	n4.Models = []*workloadresizerv1.SuggestionModel{{Ratio: 1.1, Machines: 1}, {CpuModel: "Intel-6-207", Ratio: 1.13, Machines: 2}}
+	n4.Models = []*workloadresizerv1.SuggestionModel{{Ratio: new(1.1), Machines: 1}, {CpuModel: "Intel-6-207", Ratio: new(1.13), Machines: 2}}
 	n4.Progress = &workloadresizerv1.SuggestionProgress{
-		Ratio: 1.08, Target: 1.1234567, ConfirmedWindows: 1, NeededWindows: 2,
+		Ratio: new(1.08), Target: 1.1234567, ConfirmedWindows: 1, NeededWindows: 2,
 		ChangeTime: timestamppb.New(Since.Add(-24 * time.Hour)), NextTime: timestamppb.New(Since.Add(time.Hour)),
 	}
 	c3 := &workloadresizerv1.Suggestion{
-		NodeType: "c3", BaselineNodeType: "n2d", Current: current("c3"), Etag: "none-c3", Samples: 1, Machines: 1, Confidence: 0.95,
+		NodeType: "c3", BaselineNodeType: "n2d", Current: current("c3"), RatioEtag: "none-c3", Samples: 1, Machines: 1,
 		OldestTime: timestamppb.New(Since), NewestTime: timestamppb.New(Since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 		Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "no benchmark was run on both, 2 are needed"}},
 	}

@@ -92,7 +92,7 @@ func (s *Server) GetSuggestion(ctx context.Context, req *workloadresizerv1.GetSu
 	for _, suggestion := range s.suggestions {
 		if suggestion.GetNodeType() == req.GetNodeType() {
 			resp := &workloadresizerv1.GetSuggestionResponse{Suggestion: suggestion}
-			if suggestion.GetRatio() != 0 {
+			if suggestion.Ratio != nil {
 				resp.Impact = s.Impact
 			}
 			return resp, nil

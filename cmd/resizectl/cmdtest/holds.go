@@ -16,7 +16,7 @@ var Since = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 // the fixtures.
 func Stored(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope, reason string, ttl *durationpb.Duration) *workloadresizerv1.Hold {
 	hold := &workloadresizerv1.Hold{Kind: kind, Scope: scope, Reason: reason, Author: "ann", CreateTime: timestamppb.New(Since)}
-	if scope.GetPod() != "" {
+	if scope.GetPod() != nil {
 		hold.Uid = Web().GetUid()
 	}
 	if ttl != nil {
@@ -27,11 +27,28 @@ func Stored(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope,
 
 // Scopes, the widest first.
 var (
-	Everything = &workloadresizerv1.HoldScope{AllNamespaces: true}
-	Shop       = &workloadresizerv1.HoldScope{Namespace: "shop"}
-	Cart       = &workloadresizerv1.HoldScope{Namespace: "shop", Pod: "cart-0"}
-	Carts      = &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}
+	Everything = &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
+	Shop       = NamespaceScope("shop")
+	Cart       = PodScope("shop", "cart-0")
+	Carts      = WorkloadScope("shop", "StatefulSet", "cart")
 )
+
+// NamespaceScope returns the scope of a namespace.
+func NamespaceScope(name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: name}}
+}
+
+// WorkloadScope returns the scope of a workload.
+func WorkloadScope(namespace, kind, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
+		Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: kind, Name: name},
+	}}
+}
+
+// PodScope returns the scope of a pod.
+func PodScope(namespace, name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{Pod: &workloadresizerv1.NamespacedPod{Namespace: namespace, Name: name}}}
+}
 
 // Held returns holds of each scope.
 func Held() []*workloadresizerv1.Hold {

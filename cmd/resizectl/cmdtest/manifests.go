@@ -11,13 +11,13 @@ func ManifestPlans() *workloadresizerv1.PreviewManifestResponse {
 		return plan
 	}
 	onBaseline := of(Web(), "n2d")
-	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, 1
+	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, new(1.0)
 	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "the pod has the size for node type n2d"}}
 	return &workloadresizerv1.PreviewManifestResponse{
 		Objects: []*workloadresizerv1.ManifestPlan{
 			{Kind: "Deployment", Namespace: "shop", Name: "web", Plans: []*workloadresizerv1.Plan{onBaseline, of(Web(), "n4")}},
 			{Kind: "Pod", Name: "bare", Warnings: []string{"a pod without a controller is never resized"}, Plans: []*workloadresizerv1.Plan{of(Bare(), "n4")}},
 		},
-		PassedOver: []string{"Service web", "ConfigMap web"},
+		Ignored: []string{"Service web", "ConfigMap web"},
 	}
 }

@@ -29,7 +29,7 @@ func OnN4(namespace, pod string, decision workloadresizerv1.Decision) *workloadr
 	return &workloadresizerv1.Plan{
 		Namespace: namespace, Pod: pod, Uid: "7f1d0c1e-0000-4000-8000-000000000001",
 		Node: "node-1", NodeType: "n4", NodeTypeLabel: "cloud.google.com/machine-family", BaselineNodeType: "n2d",
-		RatioRevision: "4b1f", CpuFactor: 0.8, MemoryFactor: 1, Decision: decision, QosClass: "Burstable",
+		RatioRevision: "4b1f", CpuFactor: new(0.8), MemoryFactor: new(1.0), Decision: decision, QosClass: "Burstable",
 	}
 }
 

@@ -15,10 +15,10 @@ func perNodeType(name string, pods int64, cpu, memory string, vetoed int64) *wor
 // Impact returns what a write of ratios would mean; a part of it is hidden.
 func Impact() *workloadresizerv1.Impact {
 	return &workloadresizerv1.Impact{
-		Total:            perNodeType("", 12, "1500m", "-2Gi", 3),
-		NodeTypes:        []*workloadresizerv1.ImpactGroup{perNodeType("c3", 2, "", "-2Gi", 0), perNodeType("n4", 10, "1500m", "", 3)},
-		Namespaces:       []*workloadresizerv1.ImpactGroup{perNodeType("default", 4, "500m", "", 0), perNodeType("shop", 6, "700m", "-1Gi", 2)},
-		HiddenNamespaces: 1,
+		Total:      perNodeType("", 12, "1500m", "-2Gi", 3),
+		NodeTypes:  []*workloadresizerv1.ImpactGroup{perNodeType("c3", 2, "", "-2Gi", 0), perNodeType("n4", 10, "1500m", "", 3)},
+		Namespaces: []*workloadresizerv1.ImpactGroup{perNodeType("default", 4, "500m", "", 0), perNodeType("shop", 6, "700m", "-1Gi", 2)},
+		Incomplete: true,
 		Vetoed: []*workloadresizerv1.VetoedPod{
 			{Namespace: "shop", Pod: "cart-0", Node: "node-1", Code: "NodeCapacity", Message: "the node has 200m left,\x1b 400m are needed"},
 			{Namespace: "shop", Pod: "cart-1", Node: "node-2", Code: "QuotaExceeded"},
@@ -27,7 +27,7 @@ func Impact() *workloadresizerv1.Impact {
 }
 
 // Overridden returns ratios in which n4 is overridden until the next day, with other ratios
-// from two sources, and rules for some pods.
+// from two sources.
 func Overridden() *workloadresizerv1.ListRatiosResponse {
 	resp := Ratios()
 	for _, ratio := range resp.GetRatios() {
@@ -42,33 +42,51 @@ func Overridden() *workloadresizerv1.ListRatiosResponse {
 		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
 		{CpuPerf: 1.1, MemoryPerf: 0.99, Provenance: &workloadresizerv1.Provenance{Source: "benchmark"}},
 	}
-	c3 := &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1, CpuFactor: 1, MemoryFactor: 1, Baseline: true, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}}
-	resp.Rules = []*workloadresizerv1.RatioRule{
-		{Name: "overrides[0] (critical)", BaselineNodeType: "c3", Bounds: resp.GetBounds(), Ratios: []*workloadresizerv1.Ratio{
-			c3, {NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 1, CpuFactor: 1.3 / 1.2, MemoryFactor: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
-		}},
-		{Name: "podLabels.env.test", BaselineNodeType: "c3", Ratios: []*workloadresizerv1.Ratio{c3}},
-	}
 	return resp
 }
 
-// history returns changes by two users who disagreed.
-func history() []*workloadresizerv1.RatioChange {
-	first := &workloadresizerv1.RatioOverride{CpuPerf: 1.1, MemoryPerf: 1}
-	second := &workloadresizerv1.RatioOverride{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour))}
-	back := int64(1)
-	return []*workloadresizerv1.RatioChange{
-		{Number: 3, CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: &back, Deltas: []*workloadresizerv1.RatioDelta{
-			{NodeType: "c3", From: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
+// Rules returns a rule that sets everything, and one that sets only some bounds.
+func Rules() []*workloadresizerv1.RatioRule {
+	from := &workloadresizerv1.Provenance{Source: "configmap"}
+	return []*workloadresizerv1.RatioRule{
+		{Name: "overrides[0] (critical)", BaselineNodeType: "c3", MaxSpeedRatio: new(8.0), Bounds: Ratios().GetBounds(), Ratios: []*workloadresizerv1.Ratio{
+			{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1, CpuFactor: 1, MemoryFactor: 1, Baseline: true, Provenance: from},
+			{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 1, CpuFactor: 1.3 / 1.2, MemoryFactor: 1, Provenance: from},
 		}},
-		{Number: 2, CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", CredentialId: "JTI=4f2a", Reason: "measured\nhere", Deltas: []*workloadresizerv1.RatioDelta{
-			{NodeType: "c3", To: &workloadresizerv1.RatioOverride{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
+		{Name: "podLabels.env.test", Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Min: "0", Max: "8"}}},
+	}
+}
+
+// fallback is the permanent override that the temporary one of n4 falls back to.
+func fallback() *workloadresizerv1.OverrideValue {
+	return &workloadresizerv1.OverrideValue{CpuPerf: 1.1, MemoryPerf: 1}
+}
+
+// overrides returns the override of n4 in Overridden.
+func overrides() []*workloadresizerv1.Override {
+	return []*workloadresizerv1.Override{
+		{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0), ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback(), Etag: "override-n4"},
+	}
+}
+
+// history returns changes by two users who disagreed, and an expiry.
+func history() []*workloadresizerv1.OverrideChange {
+	first := fallback()
+	second := &workloadresizerv1.OverrideValue{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback()}
+	ended := &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9, ExpireTime: timestamppb.New(Since.Add(3 * time.Hour))}
+	return []*workloadresizerv1.OverrideChange{
+		{Number: new(int64(4)), CreateTime: ended.GetExpireTime(), Expiry: true, Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "e2", From: ended}}},
+		{Number: new(int64(3)), CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: new(int64(1)), Deltas: []*workloadresizerv1.OverrideDelta{
+			{NodeType: "c3", From: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
 		}},
-		{Number: 1, CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.RatioDelta{{NodeType: "n4", To: first}}},
+		{Number: new(int64(2)), CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", CredentialId: "JTI=4f2a", Reason: "measured\nhere", Deltas: []*workloadresizerv1.OverrideDelta{
+			{NodeType: "c3", To: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
+		}},
+		{Number: new(int64(1)), CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "n4", To: first}}},
 	}
 }
 
 // Writable returns a server whose ratios can be changed.
 func Writable() *Server {
-	return &Server{Ratios: Overridden(), RatioScript: RatioScript{Impact: Impact(), Changes: history()}}
+	return &Server{Ratios: Overridden(), Rules: Rules(), RatioScript: RatioScript{Overrides: overrides(), Impact: Impact(), Changes: history()}}
 }

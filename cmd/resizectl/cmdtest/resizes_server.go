@@ -19,6 +19,8 @@ type ResizingScript struct {
 	// Refused are the errors of methods, by name, for a caller who may not call all of
 	// them.
 	Refused map[string]error
+	// OnRefusal, if set, is called before a call fails because of Refused.
+	OnRefusal func()
 	// Plans answers PreviewPlans instead of the plans of the server.
 	Plans func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse
 	// Resizes are listed in pages of two.
@@ -30,6 +32,9 @@ type ResizingScript struct {
 
 func (r *ResizingScript) refuse(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := r.Refused[path.Base(info.FullMethod)]; err != nil {
+		if r.OnRefusal != nil {
+			r.OnRefusal()
+		}
 		return nil, err
 	}
 	return handler(ctx, req)
@@ -82,7 +87,7 @@ func (s *Server) WatchResizes(req *workloadresizerv1.WatchResizesRequest, stream
 	return s.Resizing.Watches.serve(stream.Context(), req.GetResumeToken(), stream.Send)
 }
 
-// GetStatus implements workloadresizerv1.ResizeServiceServer.
+// GetStatus implements workloadresizerv1.StatusServiceServer.
 func (s *Server) GetStatus(ctx context.Context, req *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {

@@ -23,19 +23,24 @@ type planSender = grpc.ServerStreamingServer[workloadresizerv1.PreviewPlansRespo
 // either.
 type Server struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
+	workloadresizerv1.UnimplementedOverrideServiceServer
 	workloadresizerv1.UnimplementedPlanServiceServer
-	workloadresizerv1.UnimplementedPauseServiceServer
 	workloadresizerv1.UnimplementedResizeServiceServer
+	workloadresizerv1.UnimplementedHoldServiceServer
+	workloadresizerv1.UnimplementedStatusServiceServer
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	RatioScript
 	BenchmarkScript
 
 	Ratios  *workloadresizerv1.ListRatiosResponse
+	Rules   []*workloadresizerv1.RatioRule
 	Plans   []*workloadresizerv1.Plan
 	Summary *workloadresizerv1.PlanSummary
 	Holds   []*workloadresizerv1.Hold
-	Problem string
-	Freezes *workloadresizerv1.Freeze
+	// Progress answers GetHold.
+	Progress *workloadresizerv1.HoldProgress
+	Problem  string
+	Freezes  *workloadresizerv1.Freeze
 	// These describe the scope of a hold in answers.
 	Pods   *int64
 	Nested int64
@@ -53,14 +58,19 @@ type Server struct {
 	writes []proto.Message
 }
 
+// note remembers a request, without its request_id, which is random.
 func (s *Server) note(req proto.Message) {
+	if field := req.ProtoReflect().Descriptor().Fields().ByName("request_id"); field != nil {
+		req = proto.Clone(req)
+		req.ProtoReflect().Clear(field)
+	}
 	s.mu.Lock()
 	s.last = req
 	switch req.(type) {
 	case *workloadresizerv1.RestoreRequest, *workloadresizerv1.PauseRequest, *workloadresizerv1.ResumeRequest,
 		*workloadresizerv1.FreezeRequest, *workloadresizerv1.UnfreezeRequest,
-		*workloadresizerv1.BatchUpdateRatiosRequest, *workloadresizerv1.DeleteRatioRequest, *workloadresizerv1.RollbackRatiosRequest,
-		*workloadresizerv1.UpdateRatioRequest:
+		*workloadresizerv1.BatchUpdateOverridesRequest, *workloadresizerv1.DeleteOverrideRequest, *workloadresizerv1.RollbackOverridesRequest,
+		*workloadresizerv1.UpdateOverrideRequest:
 		s.writes = append(s.writes, req)
 	}
 	s.mu.Unlock()
@@ -89,15 +99,6 @@ func (s *Server) end(ctx context.Context) error {
 		return status.FromContextError(ctx.Err()).Err()
 	}
 	return s.Err
-}
-
-// ListRatios implements workloadresizerv1.RatioServiceServer.
-func (s *Server) ListRatios(ctx context.Context, req *workloadresizerv1.ListRatiosRequest) (*workloadresizerv1.ListRatiosResponse, error) {
-	s.note(req)
-	if err := s.end(ctx); err != nil {
-		return nil, err
-	}
-	return s.Ratios, nil
 }
 
 // PreviewPod implements workloadresizerv1.PlanServiceServer.
@@ -143,9 +144,11 @@ func Serve(t *testing.T, s *Server, opts ...grpc.ServerOption) string {
 	}
 	server := grpc.NewServer(append(opts, grpc.ChainUnaryInterceptor(s.Resizing.refuse))...)
 	workloadresizerv1.RegisterRatioServiceServer(server, s)
+	workloadresizerv1.RegisterOverrideServiceServer(server, s)
 	workloadresizerv1.RegisterPlanServiceServer(server, s)
-	workloadresizerv1.RegisterPauseServiceServer(server, s)
 	workloadresizerv1.RegisterResizeServiceServer(server, s)
+	workloadresizerv1.RegisterHoldServiceServer(server, s)
+	workloadresizerv1.RegisterStatusServiceServer(server, s)
 	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -176,9 +179,13 @@ func Nobody(t *testing.T) string {
 // WithReason returns an error with a reason, as the server does.
 func WithReason(t *testing.T, code codes.Code, reason, message string) error {
 	t.Helper()
+	return reasoned(code, reason, message)
+}
+
+func reasoned(code codes.Code, reason, message string) error {
 	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})
 	if err != nil {
-		t.Fatal(err)
+		panic(err) // It is neither OK nor too large.
 	}
 	return s.Err()
 }

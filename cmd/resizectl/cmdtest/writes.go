@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
 // HiddenOfImpact is the warning about what the scripted server's impact leaves out.
@@ -17,7 +17,7 @@ func Mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMas
 // Tried returns a request as it is sent first, to validate only, and then for real.
 func Tried(req proto.Message) []proto.Message {
 	fields := req.ProtoReflect().Descriptor().Fields()
-	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(command.Author()))
+	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(connect.Author()))
 	first := proto.Clone(req)
 	first.ProtoReflect().Set(fields.ByName("validate_only"), protoreflect.ValueOfBool(true))
 	return []proto.Message{first, req}

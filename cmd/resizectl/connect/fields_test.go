@@ -1,8 +1,12 @@
 package connect
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -17,19 +21,20 @@ func TestFields(t *testing.T) {
 	t.Run("appear in errors as flags and arguments", appearInErrorsAsFlagsAndArguments)
 }
 
-// own are the fields that the program sets, not its user, those of ratios that only responses
-// have, and samples, whose errors name lines of a file.
+// own are the fields that the program sets, not its user, and samples, whose errors name lines of
+// a file.
 var own = map[string]bool{
-	"page_size": true, "page_token": true, "resume_token": true, "allow_bookmarks": true, "validate_only": true,
-	"allow_missing": true, "allow_implausible": true, "include_nested": true, "restore": true, "samples": true,
-	"expected_newest_change": true, "cpu_factor": true, "memory_factor": true, "baseline": true, "provenance": true, "candidates": true, "implausible": true,
+	"page_size": true, "page_token": true, "resume_token": true, "request_id": true, "validate_only": true,
+	"allow_missing": true, "allow_new_node_type": true, "allow_implausible": true, "include_nested": true, "restore": true, "samples": true,
+	"expected_newest_change": true, "rule": true,
 }
 
 // paths returns the paths of all fields of a message that users set.
 func paths(prefix string, of protoreflect.MessageDescriptor) (all []string) {
 	for i := range of.Fields().Len() {
 		field := of.Fields().Get(i)
-		if own[string(field.Name())] {
+		behavior, _ := proto.GetExtension(field.Options(), annotations.E_FieldBehavior).([]annotations.FieldBehavior)
+		if own[string(field.Name())] || slices.Contains(behavior, annotations.FieldBehavior_OUTPUT_ONLY) {
 			continue
 		}
 		path := prefix + string(field.Name())
@@ -47,8 +52,9 @@ func paths(prefix string, of protoreflect.MessageDescriptor) (all []string) {
 func haveNamesForEverythingThatUsersSet(t *testing.T) {
 	seen := 0
 	for _, file := range []protoreflect.FileDescriptor{
-		workloadresizerv1.File_workloadresizer_v1_ratio_proto, workloadresizerv1.File_workloadresizer_v1_plan_proto,
-		workloadresizerv1.File_workloadresizer_v1_resize_proto, workloadresizerv1.File_workloadresizer_v1_pause_proto,
+		workloadresizerv1.File_workloadresizer_v1_ratio_proto, workloadresizerv1.File_workloadresizer_v1_override_proto,
+		workloadresizerv1.File_workloadresizer_v1_plan_proto, workloadresizerv1.File_workloadresizer_v1_resize_proto,
+		workloadresizerv1.File_workloadresizer_v1_hold_proto,
 	} {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
@@ -73,8 +79,8 @@ func appearInErrorsAsFlagsAndArguments(t *testing.T) {
 		{"what_if.ratios[1].node_type", `"n4" is duplicated`, `--what-if-ratio "n4" is duplicated`},
 		{"what_if.bounds.cpu", `is an empty range: min 4 is above max 1; set both, or "0" for no bound`, "the range from --what-if-min-cpu to --what-if-max-cpu is empty: 4 is above 1; 0 means no bound"},
 		{"what_if.bounds.memory.min", `"-1" is negative`, `--what-if-min-memory "-1" is negative`},
-		{"requests[0].ratio.node_type", `does not match regex pattern ^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$`, "the node type must consist of letters, digits and _ . @ -, and begin and end with a letter or digit"},
-		{"requests[0].ratio.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask", "the time in --for or --until must be in the future; --until never removes the end"},
+		{"requests[0].override.node_type", `does not match regex pattern ^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$`, "the node type must consist of letters, digits and _ . @ -, and begin and end with a letter or digit"},
+		{"requests[0].override.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask", "the time in --for or --until must be in the future; --until never removes the end"},
 		{"label_selector", `is not a label selector like "app=web"`, `--selector is not a label selector like "app=web"`},
 		{"of_tomorrow", "must be set", "of_tomorrow must be set"},
 	} {

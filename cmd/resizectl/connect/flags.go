@@ -94,7 +94,7 @@ func (c *Connection) address() (address string, local bool, err error) {
 // options returns the options that all servers have in common.
 func (c *Connection) options() ([]client.Option, error) {
 	// The timeout of Call applies to streams too, and 0 must mean no limit.
-	opts := []client.Option{client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/" + c.version)}
+	opts := []client.Option{client.WithDefaultTimeout(0), client.WithUserAgent("resizectl/" + c.version), client.WithAuthor(Author())}
 	switch {
 	case (c.certificate == "") != (c.key == ""):
 		return nil, errors.New("--client-certificate and --client-key must be set together")

@@ -22,6 +22,7 @@ var Hints = map[string]string{
 	"NAMESPACE_NOT_VISIBLE": "a RoleBinding in that namespace to the ClusterRole view allows it",
 	"TOO_MANY_NAMESPACES":   "run the command again to continue, or set --namespace",
 	"TOO_MANY_PREVIEWS":     "run the command again in a moment",
+	"TABLE_CHANGED":         "run the command again in a moment",
 	"PREVIEW_TOO_SLOW":      "write the output to a file first, and read the file",
 	"HELD_BY_WIDER_SCOPE":   "\"resizectl holds\" lists the holds",
 	"READ_ONLY":             "use a server that runs without --dry-run",

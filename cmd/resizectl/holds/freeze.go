@@ -55,8 +55,8 @@ func (o *freezeChange) call(ctx context.Context, call func(context.Context, *cli
 // does not know, or may not say: then the change itself decides.
 func (o *freezeChange) current(ctx context.Context) (freeze *workloadresizerv1.Freeze, known bool, err error) {
 	err = o.call(ctx, func(ctx context.Context, c *client.Client) error {
-		response, err := c.Pauses().GetFreeze(ctx, &workloadresizerv1.GetFreezeRequest{})
-		freeze, known = response.GetFreeze(), err == nil
+		found, err := c.GetFreeze(ctx)
+		freeze, known = found, err == nil
 		switch client.Reason(err) {
 		case "FREEZE_NOT_READY", "NOT_AUTHORIZED":
 			_, err = fmt.Fprintln(o.ErrOut, "warning: it is not known whether the cluster is frozen: "+connect.MessageOf(err))
@@ -151,7 +151,7 @@ func (o *freezeChange) freeze(cmd *cobra.Command) error {
 		return err
 	}
 	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		response, err := c.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
+		response, err := c.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: o.reason, ValidateOnly: o.dryRun.On()})
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (o *freezeChange) unfreeze(cmd *cobra.Command) error {
 		return err
 	}
 	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, Author: command.Author(), ValidateOnly: o.dryRun.On()})
+		response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, ValidateOnly: o.dryRun.On()})
 		if err != nil {
 			return err
 		}

@@ -31,14 +31,14 @@ func TestFreeze(t *testing.T) {
 		args   []string
 		asked  proto.Message
 	}{
-		{"freeze.table", nil, []string{"freeze", "--yes", "--reason", "outage"}, &workloadresizerv1.FreezeRequest{Reason: "outage", Author: command.Author()}},
-		{"freeze-dry-run.table", nil, []string{"freeze", "--dry-run"}, &workloadresizerv1.FreezeRequest{Author: command.Author(), ValidateOnly: true}},
-		{"freeze.json", nil, []string{"freeze", "--yes", "-o", "json"}, &workloadresizerv1.FreezeRequest{Author: command.Author()}},
+		{"freeze.table", nil, []string{"freeze", "--yes", "--reason", "outage"}, &workloadresizerv1.FreezeRequest{Reason: "outage", Author: connect.Author()}},
+		{"freeze-dry-run.table", nil, []string{"freeze", "--dry-run"}, &workloadresizerv1.FreezeRequest{Author: connect.Author(), ValidateOnly: true}},
+		{"freeze.json", nil, []string{"freeze", "--yes", "-o", "json"}, &workloadresizerv1.FreezeRequest{Author: connect.Author()}},
 		{"freeze-again.table", freezeByAnn(), []string{"freeze"}, &workloadresizerv1.GetFreezeRequest{}},
 		{"freeze-again.json", freezeByAnn(), []string{"freeze", "--yes", "--reason", "another", "-o", "json"}, &workloadresizerv1.GetFreezeRequest{}},
-		{"unfreeze.table", freezeByAnn(), []string{"unfreeze", "--yes", "--reason", "over"}, &workloadresizerv1.UnfreezeRequest{Reason: "over", Author: command.Author()}},
-		{"unfreeze-dry-run.table", freezeByAnn(), []string{"unfreeze", "--dry-run"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author(), ValidateOnly: true}},
-		{"unfreeze.yaml", freezeByAnn(), []string{"unfreeze", "--yes", "-o", "yaml"}, &workloadresizerv1.UnfreezeRequest{Author: command.Author()}},
+		{"unfreeze.table", freezeByAnn(), []string{"unfreeze", "--yes", "--reason", "over"}, &workloadresizerv1.UnfreezeRequest{Reason: "over", Author: connect.Author()}},
+		{"unfreeze-dry-run.table", freezeByAnn(), []string{"unfreeze", "--dry-run"}, &workloadresizerv1.UnfreezeRequest{Author: connect.Author(), ValidateOnly: true}},
+		{"unfreeze.yaml", freezeByAnn(), []string{"unfreeze", "--yes", "-o", "yaml"}, &workloadresizerv1.UnfreezeRequest{Author: connect.Author()}},
 		{"unfreeze-none.json", nil, []string{"unfreeze", "-o", "json"}, &workloadresizerv1.GetFreezeRequest{}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {

@@ -48,9 +48,9 @@ func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int
 	}
 	says := print.Scope(scope) + " has no pods"
 	switch {
-	case scope.GetPod() != "":
+	case scope.GetPod() != nil:
 		says = print.Scope(scope) + " does not exist"
-	case scope.GetAllNamespaces():
+	case scope.GetAllNamespaces() != nil:
 		says = "the cluster has no pods"
 	}
 	_, err := fmt.Fprintf(errOut, "warning: %s now\n", says)

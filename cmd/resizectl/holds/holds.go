@@ -56,12 +56,12 @@ gave.`,
 }
 
 func (o *holdsOptions) run(ctx context.Context) error {
-	request, where := &workloadresizerv1.ListHoldsRequest{}, ""
+	namespace, where := "", ""
 	if !o.allNamespaces && o.namespace != "" {
-		request.Namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
+		namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
 	}
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Pauses().ListHolds(ctx, request)
+		resp, err := c.ListHolds(ctx, namespace)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, w
 	table := &metav1.Table{ColumnDefinitions: holdColumns}
 	for _, hold := range holds {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			orEvery(hold.GetScope().GetNamespace()), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod()), holdKindCell(hold),
+			orEvery(print.ScopeNamespace(hold.GetScope())), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod().GetName()), holdKindCell(hold),
 			print.Timestamp(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
 			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.OrAbsent(print.OneLine(hold.GetUid())),
 			print.OrAbsent(print.OneLine(hold.GetCredentialId())),
@@ -117,8 +117,8 @@ func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, w
 func holdName(hold *workloadresizerv1.Hold) string {
 	scope := hold.GetScope()
 	switch {
-	case scope.GetPod() != "":
-		return print.PodName(scope.GetPod())
+	case scope.GetPod() != nil:
+		return print.PodName(scope.GetPod().GetName())
 	case scope.GetWorkload() != nil:
 		return print.WorkloadName(scope.GetWorkload())
 	}
@@ -128,7 +128,7 @@ func holdName(hold *workloadresizerv1.Hold) string {
 // holdKindCell stands out for a hold of the whole cluster.
 func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
 	kind := print.Cell{Text: print.HoldKind(hold.GetKind())}
-	if hold.GetScope().GetAllNamespaces() {
+	if hold.GetScope().GetAllNamespaces() != nil {
 		kind.Style = print.Notable
 	}
 	return kind
@@ -140,7 +140,7 @@ func scopeWorkload(s *workloadresizerv1.HoldScope) string {
 	switch {
 	case s.GetWorkload() != nil:
 		return print.WorkloadName(s.GetWorkload())
-	case s.GetPod() != "":
+	case s.GetPod() != nil:
 		return print.Absent
 	}
 	return "*"

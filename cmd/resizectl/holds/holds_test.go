@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -58,7 +59,7 @@ func TestPause(t *testing.T) {
 		args   []string
 		asked  *workloadresizerv1.PauseRequest
 	}{
-		{"pause-pod.table", []string{"web"}, &workloadresizerv1.PauseRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default", Pod: "web"}}},
+		{"pause-pod.table", []string{"web"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.PodScope("default", "web")}},
 		{"pause-pod-of.table", []string{"cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Cart}},
 		{"pause-pod-of.table", []string{"pod/cart-0", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Cart}},
 		{"pause-workload.table", []string{"statefulset/cart", "-n", "shop"}, &workloadresizerv1.PauseRequest{Scope: cmdtest.Carts}},
@@ -75,7 +76,7 @@ func TestPause(t *testing.T) {
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			tc.asked.Author = command.Author()
+			tc.asked.Author = connect.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
@@ -108,7 +109,7 @@ func TestResume(t *testing.T) {
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			tc.asked.Author = command.Author()
+			tc.asked.Author = connect.Author()
 			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}

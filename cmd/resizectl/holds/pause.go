@@ -49,7 +49,7 @@ when the restore ends.`,
 func (o *pauseOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{
-			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
+			Scope: o.scope(), Reason: o.reason, Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ are restored. The exit code is
 func (o *restoreOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
-			Scope: o.scope(), Reason: o.reason, Author: command.Author(), Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
+			Scope: o.scope(), Reason: o.reason, Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
 		})
 		if err != nil {
 			return err
@@ -84,6 +84,8 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		case errors.Is(err, errGone):
 			_, err := fmt.Fprintf(o.ErrOut, "%s was deleted, so nothing is left to restore\n", print.Scope(o.scope()))
 			return err
+		case errors.Is(err, errEnded):
+			return fmt.Errorf("the restore of %s has ended before all pods were restored: \"resizectl resume\" or --for ended it", print.Scope(o.scope()))
 		case err != nil:
 			_, _ = fmt.Fprintf(o.ErrOut, "the server continues to restore %s\n", print.Scope(o.scope()))
 			return err

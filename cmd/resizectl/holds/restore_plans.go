@@ -3,13 +3,7 @@ package holds
 import (
 	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"strings"
-	"time"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
@@ -54,47 +48,6 @@ func (o *restoreOptions) preview(ctx context.Context, c *client.Client) (*scopeP
 	}
 	all.summary = stream.Summary()
 	return all, nil
-}
-
-// pollPause is the minimum pause between two previews. The pause is as long as a preview
-// takes if that is longer, so that a large cluster is not previewed all the time.
-const pollPause = 250 * time.Millisecond
-
-// errGone means that the pod to restore was deleted.
-var errGone = errors.New("the pod was deleted")
-
-// await previews the plans until none is left or the time is up, and returns the last
-// preview. The error may be errGone.
-func (o *restoreOptions) await(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (*scopePlans, error) {
-	line := print.NewProgress(o.ErrOut)
-	defer line.Clear()
-	var last *scopePlans
-	for {
-		begin := time.Now()
-		plans, err := o.preview(ctx, c)
-		switch {
-		case err != nil && last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return last, nil
-		case o.Pod() != "" && status.Code(err) == codes.NotFound:
-			return nil, errGone
-		case err != nil:
-			return nil, err
-		case hold.GetUid() != "" && plans.plans[0].GetUid() != hold.GetUid():
-			return nil, fmt.Errorf("%s was replaced by another pod of the same name, which is not restored: run the command again", print.Scope(hold.GetScope()))
-		case plans.left() == 0:
-			return plans, nil
-		}
-		last = plans
-		line.Show(fmt.Sprintf("restoring: %d of %s left", plans.left(), print.CountOf(int64(len(plans.plans)), "pod")))
-		select {
-		case <-time.After(max(pollPause, time.Since(begin))):
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return last, nil
-			}
-			return nil, ctx.Err()
-		}
-	}
 }
 
 // needless are the reasons of pods that need no restore: we have changed nothing on them,
@@ -161,5 +114,5 @@ func (o *restoreOptions) print(found *scopePlans) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return print.WarnHidden(o.ErrOut, found.summary.GetHiddenNamespaces(), "pods")
+	return print.WarnHidden(o.ErrOut, found.summary.GetIncomplete(), "pods")
 }

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -35,16 +37,25 @@ func summaryOf(resize, skip int64) *workloadresizerv1.PlanSummary {
 	return &workloadresizerv1.PlanSummary{Pods: resize + skip, Resize: resize, Skip: skip}
 }
 
-// restoring is a server that restores web after looks previews of the plans; ever means
-// never.
-func restoring(looks int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
-	s := &cmdtest.Server{Plans: append([]*workloadresizerv1.Plan{cmdtest.Web()}, others...), Summary: summaryOf(1, int64(len(others)))}
+// restoring is a server that restores web by the time it is asked for the progress the nth time; 0
+// means that it has restored it, and ever that it never does.
+func restoring(n int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
+	s := &cmdtest.Server{
+		Plans: append([]*workloadresizerv1.Plan{cmdtest.Web()}, others...), Summary: summaryOf(1, int64(len(others))),
+		Progress: &workloadresizerv1.HoldProgress{Pods: int64(1 + len(others)), Pending: 1, Done: int64(len(others))},
+	}
+	restore := func() {
+		s.Plans = append([]*workloadresizerv1.Plan{restored()}, others...)
+		s.Summary = summaryOf(0, int64(1+len(others)))
+		s.Progress = &workloadresizerv1.HoldProgress{Pods: s.Progress.GetPods(), Done: s.Progress.GetPods()}
+	}
+	if n == 0 {
+		restore()
+	}
 	s.Asked = func() {
-		switch s.LastRequest().(type) {
-		case *workloadresizerv1.PreviewPodRequest, *workloadresizerv1.PreviewPlansRequest:
-			if looks--; looks == 0 {
-				s.Plans = append([]*workloadresizerv1.Plan{restored()}, others...)
-				s.Summary = summaryOf(0, int64(1+len(others)))
+		if _, ok := s.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
+			if n--; n == 0 {
+				restore()
 			}
 		}
 	}
@@ -54,7 +65,7 @@ func restoring(looks int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
 const ever = -1
 
 func TestRestore(t *testing.T) {
-	pod := &workloadresizerv1.HoldScope{Namespace: "default", Pod: cmdtest.Web().GetPod()}
+	pod := cmdtest.PodScope("default", cmdtest.Web().GetPod())
 	for _, tc := range []struct {
 		name   string
 		server *cmdtest.Server
@@ -67,7 +78,7 @@ func TestRestore(t *testing.T) {
 		{"restores a pod", restoring(2), []string{cmdtest.Web().GetPod()},
 			"restore-pod.table", "pod default/web-6d4cf56db6-x2x7p is restored, and is not resized again until \"resizectl resume\"\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"restores a namespace", restoring(3, asCreated()), []string{"-n", "default", "--reason", "too slow"},
-			"restore-namespace.table", "namespace default is restored, and is not resized again until \"resizectl resume\"\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "default"}, Reason: "too slow"}},
+			"restore-namespace.table", "namespace default is restored, and is not resized again until \"resizectl resume\"\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.NamespaceScope("default"), Reason: "too slow"}},
 		{"restores every pod for a limited time", restoring(1), []string{"-A", "--yes", "--for", "1h", "-o", "json"},
 			"restore-all.json", "every pod in the cluster is restored, and is not resized again until \"resizectl resume\" or the end of --for\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Ttl: durationpb.New(time.Hour)}},
 		{"lists pods that cannot be restored", restoring(1, asCreated(), cmdtest.Unsteady()), []string{"-A", "--yes"},
@@ -78,7 +89,7 @@ func TestRestore(t *testing.T) {
 			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
 		{"shows what would be restored in a dry run", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
-		{"shows nothing to restore in a dry run", restoring(1, asCreated()), []string{"-A", "--dry-run"},
+		{"shows nothing to restore in a dry run", restoring(0, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run-none.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
 		{"lists pods that cannot be restored in a dry run", restoring(ever, cmdtest.Unsteady()), []string{"-A", "--dry-run", "-o", "yaml"},
 			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
@@ -88,7 +99,7 @@ func TestRestore(t *testing.T) {
 			if code != tc.code || stderr != tc.stderr {
 				t.Errorf("exit %d, want %d; stderr %q, want %q", code, tc.code, stderr, tc.stderr)
 			}
-			tc.asked.Author = command.Author()
+			tc.asked.Author = connect.Author()
 			if diff := cmp.Diff([]proto.Message{tc.asked}, tc.server.Written(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
@@ -111,6 +122,8 @@ func TestRestoreRules(t *testing.T) {
 	t.Run("restores a workload", restoresAWorkload)
 	t.Run("fails if the pod is replaced", failsIfThePodIsReplaced)
 	t.Run("succeeds if the pod is deleted meanwhile", succeedsIfThePodIsDeletedMeanwhile)
+	t.Run("fails if the restore is ended meanwhile", failsIfTheRestoreIsEndedMeanwhile)
+	t.Run("waits for a replica that does not know the restore yet", waitsForAReplicaThatDoesNotKnowTheRestoreYet)
 	t.Run("says on interrupt that the server continues", saysOnInterruptThatTheServerContinues)
 }
 
@@ -122,7 +135,7 @@ func restoresAWorkload(t *testing.T) {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
-	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: web}, Author: command.Author()}}
+	stored := []proto.Message{&workloadresizerv1.RestoreRequest{Scope: cmdtest.WorkloadScope("shop", "Deployment", "web"), Author: connect.Author()}}
 	if diff := cmp.Diff(stored, server.Written(), protocmp.Transform()); diff != "" {
 		t.Errorf("wrong restore (-want +got):\n%s", diff)
 	}
@@ -142,30 +155,58 @@ func failsIfThePodIsReplaced(t *testing.T) {
 	}
 }
 
-// A deleted pod needs no restore.
+// A deleted pod needs no restore, whether or not the server has forgotten its hold.
 func succeedsIfThePodIsDeletedMeanwhile(t *testing.T) {
-	for _, looks := range []int{1, 2} {
-		server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}
+	notFound := cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")
+	for _, forgotten := range []map[string]error{nil, {"GetHold": notFound}} {
+		server := &cmdtest.Server{Progress: &workloadresizerv1.HoldProgress{Pods: 1, Pending: 1}}
 		server.Asked = func() {
-			if _, ok := server.LastRequest().(*workloadresizerv1.PreviewPodRequest); ok {
-				if looks--; looks == 0 {
-					server.Plans = nil
-				}
+			if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
+				server.Progress, server.Resizing.Refused = &workloadresizerv1.HoldProgress{}, forgotten
 			}
 		}
-		code, stdout, stderr := program.Shell(t.Context(), "restore", cmdtest.Web().GetPod(), "--server", cmdtest.Serve(t, server))
-		if code != command.ExitOK || stdout != "" || stderr != "pod default/"+cmdtest.Web().GetPod()+" was deleted, so nothing is left to restore\n" {
+		code, stdout, stderr := program.Shell(t.Context(), "restore", "web", "--server", cmdtest.Serve(t, server))
+		if code != command.ExitOK || stdout != "" || stderr != "pod default/web was deleted, so nothing is left to restore\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
+	}
+}
+
+func failsIfTheRestoreIsEndedMeanwhile(t *testing.T) {
+	server := restoring(ever)
+	server.Asked = func() {
+		if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
+			server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
+		}
+	}
+	code, stdout, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	want := "error: the restore of namespace shop has ended before all pods were restored: \"resizectl resume\" or --for ended it\n"
+	if code != command.ExitError || stdout != "" || stderr != want {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func waitsForAReplicaThatDoesNotKnowTheRestoreYet(t *testing.T) {
+	server := restoring(0)
+	server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
+	asked := 0
+	server.Resizing.OnRefusal = func() {
+		if asked++; asked == 2 {
+			server.Resizing.Refused = nil
+		}
+	}
+	code, _, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || asked != 2 {
+		t.Errorf("exit %d after %d refusals, stderr %q", code, asked, stderr)
 	}
 }
 
 // Users who stop waiting must not conclude that the server stops, too.
 func saysOnInterruptThatTheServerContinues(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Web()}, Summary: summaryOf(1, 0)}
+	server := restoring(ever)
 	server.Asked = func() {
-		if _, ok := server.LastRequest().(*workloadresizerv1.PreviewPlansRequest); ok {
+		if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
 			cancel()
 		}
 	}

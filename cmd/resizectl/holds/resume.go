@@ -85,7 +85,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Resume(ctx, &workloadresizerv1.ResumeRequest{
 			Scope: o.scope(), Kind: kinds[o.kind], IncludeNested: o.nested, ValidateOnly: o.dryRun.On(),
-			Reason: o.reason, Author: command.Author(),
+			Reason: o.reason,
 		})
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -26,13 +27,13 @@ func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 		want *workloadresizerv1.ResumeRequest
 	}{
 		{"a pause of the cluster", reconcilerhold.Hold{Kind: reconcilerhold.Pause},
-			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{AllNamespaces: true}, Kind: kinds["pause"]}},
+			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, Kind: kinds["pause"]}},
 		{"a restore of a namespace", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop"}},
-			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop"}, Kind: kinds["restore"]}},
+			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: kinds["restore"]}},
 		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: "web"}}},
-			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, Kind: kinds["pause"]}},
+			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Deployment", "web"), Kind: kinds["pause"]}},
 		{"a restore of a third-party kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
-			&workloadresizerv1.ResumeRequest{Scope: &workloadresizerv1.HoldScope{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Rollout", Name: "web"}}, Kind: kinds["restore"]}},
+			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Rollout", "web"), Kind: kinds["restore"]}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			covered := &reconcilerhold.CoveredError{Scope: reconcilerhold.Scope{Namespace: "shop", Pod: "web-0"}, By: tc.by}
@@ -46,7 +47,7 @@ func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 			if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitOK {
 				t.Fatalf("%q: exit %d, %s", args, code, stderr)
 			}
-			tc.want.Author = command.Author()
+			tc.want.Author = connect.Author()
 			if diff := cmp.Diff(tc.want, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("%q ends the wrong hold (-want +got):\n%s", line, diff)
 			}

@@ -42,8 +42,17 @@ func (t *target) complete(cmd *cobra.Command, args []string) error {
 
 // scope returns the target in the API.
 func (t *target) scope() *workloadresizerv1.HoldScope {
-	if t.allNamespaces {
-		return &workloadresizerv1.HoldScope{AllNamespaces: true}
+	switch {
+	case t.allNamespaces:
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
+	case t.Pod() != "":
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{
+			Pod: &workloadresizerv1.NamespacedPod{Namespace: t.namespace, Name: t.Pod()},
+		}}
+	case t.Workload() != nil:
+		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
+			Workload: &workloadresizerv1.NamespacedWorkload{Namespace: t.namespace, Kind: t.Kind, Name: t.Name},
+		}}
 	}
-	return &workloadresizerv1.HoldScope{Namespace: t.namespace, Pod: t.Pod(), Workload: t.Workload()}
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: t.namespace}}
 }

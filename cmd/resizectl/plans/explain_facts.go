@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -39,30 +40,84 @@ func findOut(ctx context.Context, c *client.Client, namespace, pod string) (*fac
 	return f, nil
 }
 
-// findRatios reads the whole table, because only the table has bounds and the ratios of
-// rules.
+// findRatios reads the ratios of the node type and of the baseline, by the rule of the pod, and
+// the bounds.
 func (f *facts) findRatios(ctx context.Context, c *client.Client) {
-	table, err := c.ListRatios(ctx)
-	if err != nil {
-		f.ratiosErr = err
+	if f.bounds, f.ratiosErr = f.findBounds(ctx, c); f.ratiosErr != nil {
 		return
 	}
-	ratios := table.GetRatios()
-	f.bounds = table.GetBounds()
-	for _, rule := range table.GetRules() {
+	if f.ratio, f.ratiosErr = f.findRatio(ctx, c, f.plan.GetNodeType()); f.ratiosErr != nil {
+		return
+	}
+	f.baseline, f.ratiosErr = f.findRatio(ctx, c, f.plan.GetBaselineNodeType())
+}
+
+// findRatio returns the ratio of a node type; nil if there is none.
+func (f *facts) findRatio(ctx context.Context, c *client.Client, nodeType string) (*workloadresizerv1.Ratio, error) {
+	if nodeType == "" {
+		return nil, nil
+	}
+	response, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType, Rule: f.plan.GetRule()})
+	switch client.Reason(err) {
+	case "NODE_TYPE_UNKNOWN":
+		return nil, nil
+	case "RULE_UNKNOWN":
+		f.otherRevision = true
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.compareRevision(response.GetRevision())
+	return response.GetRatio(), nil
+}
+
+// findBounds returns the bounds of the pod: those of its rule, and the global ones where the rule
+// sets none.
+func (f *facts) findBounds(ctx context.Context, c *client.Client) (*workloadresizerv1.Bounds, error) {
+	// Every page has the bounds.
+	table, err := c.Ratios().ListRatios(ctx, &workloadresizerv1.ListRatiosRequest{PageSize: 1})
+	if err != nil {
+		return nil, err
+	}
+	f.compareRevision(table.GetRevision())
+	bounds := table.GetBounds()
+	if f.plan.GetRule() == "" {
+		return bounds, nil
+	}
+	rules, err := c.ListRatioRules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.compareRevision(rules.GetRevision())
+	for _, rule := range rules.GetRules() {
 		if rule.GetName() == f.plan.GetRule() {
-			ratios, f.bounds = rule.GetRatios(), rule.GetBounds()
+			bounds = &workloadresizerv1.Bounds{
+				Cpu:    replaced(bounds.GetCpu(), rule.GetBounds().GetCpu()),
+				Memory: replaced(bounds.GetMemory(), rule.GetBounds().GetMemory()),
+			}
 		}
 	}
-	for _, ratio := range ratios {
-		if ratio.GetNodeType() == f.plan.GetNodeType() {
-			f.ratio = ratio
+	return bounds, nil
+}
+
+// replaced returns a range of which a rule replaces or, with "0", removes the ends that it sets.
+func replaced(global, rule *workloadresizerv1.QuantityRange) *workloadresizerv1.QuantityRange {
+	end := func(global, rule string) string {
+		switch rule {
+		case "":
+			return global
+		case "0":
+			return ""
 		}
-		if ratio.GetNodeType() == f.plan.GetBaselineNodeType() {
-			f.baseline = ratio
-		}
+		return rule
 	}
-	f.otherRevision = table.GetRevision() != f.plan.GetRatioRevision()
+	return &workloadresizerv1.QuantityRange{Min: end(global.GetMin(), rule.GetMin()), Max: end(global.GetMax(), rule.GetMax())}
+}
+
+// compareRevision notes whether an answer is about other ratios than the plan.
+func (f *facts) compareRevision(revision string) {
+	f.otherRevision = f.otherRevision || revision != f.plan.GetRatioRevision()
 }
 
 func (f *facts) findResize(ctx context.Context, c *client.Client) {
@@ -74,7 +129,7 @@ func (f *facts) findResize(ctx context.Context, c *client.Client) {
 }
 
 func (f *facts) findHolds(ctx context.Context, c *client.Client) {
-	response, err := c.ListHolds(ctx)
+	response, err := c.ListHolds(ctx, f.plan.GetNamespace())
 	if err != nil {
 		f.holdsErr = err
 		return
@@ -96,18 +151,18 @@ func (f *facts) findHolds(ctx context.Context, c *client.Client) {
 // pod, so coveredBy requests the pod among the pods of the workload.
 func (f *facts) coveredBy(ctx context.Context, c *client.Client, hold *workloadresizerv1.Hold) (bool, error) {
 	scope := hold.GetScope()
-	switch {
-	case scope.GetAllNamespaces():
-		return true, nil
-	case scope.GetNamespace() != f.plan.GetNamespace():
+	if namespace := print.ScopeNamespace(scope); namespace != "" && namespace != f.plan.GetNamespace() {
 		return false, nil
-	case scope.GetPod() != "":
-		return scope.GetPod() == f.plan.GetPod() && hold.GetUid() == f.plan.GetUid(), nil
-	case scope.GetWorkload() == nil:
+	}
+	if pod := scope.GetPod(); pod != nil {
+		return pod.GetName() == f.plan.GetPod() && hold.GetUid() == f.plan.GetUid(), nil
+	}
+	workload := scope.GetWorkload()
+	if workload == nil {
 		return true, nil
 	}
 	stream := c.PreviewSelected(ctx, &workloadresizerv1.PreviewPlansRequest{
-		Namespace: f.plan.GetNamespace(), Pod: f.plan.GetPod(), Workload: scope.GetWorkload(),
+		Namespace: f.plan.GetNamespace(), Pod: f.plan.GetPod(), Workload: &workloadresizerv1.Workload{Kind: workload.GetKind(), Name: workload.GetName()},
 	})
 	for _, err := range stream.All() {
 		if err != nil {

@@ -74,7 +74,7 @@ func explainsEachResourceIndependently(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := cmdtest.OnN4("default", "web-0", tc.decision)
-			plan.MemoryFactor = 0.8
+			plan.MemoryFactor = new(0.8)
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: tc.code}}
 			f := &facts{plan: plan}
 			if tc.restored {

@@ -32,7 +32,6 @@ func hold(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope) *
 
 func TestExplain(t *testing.T) {
 	const pause, restore = workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
-	inShop := func(s *workloadresizerv1.HoldScope) *workloadresizerv1.HoldScope { s.Namespace = "shop"; return s }
 	resize := func() (*cmdtest.Server, string) { return explained(cmdtest.Web()), "web-6d4cf56db6-x2x7p" }
 
 	for _, tc := range []struct {
@@ -54,7 +53,7 @@ func TestExplain(t *testing.T) {
 		{"explain-aligned.json", func() (*cmdtest.Server, string) {
 			s := explained(cmdtest.Aligned())
 			s.Resizing.Resizes = cmdtest.Resizes()[:1]
-			s.Holds = []*workloadresizerv1.Hold{hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true})}
+			s.Holds = []*workloadresizerv1.Hold{hold(pause, cmdtest.Everything)}
 			return s, "api-0"
 		}, []string{"-o", "json"}},
 		{"explain-skip.table", func() (*cmdtest.Server, string) { return explained(cmdtest.Bare()), "bare" }, nil},
@@ -93,7 +92,7 @@ func TestExplain(t *testing.T) {
 		{"explain-part.table", func() (*cmdtest.Server, string) {
 			// One resource is sized, one is not; the pod has no type that it is sized for.
 			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
-			plan.MemoryFactor = 2
+			plan.MemoryFactor = new(2.0)
 			has := cmdtest.Resources("800m", "2Gi", "1600m", "3Gi")
 			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("1", "2Gi", "2", "3Gi"), Current: has, Desired: has}}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "LimitRangeViolation", Message: "LimitRange most: container api: maximum memory usage per Container is 3Gi, but limit is 6Gi"}}
@@ -104,10 +103,10 @@ func TestExplain(t *testing.T) {
 		}, nil},
 		{"explain-rule.table", func() (*cmdtest.Server, string) {
 			plan := cmdtest.Unsteady()
-			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", 1.04
+			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", new(1.04)
 			s := explained(plan)
 			s.Ratios.Revision = "5c20"
-			s.Ratios.Rules = []*workloadresizerv1.RatioRule{{
+			s.Rules = []*workloadresizerv1.RatioRule{{
 				Name: plan.GetRule(), BaselineNodeType: "c3", Ratios: s.Ratios.GetRatios(),
 				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "800m"}},
 			}}
@@ -120,15 +119,14 @@ func TestExplain(t *testing.T) {
 			plan.Containers[0].Desired = plan.Containers[0].Original
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has its originals and keeps them"}}
 			s := explained(plan)
-			workload := &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}
 			s.Holds = []*workloadresizerv1.Hold{
-				hold(pause, &workloadresizerv1.HoldScope{AllNamespaces: true}),
-				hold(pause, &workloadresizerv1.HoldScope{Namespace: "default"}),
-				hold(restore, inShop(&workloadresizerv1.HoldScope{})),
-				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-0"})),
-				hold(pause, inShop(&workloadresizerv1.HoldScope{Pod: "cart-1"})),
-				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: workload})),
-				hold(pause, inShop(&workloadresizerv1.HoldScope{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}})),
+				hold(pause, cmdtest.Everything),
+				hold(pause, cmdtest.NamespaceScope("default")),
+				hold(restore, cmdtest.Shop),
+				hold(pause, cmdtest.Cart),
+				hold(pause, cmdtest.PodScope("shop", "cart-1")),
+				hold(pause, cmdtest.Carts),
+				hold(pause, cmdtest.WorkloadScope("shop", "Deployment", "web")),
 			}
 			s.Resizing.Plans = func(req *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 				pods := int64(0)

@@ -117,7 +117,7 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
 		}
 	}
-	if others := response.GetPassedOver(); len(others) > 0 {
+	if others := response.GetIgnored(); len(others) > 0 {
 		fmt.Fprintf(&notes, "not planned, because these kinds have no pods, or none that are known: %s\n", print.OneLine(strings.Join(others, ", ")))
 	}
 	_, err := fmt.Fprint(o.ErrOut, notes.String())

@@ -147,12 +147,12 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := print.WarnHidden(o.ErrOut, summary.GetHiddenNamespaces(), "pods"); err != nil {
+	if err := print.WarnHidden(o.ErrOut, summary.GetIncomplete(), "pods"); err != nil {
 		return err
 	}
 	if summary.GetPods() == 0 {
 		found := "no pods found "
-		if summary.GetHiddenNamespaces() > 0 {
+		if summary.GetIncomplete() {
 			found = "no pods found that you can see "
 		}
 		if _, err := fmt.Fprintln(o.ErrOut, strings.TrimSpace(found+o.where())); err != nil {

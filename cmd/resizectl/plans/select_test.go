@@ -24,7 +24,7 @@ func requestsTheSelectedPods(t *testing.T) {
 	server := cmdtest.Cluster()
 	address := cmdtest.Serve(t, server)
 	whatIf := &workloadresizerv1.WhatIf{
-		Ratios: []*workloadresizerv1.Ratio{{NodeType: "n4", CpuPerf: 1.08, MemoryPerf: 1}, {NodeType: "c3", CpuPerf: 1.3}, {NodeType: "t2d", MemoryPerf: 1.1}},
+		Ratios: []*workloadresizerv1.AssumedRatio{{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0)}, {NodeType: "c3", CpuPerf: new(1.3)}, {NodeType: "t2d", MemoryPerf: new(1.1)}},
 	}
 	for _, tc := range []struct {
 		name  string
@@ -41,7 +41,7 @@ func requestsTheSelectedPods(t *testing.T) {
 		{"a node type", []string{"-A", "--node-type", "n4"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "n4"}},
 		{"a CPU model of a node type", []string{"-A", "--node-type", "e2@Intel-6-79"}, &workloadresizerv1.PreviewPlansRequest{NodeType: "e2@Intel-6-79"}},
 		{"a ratio of a CPU model", []string{"--what-if-ratio", "e2@Intel-6-79=0.5/1"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default",
-			WhatIf: &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.Ratio{{NodeType: "e2@Intel-6-79", CpuPerf: 0.5, MemoryPerf: 1}}}}},
+			WhatIf: &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.AssumedRatio{{NodeType: "e2@Intel-6-79", CpuPerf: new(0.5), MemoryPerf: new(1.0)}}}}},
 		{"other ratios", []string{"--what-if-ratio", "n4=1.08/1.0", "--what-if-ratio", "c3=1.3", "--what-if-ratio", "t2d=/1.1"},
 			&workloadresizerv1.PreviewPlansRequest{Namespace: "default", WhatIf: whatIf}},
 		{"another node type and baseline", []string{"api-0", "--what-if-node-type", "c3", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewPodRequest{

@@ -16,7 +16,7 @@ import (
 // their requests, and why the other pods are not resized.
 func printTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
 	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
-	if s.GetHiddenNamespaces() > 0 {
+	if s.GetIncomplete() {
 		text += ", without namespaces that you cannot see"
 	}
 	text += "\n"

@@ -83,12 +83,12 @@ func rangeOf(least, most string) *workloadresizerv1.QuantityRange {
 
 // parseWhatIfRatio parses NODE_TYPE=CPU[/MEMORY]. A performance that is omitted stays
 // unchanged.
-func parseWhatIfRatio(text string) (*workloadresizerv1.Ratio, error) {
+func parseWhatIfRatio(text string) (*workloadresizerv1.AssumedRatio, error) {
 	nodeType, perfs, ok := strings.Cut(text, "=")
 	if !ok || nodeType == "" || perfs == "" {
 		return nil, fmt.Errorf("must be NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0")
 	}
-	ratio := &workloadresizerv1.Ratio{NodeType: nodeType}
+	ratio := &workloadresizerv1.AssumedRatio{NodeType: nodeType}
 	cpu, memory, both := strings.Cut(perfs, "/")
 	if cpu != "" {
 		if err := parsePerf(cpu, &ratio.CpuPerf); err != nil {
@@ -103,11 +103,11 @@ func parseWhatIfRatio(text string) (*workloadresizerv1.Ratio, error) {
 	return ratio, nil
 }
 
-func parsePerf(text string, to *float64) error {
+func parsePerf(text string, to **float64) error {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || value <= 0 || math.IsInf(value, 0) || math.IsNaN(value) {
 		return fmt.Errorf("a performance must be a finite number above 0, not %q", text)
 	}
-	*to = value
+	*to = &value
 	return nil
 }

@@ -40,18 +40,59 @@ func YAML(m proto.Message) ([]byte, error) {
 	return out, nil
 }
 
-// Document writes one message as the whole JSON or YAML output.
-func Document(w io.Writer, f Format, m proto.Message) error {
-	var out []byte
-	var err error
-	if f == FormatYAML {
-		out, err = YAML(m)
-	} else {
-		out, err = JSON(m, "")
-		out = append(out, '\n')
+// joined returns the fields of several messages as one JSON object. A field that several messages
+// have is that of the first.
+func joined(messages ...proto.Message) ([]byte, error) {
+	var object bytes.Buffer
+	object.WriteByte('{')
+	known := map[string]bool{}
+	for _, m := range messages {
+		raw, err := JSON(m, "")
+		if err != nil {
+			return nil, err
+		}
+		fields := json.NewDecoder(bytes.NewReader(raw))
+		if _, err := fields.Token(); err != nil { // The opening brace.
+			return nil, fmt.Errorf("join the answers: %w", err)
+		}
+		for fields.More() {
+			name, err := fields.Token()
+			if err != nil {
+				return nil, fmt.Errorf("join the answers: %w", err)
+			}
+			var value json.RawMessage
+			if err := fields.Decode(&value); err != nil {
+				return nil, fmt.Errorf("join the answers: %w", err)
+			}
+			if key := name.(string); !known[key] {
+				if len(known) > 0 {
+					object.WriteByte(',')
+				}
+				known[key] = true
+				fmt.Fprintf(&object, "%q: %s", key, value)
+			}
+		}
 	}
+	object.WriteByte('}')
+	var out bytes.Buffer
+	if err := json.Indent(&out, object.Bytes(), "", "  "); err != nil {
+		return nil, fmt.Errorf("indent the answer: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Document writes messages as the whole JSON or YAML output: one object with the fields of all of
+// them.
+func Document(w io.Writer, f Format, messages ...proto.Message) error {
+	out, err := joined(messages...)
 	if err != nil {
 		return err
+	}
+	out = append(out, '\n')
+	if f == FormatYAML {
+		if out, err = yaml.JSONToYAML(out); err != nil {
+			return fmt.Errorf("write the answer as YAML: %w", err)
+		}
 	}
 	_, err = w.Write(out)
 	return err

@@ -12,21 +12,37 @@ import (
 func PodName(pod string) string { return "pod/" + pod }
 
 // WorkloadName returns the name of a workload in kubectl's form, e.g. "deployment/web".
-func WorkloadName(w *workloadresizerv1.Workload) string {
+func WorkloadName(w interface {
+	GetKind() string
+	GetName() string
+}) string {
 	return OneLine(strings.ToLower(w.GetKind()) + "/" + w.GetName())
 }
 
 // Scope returns the name of a scope for a sentence.
 func Scope(s *workloadresizerv1.HoldScope) string {
-	switch {
-	case s.GetPod() != "":
-		return "pod " + OneLine(s.GetNamespace()+"/"+s.GetPod())
-	case s.GetWorkload() != nil:
-		return strings.ToLower(OneLine(s.GetWorkload().GetKind())) + " " + OneLine(s.GetNamespace()+"/"+s.GetWorkload().GetName())
-	case s.GetNamespace() != "":
-		return "namespace " + OneLine(s.GetNamespace())
+	switch scope := s.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Pod:
+		return "pod " + OneLine(scope.Pod.GetNamespace()+"/"+scope.Pod.GetName())
+	case *workloadresizerv1.HoldScope_Workload:
+		return strings.ToLower(OneLine(scope.Workload.GetKind())) + " " + OneLine(scope.Workload.GetNamespace()+"/"+scope.Workload.GetName())
+	case *workloadresizerv1.HoldScope_Namespace:
+		return "namespace " + OneLine(scope.Namespace)
 	}
 	return "every pod in the cluster"
+}
+
+// ScopeNamespace returns the namespace of a scope; empty for the cluster.
+func ScopeNamespace(s *workloadresizerv1.HoldScope) string {
+	switch scope := s.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Pod:
+		return scope.Pod.GetNamespace()
+	case *workloadresizerv1.HoldScope_Workload:
+		return scope.Workload.GetNamespace()
+	case *workloadresizerv1.HoldScope_Namespace:
+		return scope.Namespace
+	}
+	return ""
 }
 
 // HoldKind returns the kind of a hold as a word.

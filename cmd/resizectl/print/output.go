@@ -24,5 +24,8 @@ func (o *Output) Table(table *metav1.Table) error {
 	return Table(o.Out, o.Painter(), o.Wide(), table)
 }
 
-// Document prints a message on standard output, as JSON or YAML.
-func (o *Output) Document(m proto.Message) error { return Document(o.Out, o.Format, m) }
+// Document prints messages on standard output, as JSON or YAML: one object with the fields of all
+// of them.
+func (o *Output) Document(messages ...proto.Message) error {
+	return Document(o.Out, o.Format, messages...)
+}

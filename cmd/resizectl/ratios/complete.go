@@ -16,10 +16,10 @@ import (
 func completeChanges(server *connect.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found := connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: defaultHistory})
+			resp, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{PageSize: defaultHistory})
 			for _, change := range resp.GetChanges() {
 				found = append(found, cobra.CompletionWithDesc(fmt.Sprint(change.GetNumber()),
-					fmt.Sprintf("%s by %s: %s", print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor())), print.OrAbsent(print.OneLine(change.GetReason())))))
+					fmt.Sprintf("%s by %s: %s", print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor())), reasonText(change))))
 			}
 			return found, err
 		})

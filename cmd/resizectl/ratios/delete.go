@@ -28,7 +28,8 @@ func newDeleteCommand(out print.Output, server *connect.Connection) *cobra.Comma
 		Short: "Delete the override of a node type",
 		Long: `Delete the override of a node type.
 
-The other sources of the node type then apply again.
+The other sources of the node type then apply again. If the override is for a limited
+time, the permanent override that it would fall back to is deleted, too.
 
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. With --dry-run, nothing is changed, and the exit
@@ -68,13 +69,13 @@ func (o *deleteOptions) Send(ctx context.Context, c *client.Client, validateOnly
 	if etag == "" {
 		etag = o.present.GetEtag()
 	}
-	return c.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{
-		NodeType: o.nodeType, Etag: etag, AllowMissing: o.ignoreNotFound,
-		ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
+	return c.Overrides().DeleteOverride(ctx, &workloadresizerv1.DeleteOverrideRequest{
+		NodeType: o.nodeType, RatioEtag: etag, AllowMissing: o.ignoreNotFound,
+		ValidateOnly: validateOnly, Reason: o.Reason, AllowImplausible: o.AllowImplausible,
 	})
 }
 
 func (o *deleteOptions) Table(answer Answer) *metav1.Table {
-	left := answer.(*workloadresizerv1.DeleteRatioResponse).GetRatio()
+	left := answer.(*workloadresizerv1.DeleteOverrideResponse).GetRatio()
 	return &metav1.Table{ColumnDefinitions: ShiftColumns, Rows: []metav1.TableRow{ShiftRow(o.nodeType, o.present, left)}}
 }

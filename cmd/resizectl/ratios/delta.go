@@ -1,6 +1,7 @@
 package ratios
 
 import (
+	"google.golang.org/protobuf/types/known/timestamppb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -8,13 +9,26 @@ import (
 )
 
 // overrideText returns the values of an override, in the form that "ratios set" accepts.
-func overrideText(o *workloadresizerv1.RatioOverride) string {
+func overrideText(o *workloadresizerv1.OverrideValue) string {
 	if o == nil {
 		return "none"
 	}
-	text := print.Perf(o.GetCpuPerf()) + "/" + print.Perf(o.GetMemoryPerf())
+	text := perfsText(o)
 	if o.GetExpireTime() != nil {
-		text += " until " + print.Timestamp(o.GetExpireTime())
+		text += " until " + endText(o.GetExpireTime(), o.GetFallback())
+	}
+	return text
+}
+
+func perfsText(o *workloadresizerv1.OverrideValue) string {
+	return print.Perf(o.GetCpuPerf()) + "/" + print.Perf(o.GetMemoryPerf())
+}
+
+// endText returns when an override ends, and what follows it if that is another override.
+func endText(end *timestamppb.Timestamp, fallback *workloadresizerv1.OverrideValue) string {
+	text := print.Timestamp(end)
+	if fallback != nil {
+		text += ", then " + perfsText(fallback)
 	}
 	return text
 }
@@ -27,7 +41,7 @@ func Shifted(old, new string) string {
 	return old + " → " + new
 }
 
-func deltaLine(d *workloadresizerv1.RatioDelta) string {
+func deltaLine(d *workloadresizerv1.OverrideDelta) string {
 	return Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo()))
 }
 
@@ -36,15 +50,15 @@ var deltaColumns = []metav1.TableColumnDefinition{
 }
 
 // deltaCells returns the cells of deltaColumns.
-func deltaCells(d *workloadresizerv1.RatioDelta) []any {
-	cpu := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetCpuPerf()) }
-	memory := func(o *workloadresizerv1.RatioOverride) string { return print.Perf(o.GetMemoryPerf()) }
-	until := func(o *workloadresizerv1.RatioOverride) string { return print.Timestamp(o.GetExpireTime()) }
+func deltaCells(d *workloadresizerv1.OverrideDelta) []any {
+	cpu := func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetCpuPerf()) }
+	memory := func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetMemoryPerf()) }
+	until := func(o *workloadresizerv1.OverrideValue) string { return endText(o.GetExpireTime(), o.GetFallback()) }
 	return []any{print.OneLine(d.GetNodeType()), overrideChange(d, cpu), overrideChange(d, memory), overrideChange(d, until)}
 }
 
-func overrideChange(d *workloadresizerv1.RatioDelta, text func(*workloadresizerv1.RatioOverride) string) string {
-	side := func(o *workloadresizerv1.RatioOverride) string {
+func overrideChange(d *workloadresizerv1.OverrideDelta, text func(*workloadresizerv1.OverrideValue) string) string {
+	side := func(o *workloadresizerv1.OverrideValue) string {
 		if o == nil {
 			return print.Absent
 		}

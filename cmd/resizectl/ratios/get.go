@@ -26,8 +26,9 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Short: "Show the ratio of one node type, and where it comes from",
 		Long: `Show the ratio of one node type, and where it comes from.
 
--o wide also shows who set it, why and until when, and the ratios of the other
-sources, which apply when the first source no longer has a ratio.`,
+-o wide also shows who set it, why and until when, the permanent override that then
+takes effect again, if there is one, and the ratios of the other sources, which apply
+when the first source no longer has a ratio.`,
 		Example: `  # Show who set the ratio, and the ratios of other sources
   resizectl ratios get n4 -o wide
 
@@ -52,19 +53,25 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := o.print(resp); err != nil {
+		var fallbacks overrideFallbacks
+		if o.Wide() {
+			if fallbacks, err = findFallbacks(ctx, c, o.ErrOut, resp.GetRatio()); err != nil {
+				return err
+			}
+		}
+		if err := o.print(resp, fallbacks); err != nil {
 			return err
 		}
 		return warnOfUnused(o.ErrOut, []*workloadresizerv1.Ratio{resp.GetRatio()})
 	})
 }
 
-func (o *getOptions) print(resp *workloadresizerv1.GetRatioResponse) error {
+func (o *getOptions) print(resp *workloadresizerv1.GetRatioResponse, fallbacks overrideFallbacks) error {
 	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
 		return o.Document(resp)
 	case print.FormatName:
 		return print.Names(o.Out, ratioName, resp.GetRatio())
 	}
-	return o.Table(&metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio())}})
+	return o.Table(&metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio(), fallbacks)}})
 }

@@ -37,8 +37,10 @@ func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Comm
 values before and after.
 
 There is one row per change and node type. CPU and MEMORY are the values of the
-override; "-" means no override. "resizectl ratios rollback" takes the number of a
-change.`,
+override; "-" means no override. UNTIL is when it expires, and the permanent override
+that then takes effect again, if there is one. When an override expires, that is a
+change without an author, whose REASON is expired. "resizectl ratios rollback" takes the
+number of a change.`,
 		Example: `  # Show the latest changes, and the reasons for them
   resizectl ratios history
 
@@ -92,14 +94,14 @@ func (o *historyOptions) run(ctx context.Context) error {
 
 // fetch reads pages until there are enough changes. The token of the answer is empty if
 // there are no older changes.
-func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatioChangesResponse, error) {
-	all := &workloadresizerv1.ListRatioChangesResponse{}
+func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListOverrideChangesResponse, error) {
+	all := &workloadresizerv1.ListOverrideChangesResponse{}
 	for {
 		size := historyPage
 		if o.limit > 0 {
 			size = min(size, o.limit-len(all.GetChanges()))
 		}
-		page, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{
+		page, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{
 			NodeType: o.nodeType, PageSize: int32(size), PageToken: all.GetNextPageToken(),
 		})
 		if err != nil {
@@ -117,7 +119,7 @@ var historyColumns = append(append([]metav1.TableColumnDefinition{
 	print.Column("Change"), print.Column("Time"), print.Column("Author"),
 }, deltaColumns...), print.Column("Reason"), print.WideColumn("Rollback To"), print.WideColumn("Credential"))
 
-func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.RatioChange, wide bool) error {
+func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.OverrideChange, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: historyColumns}
 	for _, change := range changes {
 		back := print.Absent
@@ -126,8 +128,16 @@ func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.Rat
 		}
 		for _, delta := range change.GetDeltas() {
 			cells := append([]any{fmt.Sprint(change.GetNumber()), print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, print.OrAbsent(print.OneLine(change.GetReason())), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, reasonText(change), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
 		}
 	}
 	return print.Table(w, p, wide, table)
+}
+
+// reasonText returns why a change was made.
+func reasonText(change *workloadresizerv1.OverrideChange) string {
+	if change.GetExpiry() {
+		return "expired"
+	}
+	return print.OrAbsent(print.OneLine(change.GetReason()))
 }

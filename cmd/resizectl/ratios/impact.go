@@ -38,7 +38,7 @@ func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact,
 	if err := print.Table(w, p, wide, table); err != nil {
 		return err
 	}
-	if impact.GetHiddenNamespaces() > 0 {
+	if impact.GetIncomplete() {
 		if _, err := fmt.Fprintln(w, "not shown: namespaces that you cannot see"); err != nil {
 			return err
 		}

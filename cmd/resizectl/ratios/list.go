@@ -30,9 +30,13 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 
 CPU and MEMORY are the performance of the node type. The FACTOR columns are what
 requests are multiplied by there: below 1 on a node that is faster than the
-baseline. With --rules, the rules for some pods follow, in the order in which they
-are tried. OTHER SOURCES (-o wide) shows the ratios of the other sources,
-which are not in effect, as CPU/MEMORY.
+baseline. OTHER SOURCES (-o wide) shows the ratios of the other sources, which are not
+in effect, as CPU/MEMORY. EXPIRES (-o wide) is when an override ends, and the
+permanent override that then takes effect again, if there is one.
+
+With --rules, the rules for some pods follow, in the order in which they are tried,
+with only what each rule sets: "-" means that the global value applies. All other node
+types have the ratio of the first table, relative to the baseline of the rule.
 
 If a source is not healthy, a warning appears on standard error, and the table
 shows the last good state of that source. If the ratio of a node type is implausible,
@@ -69,35 +73,49 @@ func (o *listOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := o.print(resp); err != nil {
+		var rules []*workloadresizerv1.RatioRule
+		if o.rules || o.Format.IsDocument() {
+			listed, err := c.ListRatioRules(ctx)
+			if err != nil {
+				return err
+			}
+			rules = listed.GetRules()
+		}
+		var fallbacks overrideFallbacks
+		if o.Wide() {
+			if fallbacks, err = findFallbacks(ctx, c, o.ErrOut, resp.GetRatios()...); err != nil {
+				return err
+			}
+		}
+		if err := o.print(resp, rules, fallbacks); err != nil {
 			return err
 		}
-		if err := warnOfUnused(o.ErrOut, resp.GetRatios(), resp.GetRules()...); err != nil {
+		if err := warnOfUnused(o.ErrOut, resp.GetRatios(), rules...); err != nil {
 			return err
 		}
 		return WarnOfSources(o.ErrOut, resp.GetSources())
 	})
 }
 
-func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse) error {
+func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []*workloadresizerv1.RatioRule, fallbacks overrideFallbacks) error {
 	switch o.Format {
 	case print.FormatJSON, print.FormatYAML:
-		return o.Document(resp)
+		return o.Document(resp, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: resp.GetRevision()})
 	case print.FormatName:
 		return print.Names(o.Out, ratioName, resp.GetRatios()...)
 	}
 	p, wide := o.Painter(), o.Wide()
-	if err := printRatios(o.Out, p, resp, wide); err != nil || !o.rules {
+	if err := printRatios(o.Out, p, resp, fallbacks, wide); err != nil || !o.rules {
 		return err
 	}
-	if len(resp.GetRules()) == 0 {
+	if len(rules) == 0 {
 		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same ratios apply to every pod")
 		return err
 	}
 	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return printRules(o.Out, p, resp.GetRules(), wide)
+	return printRules(o.Out, p, rules, wide)
 }
 
 // warnOfUnused warns of node types that are not used. It does not repeat the globals' ratios for

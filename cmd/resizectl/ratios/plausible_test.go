@@ -110,7 +110,7 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
 		}
 	}
-	if cells := ratioRow(unused).Cells; cells[3] != "not used" || cells[4] != "not used" {
+	if cells := ratioRow(unused, nil).Cells; cells[3] != "not used" || cells[4] != "not used" {
 		t.Errorf("got %v", cells)
 	}
 }
@@ -118,11 +118,12 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 func warnsOfRatiosThatAreNotUsed(t *testing.T) {
 	server := cmdtest.Writable()
 	server.Ratios.GetRatios()[0].Implausible = "wrong"
-	rule := server.Ratios.GetRules()[0]
+	rule := server.Rules[0]
 	rule.GetRatios()[0].Implausible = "wrong, too"
 	first, second := server.Ratios.GetRatios()[0].GetNodeType(), rule.GetRatios()[0].GetNodeType()
 	for _, tc := range []struct{ verb, want string }{
-		{"list", "warning: " + first + " is not used: wrong\nwarning: " + second + " is not used by " + rule.GetName() + ": wrong, too\n"},
+		{"list", "warning: " + first + " is not used: wrong\n"},
+		{"list --rules", "warning: " + first + " is not used: wrong\nwarning: " + second + " is not used by " + rule.GetName() + ": wrong, too\n"},
 		{"get " + first, "warning: " + first + " is not used: wrong\n"},
 	} {
 		code, stdout, stderr := program.Shell(t.Context(), append(onRatios(strings.Fields(tc.verb)), "--server", cmdtest.Serve(t, server))...)

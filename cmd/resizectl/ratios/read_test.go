@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -49,24 +50,25 @@ func saysThatThereAreNoRules(t *testing.T) {
 
 func failsForAnUnknownNodeType(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
-	if code != command.ExitError || stdout != "" || stderr != "error: no source names node type \"n5\"\n" {
+	if code != command.ExitError || stdout != "" || stderr != "error: node type \"n5\" has no ratio\n"+connect.Hints["NODE_TYPE_UNKNOWN"]+"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func readsTheHistoryInPages(t *testing.T) {
+	const older = "there are older changes: --limit 0 lists all that are kept\n"
 	server := cmdtest.Writable()
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		args    []string
 		numbers string
 		stderr  string
-		last    *workloadresizerv1.ListRatioChangesRequest
+		last    *workloadresizerv1.ListOverrideChangesRequest
 	}{
-		{nil, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{PageSize: 18, PageToken: "2"}},
-		{[]string{"--limit", "0"}, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{PageSize: 1000, PageToken: "2"}},
-		{[]string{"--limit", "1"}, "3 3", "there are older changes: --limit 0 lists all that are kept\n", &workloadresizerv1.ListRatioChangesRequest{PageSize: 1}},
-		{[]string{"n4", "--limit", "3"}, "3 3 2 2 1", "", &workloadresizerv1.ListRatioChangesRequest{NodeType: "n4", PageSize: 1, PageToken: "2"}},
+		{nil, "4 3 3 2 2 1", "", &workloadresizerv1.ListOverrideChangesRequest{PageSize: 18, PageToken: "2"}},
+		{[]string{"--limit", "0"}, "4 3 3 2 2 1", "", &workloadresizerv1.ListOverrideChangesRequest{PageSize: 1000, PageToken: "2"}},
+		{[]string{"--limit", "1"}, "4", older, &workloadresizerv1.ListOverrideChangesRequest{PageSize: 1}},
+		{[]string{"n4", "--limit", "3"}, "4 3 3 2 2", older, &workloadresizerv1.ListOverrideChangesRequest{NodeType: "n4", PageSize: 1, PageToken: "2"}},
 	} {
 		t.Run(fmt.Sprint(tc.args), func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), onRatios([]string{"history", "--server", address}, tc.args...)...)
@@ -104,7 +106,7 @@ func completesNodeTypes(t *testing.T) {
 		{"node types of set that are not named yet", []string{"set", "c3", ""}, "n2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
 		{"node types of history", []string{"history", ""}, "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
 		{"values of --dry-run", []string{"set", "n4", "--dry-run="}, "none\nserver\n:4\n"},
-		{"changes to roll back to", []string{"rollback", "--to", ""}, "3\t2026-11-21T03:02:03Z by ann: -\n2\t2026-11-21T02:02:03Z by bob: measured here\n:36\n"},
+		{"changes to roll back to", []string{"rollback", "--to", ""}, "4\t2026-11-21T04:02:03Z by -: expired\n3\t2026-11-21T03:02:03Z by ann: -\n:36\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "ratios", "--server", address}, tc.args...)...); stdout != tc.want {

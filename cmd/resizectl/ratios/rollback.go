@@ -61,7 +61,7 @@ them. With --yes or --dry-run, it then also needs --allow-implausible.`,
 }
 
 func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {
-	resp, err := c.Ratios().ListRatioChanges(ctx, &workloadresizerv1.ListRatioChangesRequest{PageSize: 1})
+	resp, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{PageSize: 1})
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {
 }
 
 func (o *rollbackOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
-	return c.Ratios().RollbackRatios(ctx, &workloadresizerv1.RollbackRatiosRequest{
-		ToChange: &o.to, ExpectedNewestChange: o.newest, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
+	return c.Overrides().RollbackOverrides(ctx, &workloadresizerv1.RollbackOverridesRequest{
+		ToChange: &o.to, ExpectedNewestChange: &o.newest, ValidateOnly: validateOnly, Reason: o.Reason, AllowImplausible: o.AllowImplausible,
 	})
 }
 

@@ -10,24 +10,58 @@ import (
 )
 
 var ruleColumns = []metav1.TableColumnDefinition{
-	print.Column("Rule"), print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
-	print.WideColumn("CPU Bounds"), print.WideColumn("Memory Bounds"),
+	print.Column("Rule"), print.Column("Baseline"), print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
+	print.WideColumn("CPU Bounds"), print.WideColumn("Memory Bounds"), print.WideColumn("Max Speed Ratio"),
 }
 
-// printRules prints a row per rule and node type, in the order in which the rules
-// are tried.
+// printRules prints what rules set, in the order in which they are tried: a row per rule and node
+// type, and one for a rule that names no node type.
 func printRules(w io.Writer, p print.Painter, rules []*workloadresizerv1.RatioRule, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: ruleColumns}
 	for _, rule := range rules {
-		for _, ratio := range rule.GetRatios() {
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-				print.OneLine(rule.GetName()), nodeTypeText(ratio),
-				print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
-				print.Factor(ratio.GetCpuFactor()), print.Factor(ratio.GetMemoryFactor()),
-				sourceText(ratio.GetProvenance()),
-				print.Range(rule.GetBounds().GetCpu()), print.Range(rule.GetBounds().GetMemory()),
-			}})
+		ratios := rule.GetRatios()
+		if len(ratios) == 0 {
+			ratios = []*workloadresizerv1.Ratio{nil}
+		}
+		for _, ratio := range ratios {
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: ruleCells(rule, ratio)})
 		}
 	}
 	return print.Table(w, p, wide, table)
+}
+
+// ruleCells returns the cells of a rule and one of its ratios, which can be nil.
+func ruleCells(rule *workloadresizerv1.RatioRule, ratio *workloadresizerv1.Ratio) []any {
+	speed := print.Absent
+	if rule.MaxSpeedRatio != nil {
+		speed = print.Perf(rule.GetMaxSpeedRatio())
+	}
+	named := []any{print.Absent, print.Absent, print.Absent, print.Absent, print.Absent, print.Absent}
+	if ratio != nil {
+		named = []any{
+			print.OneLine(ratio.GetNodeType()), print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
+			factorText(ratio, (*workloadresizerv1.Ratio).GetCpuFactor), factorText(ratio, (*workloadresizerv1.Ratio).GetMemoryFactor), sourceText(ratio.GetProvenance()),
+		}
+	}
+	cells := append([]any{print.OneLine(rule.GetName()), print.OrAbsent(print.OneLine(rule.GetBaselineNodeType()))}, named...)
+	return append(cells, ruleRange(rule.GetBounds().GetCpu()), ruleRange(rule.GetBounds().GetMemory()), speed)
+}
+
+// ruleRange returns the ends of a range that a rule replaces or, with "0", removes.
+func ruleRange(r *workloadresizerv1.QuantityRange) string {
+	switch {
+	case r.GetMin() == "" && r.GetMax() == "":
+		return print.Absent
+	case r.GetMin() == "0" && r.GetMax() == "0":
+		return "unbounded"
+	case r.GetMin() == "0" && r.GetMax() == "":
+		return "no minimum"
+	case r.GetMax() == "0" && r.GetMin() == "":
+		return "no maximum"
+	case r.GetMin() == "0":
+		return "no minimum, at most " + r.GetMax()
+	case r.GetMax() == "0":
+		return "at least " + r.GetMin() + ", no maximum"
+	}
+	return print.Range(r)
 }

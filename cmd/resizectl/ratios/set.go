@@ -22,7 +22,7 @@ type setOptions struct {
 	cpu, memory, etag string
 	create            bool
 
-	updates []*workloadresizerv1.UpdateRatioRequest
+	updates []*workloadresizerv1.UpdateOverrideRequest
 	// present are the current ratios, by node type.
 	present map[string]*workloadresizerv1.Ratio
 }
@@ -36,9 +36,10 @@ func newSetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 
 By default, an override takes precedence over the other sources, but not over rules
 that name the node type. The other sources stay unchanged, and apply again when the
-override is deleted or ends (--for, --until). Values that you
-do not set stay unchanged. If you name several node types, either all of them are
-changed or none.
+override is deleted or ends (--for, --until). If you set an override for a limited
+time over a permanent one, that one takes effect again at the end. Values that you do
+not set stay unchanged. If you name several node types, either all of them are changed
+or none.
 
 The command first shows on standard error what would change, and for which pods.
 PODS counts the pods that would be resized. VETOED counts the pods that a check, such
@@ -102,17 +103,17 @@ func (o *setOptions) complete(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return command.UsageErrorf(cmd, "%w", err)
 		}
-		if slices.ContainsFunc(o.updates, func(u *workloadresizerv1.UpdateRatioRequest) bool {
-			return u.GetRatio().GetNodeType() == update.GetRatio().GetNodeType()
+		if slices.ContainsFunc(o.updates, func(u *workloadresizerv1.UpdateOverrideRequest) bool {
+			return u.GetOverride().GetNodeType() == update.GetOverride().GetNodeType()
 		}) {
-			return command.UsageErrorf(cmd, "%s is named twice", update.GetRatio().GetNodeType())
+			return command.UsageErrorf(cmd, "%s is named twice", update.GetOverride().GetNodeType())
 		}
 		o.updates = append(o.updates, update)
 	}
 	return o.completeEnd(cmd)
 }
 
-func (o *setOptions) update(arg string, one bool) (*workloadresizerv1.UpdateRatioRequest, error) {
+func (o *setOptions) update(arg string, one bool) (*workloadresizerv1.UpdateOverrideRequest, error) {
 	if one && arg != "" {
 		return newUpdate(arg, o.cpu, o.memory)
 	}
@@ -141,27 +142,28 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 		return err
 	}
 	for _, update := range o.updates {
-		nodeType := update.GetRatio().GetNodeType()
-		if o.create && o.present[nodeType] == nil && (update.GetRatio().GetCpuPerf() == 0 || update.GetRatio().GetMemoryPerf() == 0) {
-			return fmt.Errorf("node type %q has no ratio yet\n%s", nodeType, connect.BothPerformances)
+		override := update.GetOverride()
+		present := o.present[override.GetNodeType()]
+		if o.create && present == nil && (override.CpuPerf == nil || override.MemoryPerf == nil) {
+			return fmt.Errorf("node type %q has no ratio yet\n%s", override.GetNodeType(), connect.BothPerformances)
 		}
-		update.AllowMissing = o.create
-		if update.Ratio.Etag = o.etag; o.etag == "" {
-			update.Ratio.Etag = o.present[update.GetRatio().GetNodeType()].GetEtag()
+		update.AllowMissing, update.AllowNewNodeType = true, o.create
+		if update.RatioEtag = o.etag; o.etag == "" {
+			update.RatioEtag = present.GetEtag()
 		}
 	}
 	return nil
 }
 
 func (o *setOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (Answer, error) {
-	return c.Ratios().BatchUpdateRatios(ctx, &workloadresizerv1.BatchUpdateRatiosRequest{
-		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, Author: command.Author(), AllowImplausible: o.AllowImplausible,
+	return c.Overrides().BatchUpdateOverrides(ctx, &workloadresizerv1.BatchUpdateOverridesRequest{
+		Requests: o.updates, ValidateOnly: validateOnly, Reason: o.Reason, AllowImplausible: o.AllowImplausible,
 	})
 }
 
 func (o *setOptions) Table(answer Answer) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: ShiftColumns}
-	for _, ratio := range answer.(*workloadresizerv1.BatchUpdateRatiosResponse).GetRatios() {
+	for _, ratio := range answer.(*workloadresizerv1.BatchUpdateOverridesResponse).GetRatios() {
 		table.Rows = append(table.Rows, ShiftRow(ratio.GetNodeType(), o.present[ratio.GetNodeType()], ratio))
 	}
 	return table

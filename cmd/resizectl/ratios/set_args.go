@@ -26,7 +26,7 @@ func performance(text string) (float64, error) {
 }
 
 // assignment parses NODE_TYPE=CPU, NODE_TYPE=CPU/MEMORY or NODE_TYPE=/MEMORY.
-func assignment(arg string) (*workloadresizerv1.UpdateRatioRequest, error) {
+func assignment(arg string) (*workloadresizerv1.UpdateOverrideRequest, error) {
 	nodeType, values, _ := strings.Cut(arg, "=")
 	cpu, memory, _ := strings.Cut(values, "/")
 	if nodeType == "" || cpu == "" && memory == "" {
@@ -40,29 +40,30 @@ func assignment(arg string) (*workloadresizerv1.UpdateRatioRequest, error) {
 }
 
 // newUpdate returns an update of the performances that are not empty.
-func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateRatioRequest, error) {
-	update := &workloadresizerv1.UpdateRatioRequest{
-		Ratio: &workloadresizerv1.Ratio{NodeType: nodeType}, UpdateMask: &fieldmaskpb.FieldMask{},
+func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateOverrideRequest, error) {
+	update := &workloadresizerv1.UpdateOverrideRequest{
+		Override: &workloadresizerv1.Override{NodeType: nodeType}, UpdateMask: &fieldmaskpb.FieldMask{},
 	}
 	for _, field := range []struct {
 		path, text string
-		value      *float64
-	}{{"cpu_perf", cpu, &update.Ratio.CpuPerf}, {"memory_perf", memory, &update.Ratio.MemoryPerf}} {
+		value      **float64
+	}{{"cpu_perf", cpu, &update.Override.CpuPerf}, {"memory_perf", memory, &update.Override.MemoryPerf}} {
 		if field.text == "" {
 			continue
 		}
-		var err error
-		if *field.value, err = performance(field.text); err != nil {
+		perf, err := performance(field.text)
+		if err != nil {
 			return nil, err
 		}
+		*field.value = &perf
 		update.UpdateMask.Paths = append(update.UpdateMask.Paths, field.path)
 	}
 	return update, nil
 }
 
 // Expire sets when the override ends by itself; nil is never.
-func Expire(update *workloadresizerv1.UpdateRatioRequest, at *timestamppb.Timestamp) {
-	update.Ratio.ExpireTime = at
+func Expire(update *workloadresizerv1.UpdateOverrideRequest, at *timestamppb.Timestamp) {
+	update.Override.ExpireTime = at
 	update.UpdateMask.Paths = append(update.UpdateMask.Paths, "expire_time")
 }
 

@@ -20,10 +20,10 @@ var ratioColumns = []metav1.TableColumnDefinition{
 const OverrideSource = "override"
 
 // printRatios prints a row per node type and, if wide, what applies to all of them.
-func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatiosResponse, wide bool) error {
+func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatiosResponse, fallbacks overrideFallbacks, wide bool) error {
 	table := &metav1.Table{ColumnDefinitions: ratioColumns}
 	for _, ratio := range resp.GetRatios() {
-		table.Rows = append(table.Rows, ratioRow(ratio))
+		table.Rows = append(table.Rows, ratioRow(ratio, fallbacks))
 	}
 	if err := print.Table(w, p, wide, table); err != nil {
 		return err
@@ -36,14 +36,14 @@ func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatio
 	return err
 }
 
-func ratioRow(ratio *workloadresizerv1.Ratio) metav1.TableRow {
+func ratioRow(ratio *workloadresizerv1.Ratio, fallbacks overrideFallbacks) metav1.TableRow {
 	from := ratio.GetProvenance()
 	return metav1.TableRow{Cells: []any{
 		nodeTypeText(ratio),
 		print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
 		factorText(ratio, (*workloadresizerv1.Ratio).GetCpuFactor), factorText(ratio, (*workloadresizerv1.Ratio).GetMemoryFactor),
 		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.OrAbsent(print.OneLine(from.GetCredentialId())), print.Timestamp(from.GetUpdateTime()),
-		print.Timestamp(ratio.GetExpireTime()), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
+		endText(ratio.GetExpireTime(), fallbacks[ratio.GetNodeType()]), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
 	}}
 }
 

@@ -45,7 +45,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 			return c.WatchRatios(ctx, opts...)
 		}
 		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
-			return []metav1.TableRow{ratioRow(ratio)}
+			return []metav1.TableRow{ratioRow(ratio, nil)}
 		}
 		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.Painter(), o.Format, ratioColumns, rowsOf, ratioName))
 	})

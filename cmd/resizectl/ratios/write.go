@@ -21,7 +21,7 @@ import (
 // Answer is the server's answer to a write of overrides.
 type Answer interface {
 	proto.Message
-	GetChange() *workloadresizerv1.RatioChange
+	GetChange() *workloadresizerv1.OverrideChange
 	GetImpact() *workloadresizerv1.Impact
 }
 
@@ -101,7 +101,7 @@ func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
 	}
 	if err == nil {
-		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetHiddenNamespaces(), "affected pods")
+		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetIncomplete(), "affected pods")
 	}
 	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
 		err = command.ErrDifferences

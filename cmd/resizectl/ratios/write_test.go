@@ -19,9 +19,10 @@ import (
 )
 
 type (
-	ratioOf  = workloadresizerv1.Ratio
-	updateOf = workloadresizerv1.UpdateRatioRequest
-	batch    = workloadresizerv1.BatchUpdateRatiosRequest
+	ratioOf    = workloadresizerv1.Ratio
+	overrideOf = workloadresizerv1.Override
+	updateOf   = workloadresizerv1.UpdateOverrideRequest
+	batch      = workloadresizerv1.BatchUpdateOverridesRequest
 )
 
 // onRatios returns the command line of a verb of ratios with flags.
@@ -38,30 +39,30 @@ func TestRatiosWrites(t *testing.T) {
 		asked  proto.Message
 	}{
 		{"ratios-set", []string{"set", "n4", "--cpu", "1.2", "--reason", "as measured"},
-			&batch{Reason: "as measured", Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf")}}}},
+			&batch{Reason: "as measured", Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf"), AllowMissing: true}}}},
 		{"ratios-set-both", []string{"set", "n4", "--cpu", "1.2", "--memory", "0.9"},
-			&batch{Requests: []*updateOf{{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 0.9, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf")}}}},
+			&batch{Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2), MemoryPerf: new(0.9)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
 		{"ratios-set-several", []string{"set", "n4=1.2", "c3=0.98/1.1", "n2d=/1.5"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4", CpuPerf: 1.2, Etag: "before"}, UpdateMask: cmdtest.Mask("cpu_perf")},
-			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 0.98, MemoryPerf: 1.1, Etag: "none-c3"}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf")},
-			{Ratio: &ratioOf{NodeType: "n2d", MemoryPerf: 1.5, Etag: "none-n2d"}, UpdateMask: cmdtest.Mask("memory_perf")},
+			{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf"), AllowMissing: true},
+			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(0.98), MemoryPerf: new(1.1)}, RatioEtag: "none-c3", UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true},
+			{Override: &overrideOf{NodeType: "n2d", MemoryPerf: new(1.5)}, RatioEtag: "none-n2d", UpdateMask: cmdtest.Mask("memory_perf"), AllowMissing: true},
 		}}},
 		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n5", CpuPerf: 1.5, MemoryPerf: 1.25}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+			{Override: &overrideOf{NodeType: "n5", CpuPerf: new(1.5), MemoryPerf: new(1.25)}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-model", []string{"set", "n4@Intel-6-79=0.9/1", "--create"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4@Intel-6-79", CpuPerf: 0.9, MemoryPerf: 1}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+			{Override: &overrideOf{NodeType: "n4@Intel-6-79", CpuPerf: new(0.9), MemoryPerf: new(1.0)}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "c3", CpuPerf: 1.2, Etag: "none-c3", ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, UpdateMask: cmdtest.Mask("cpu_perf", "expire_time")}}}},
+			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(1.2), ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, RatioEtag: "none-c3", UpdateMask: cmdtest.Mask("cpu_perf", "expire_time"), AllowMissing: true}}}},
 		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{
-			{Ratio: &ratioOf{NodeType: "n4", Etag: "mine"}, UpdateMask: cmdtest.Mask("expire_time")}}}},
+			{Override: &overrideOf{NodeType: "n4"}, RatioEtag: "mine", UpdateMask: cmdtest.Mask("expire_time"), AllowMissing: true}}}},
 		{"ratios-delete", []string{"delete", "n4", "--reason", "as configured"},
-			&workloadresizerv1.DeleteRatioRequest{NodeType: "n4", Etag: "before", Reason: "as configured"}},
+			&workloadresizerv1.DeleteOverrideRequest{NodeType: "n4", RatioEtag: "before", Reason: "as configured"}},
 		{"ratios-delete-last", []string{"delete", "c3", "--ignore-not-found", "--etag", "mine"},
-			&workloadresizerv1.DeleteRatioRequest{NodeType: "c3", Etag: "mine", AllowMissing: true}},
+			&workloadresizerv1.DeleteOverrideRequest{NodeType: "c3", RatioEtag: "mine", AllowMissing: true}},
 		{"ratios-rollback", []string{"rollback", "--to", "1", "--reason", "as it was"},
-			&workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(1)), ExpectedNewestChange: 3, Reason: "as it was"}},
+			&workloadresizerv1.RollbackOverridesRequest{ToChange: new(int64(1)), ExpectedNewestChange: new(int64(4)), Reason: "as it was"}},
 		{"ratios-rollback", []string{"rollback", "--to", "0"},
-			&workloadresizerv1.RollbackRatiosRequest{ToChange: new(int64(0)), ExpectedNewestChange: 3}},
+			&workloadresizerv1.RollbackOverridesRequest{ToChange: new(int64(0)), ExpectedNewestChange: new(int64(4))}},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			server := cmdtest.Writable()
@@ -92,7 +93,7 @@ func setsRatiosForALimitedTime(t *testing.T) {
 	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	end := server.LastRequest().(*batch).GetRequests()[0].GetRatio().GetExpireTime().AsTime()
+	end := server.LastRequest().(*batch).GetRequests()[0].GetOverride().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) || end.Nanosecond() != 0 {
 		t.Errorf("ends %v after the start", end.Sub(begin))
 	}

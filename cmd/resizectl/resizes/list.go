@@ -15,12 +15,9 @@ import (
 
 type listOptions struct {
 	print.Output
-	server        *connect.Connection
-	namespace     string
-	allNamespaces bool
-	labels        string
-	states        []string
-	watch         bool
+	server *connect.Connection
+	selection
+	watch bool
 }
 
 func newListCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -44,44 +41,16 @@ cluster.
 				return err
 			}
 			if o.watch {
-				return o.runWatch(cmd)
+				w := &watchOptions{Output: o.Output, server: o.server, selection: o.selection}
+				return w.run(cmd.Context(), request)
 			}
 			return o.run(cmd.Context(), request)
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the pods in every namespace, regardless of --namespace")
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
-	addStateFlag(cmd, &o.states)
+	o.addFlags(cmd, "list")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every resize as it happens, as \"resizectl resizes watch\" does")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
-}
-
-func (o *listOptions) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
-	if o.namespace == "" {
-		return nil, command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
-	}
-	states, err := parseStates(cmd, o.states)
-	if err != nil {
-		return nil, err
-	}
-	request := &workloadresizerv1.ListResizesRequest{Namespace: o.namespace, LabelSelector: o.labels, States: states}
-	if o.allNamespaces {
-		request.Namespace = ""
-	}
-	return request, nil
-}
-
-func (o *listOptions) runWatch(cmd *cobra.Command) error {
-	if o.labels != "" || len(o.states) > 0 {
-		return command.UsageErrorf(cmd, "--watch cannot be combined with --selector or --state")
-	}
-	w := &watchOptions{
-		Output: o.Output, server: o.server,
-		namespace: o.namespace, allNamespaces: o.allNamespaces,
-	}
-	return w.run(cmd.Context())
 }
 
 func (o *listOptions) run(ctx context.Context, request *workloadresizerv1.ListResizesRequest) error {
@@ -115,15 +84,4 @@ func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
 		return err
 	}
 	return remarkParts(o.ErrOut, all.GetResizes())
-}
-
-func (o *listOptions) nothingFound() string {
-	found := "no pods found that were sized"
-	if o.labels != "" || len(o.states) > 0 {
-		found = "no matching pods found that were sized"
-	}
-	if o.allNamespaces {
-		return found
-	}
-	return found + " in namespace " + o.namespace
 }

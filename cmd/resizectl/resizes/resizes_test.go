@@ -115,19 +115,24 @@ func explainsPartlySizedPods(t *testing.T) {
 }
 
 func TestWatchResizes(t *testing.T) {
+	inDefault := &workloadresizerv1.WatchResizesRequest{Namespace: "default"}
 	for _, tc := range []struct {
 		golden string
 		args   []string
-		asked  string
+		asked  *workloadresizerv1.WatchResizesRequest
 	}{
-		{"resizes-watch.table", nil, "default"},
-		{"resizes-watch-all.table", []string{"-A"}, ""},
-		{"resizes-watch.wide", []string{"-o", "wide"}, "default"},
-		{"resizes-watch.color", []string{"--color", "always"}, "default"},
-		{"resizes-watch.json", []string{"-o", "json"}, "default"},
-		{"resizes-watch.yaml", []string{"-o", "yaml"}, "default"},
+		{"resizes-watch.table", nil, inDefault},
+		{"resizes-watch-all.table", []string{"-A"}, &workloadresizerv1.WatchResizesRequest{}},
+		{"resizes-watch.table", []string{"-l", "app=api", "--state", "actuated,deferred"}, &workloadresizerv1.WatchResizesRequest{
+			Namespace: "default", LabelSelector: "app=api",
+			States: []workloadresizerv1.ResizeState{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED},
+		}},
+		{"resizes-watch.wide", []string{"-o", "wide"}, inDefault},
+		{"resizes-watch.color", []string{"--color", "always"}, inDefault},
+		{"resizes-watch.json", []string{"-o", "json"}, inDefault},
+		{"resizes-watch.yaml", []string{"-o", "yaml"}, inDefault},
 	} {
-		t.Run(tc.golden, func(t *testing.T) {
+		t.Run(strings.Join(append(tc.args, tc.golden), " "), func(t *testing.T) {
 			server := &cmdtest.Server{}
 			server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{
 				{Events: cmdtest.ResizeEvents(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
@@ -136,7 +141,7 @@ func TestWatchResizes(t *testing.T) {
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
-			if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: tc.asked}, server.LastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
@@ -149,7 +154,10 @@ func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
 		server := &cmdtest.Server{}
 		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}
-		_, stdout, _ := program.WatchUntil(t, "deleted", "resizes", "list", flag, "--server", cmdtest.Serve(t, server))
+		_, stdout, _ := program.WatchUntil(t, "deleted", "resizes", "list", flag, "-n", "shop", "-l", "app=api", "--server", cmdtest.Serve(t, server))
 		cmdtest.Golden(t, "resizes-watch.table", stdout)
+		if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: "shop", LabelSelector: "app=api"}, server.LastRequest(), protocmp.Transform()); diff != "" {
+			t.Errorf("wrong request (-want +got):\n%s", diff)
+		}
 	}
 }

@@ -16,9 +16,8 @@ import (
 
 type watchOptions struct {
 	print.Output
-	server        *connect.Connection
-	namespace     string
-	allNamespaces bool
+	server *connect.Connection
+	selection
 }
 
 func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -33,29 +32,26 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
   resizectl resizes watch -n shop
 
   # Print each resize that its node has no room for, as JSON
-  resizectl resizes watch -A -o json | jq -c 'select(.resize.state == "RESIZE_STATE_DEFERRED")'`,
+  resizectl resizes watch -A --state deferred -o json`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.namespace == "" {
-				return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
+			request, err := o.request(cmd)
+			if err != nil {
+				return err
 			}
-			return o.run(cmd.Context())
+			return o.run(cmd.Context(), request)
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "default", "namespace of the pods")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "watch the pods in every namespace, regardless of --namespace")
+	o.addFlags(cmd, "watch")
 	command.AddNamingFlag(cmd, &o.Format)
 	return cmd
 }
 
-func (o *watchOptions) run(ctx context.Context) error {
-	namespace := o.namespace
-	if o.allNamespaces {
-		namespace = ""
-	}
+func (o *watchOptions) run(ctx context.Context, request *workloadresizerv1.ListResizesRequest) error {
+	watched := &workloadresizerv1.WatchResizesRequest{Namespace: request.GetNamespace(), LabelSelector: request.GetLabelSelector(), States: request.GetStates()}
 	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		events := func(opts ...client.WatchOption) iter.Seq2[client.ResizeEvent, error] {
-			return c.WatchResizes(ctx, namespace, opts...)
+			return c.WatchResizes(ctx, watched, opts...)
 		}
 		rowsOf := func(resize *workloadresizerv1.Resize) []metav1.TableRow {
 			return resizeRows(resize, o.allNamespaces)

@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"google.golang.org/grpc"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// lastPause is a server that keeps the last pause.
+type lastPause struct {
+	workloadresizerv1.UnimplementedHoldServiceServer
+	asked *workloadresizerv1.PauseRequest
+}
+
+func (s *lastPause) Pause(_ context.Context, req *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
+	s.asked = req
+	return &workloadresizerv1.PauseResponse{}, nil
+}
+
+func TestFillIn(t *testing.T) {
+	const own = "0a1b2c3d-0000-4000-8000-000000000001"
+	for _, tc := range []struct {
+		name    string
+		opts    []Option
+		request *workloadresizerv1.PauseRequest
+		author  string
+	}{
+		{"sends no author without one", nil, &workloadresizerv1.PauseRequest{}, ""},
+		{"sends the author without credentials", []Option{WithAuthor("ann")}, &workloadresizerv1.PauseRequest{}, "ann"},
+		{"prefers the author in the request", []Option{WithAuthor("ann")}, &workloadresizerv1.PauseRequest{Author: "ben"}, "ben"},
+		{"sends no author with a token, because the server knows the caller", []Option{WithAuthor("ann"), WithToken("secret")}, &workloadresizerv1.PauseRequest{}, ""},
+		{"keeps the request_id in the request", nil, &workloadresizerv1.PauseRequest{RequestId: own}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := &lastPause{}
+			c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterHoldServiceServer(s, server) }, tc.opts...)
+			before := tc.request.String()
+			if _, err := c.Pause(t.Context(), tc.request); err != nil {
+				t.Fatal(err)
+			}
+			if got := server.asked.GetAuthor(); got != tc.author {
+				t.Errorf("the author is %q, want %q", got, tc.author)
+			}
+			if _, err := uuid.Parse(server.asked.GetRequestId()); err != nil || tc.request.GetRequestId() != "" && server.asked.GetRequestId() != own {
+				t.Errorf("the request_id is %q: %v", server.asked.GetRequestId(), err)
+			}
+			if tc.request.String() != before {
+				t.Error("changed the caller's request")
+			}
+		})
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	if o := optionsOf([]Option{WithClientCertificate("a", "b")}); o.anonymous() {
+		t.Error("a client certificate names the caller")
+	}
+	if o := optionsOf([]Option{WithTLS()}); !o.anonymous() {
+		t.Error("TLS alone does not name the caller")
+	}
+}

@@ -1,0 +1,52 @@
+package resizes
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// selection selects the pods to list or to watch.
+type selection struct {
+	namespace     string
+	allNamespaces bool
+	labels        string
+	states        []string
+}
+
+// addFlags adds the flags; verb is what the command does with the pods.
+func (s *selection) addFlags(cmd *cobra.Command, verb string) {
+	cmd.Flags().StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
+	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, verb+" the pods in every namespace, regardless of --namespace")
+	cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	addStateFlag(cmd, &s.states)
+}
+
+// request returns the selection in the API.
+func (s *selection) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
+	if s.namespace == "" {
+		return nil, command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
+	}
+	states, err := parseStates(cmd, s.states)
+	if err != nil {
+		return nil, err
+	}
+	request := &workloadresizerv1.ListResizesRequest{Namespace: s.namespace, LabelSelector: s.labels, States: states}
+	if s.allNamespaces {
+		request.Namespace = ""
+	}
+	return request, nil
+}
+
+// nothingFound says that no pod is selected.
+func (s *selection) nothingFound() string {
+	found := "no pods found that were sized"
+	if s.labels != "" || len(s.states) > 0 {
+		found = "no matching pods found that were sized"
+	}
+	if s.allNamespaces {
+		return found
+	}
+	return found + " in namespace " + s.namespace
+}

@@ -94,7 +94,7 @@ func New(config Config) *Server {
 		Services: offered{s.grpc}.GetServiceInfo,
 	})
 	s.register()
-	metrics.InitializeMetrics(s.grpc)
+	metrics.InitializeMetrics(offered{s.grpc})
 	s.http = newHTTP(s.httpHandler())
 	if config.Pprof != nil {
 		s.pprof = newPprof(config.PprofAccess)

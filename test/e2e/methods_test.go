@@ -47,13 +47,26 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	localcluster.Eventually(t, "the pod on n4 to be resized", func() error {
-		resize, err := c.server.api.GetResize(t.Context(), metav1.NamespaceDefault, "n4-0")
-		if err == nil && (resize.GetApplyTime() == nil || resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED) {
-			err = fmt.Errorf("its state is %s", resize.GetState())
+	localcluster.Eventually(t, "the pods to be settled", func() error {
+		status, err := c.server.api.Status(t.Context())
+		if err != nil {
+			return err
 		}
-		return err
+		resize, err := c.server.api.GetResize(t.Context(), metav1.NamespaceDefault, "n4-0")
+		if err != nil {
+			return err
+		}
+		decided := map[workloadresizerv1.Decision]int64{}
+		for _, count := range status.GetPods() {
+			decided[count.GetDecision()] += count.GetPods()
+		}
+		want := map[workloadresizerv1.Decision]int64{workloadresizerv1.Decision_DECISION_ALIGNED: 2, workloadresizerv1.Decision_DECISION_SKIP: 1}
+		if diff := cmp.Diff(want, decided); diff != "" || status.GetQueueLength() > 0 || resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
+			return fmt.Errorf("%d are queued, the resize is %s, and decisions differ: %s", status.GetQueueLength(), resize.GetState(), diff)
+		}
+		return nil
 	})
+	p.awaitSettled(t, c.server, metav1.NamespaceDefault)
 
 	t.Run("good and bad requests are answered as recorded", c.recorded)
 	t.Run("methods of the old API have the names of the new ones", c.moved)
@@ -78,7 +91,7 @@ func (c *caller) recorded(t *testing.T) {
 		} else {
 			bad[call.method] = true
 		}
-		records[call.method] += fmt.Sprintf("# %s\n%s\n%s\n%s\n", call.rule, normal(indented(t, call.request)), code, normal(answer))
+		records[call.method] += fmt.Sprintf("# %s\n\n%s\n\n%s\n%s\n\n", call, normal(indented(t, call.request)), code, normal(answer))
 	}
 	for _, method := range apiMethods() {
 		if !good[method] || !bad[method] {
@@ -125,6 +138,14 @@ type methodCall struct {
 	request string
 	// as is the caller; empty for a caller on this machine without credentials.
 	as string
+}
+
+// String returns what the call shows, and its caller.
+func (c methodCall) String() string {
+	if c.as == "" {
+		return c.rule
+	}
+	return c.rule + " (as " + c.as + ")"
 }
 
 // caller calls a server with grpcurl.
@@ -176,7 +197,7 @@ func (c *caller) grpcurl(t *testing.T, call methodCall, flags ...string) (code, 
 	if err := json.Unmarshal(failed.Bytes(), &status); err != nil {
 		t.Fatalf("%s, %s: %v in %s", call.method, call.rule, err, failed.String())
 	}
-	return status.Code.String(), answer + failed.String()
+	return status.Code.String(), answer + strings.TrimSpace(failed.String())
 }
 
 // untilBookmark reads messages until their end, or until the first bookmark of a watch, which does
@@ -185,14 +206,14 @@ func untilBookmark(from io.Reader) (text string, bookmark bool, err error) {
 	for messages := json.NewDecoder(from); ; {
 		var message json.RawMessage
 		if err := messages.Decode(&message); errors.Is(err, io.EOF) {
-			return text, false, nil
+			return strings.TrimSpace(text), false, nil
 		} else if err != nil {
 			return text, false, err
 		}
 		text += string(message) + "\n"
 		var event struct{ Type string }
 		if err := json.Unmarshal(message, &event); err == nil && event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK.String() {
-			return text, true, nil
+			return strings.TrimSpace(text), true, nil
 		}
 	}
 }
@@ -204,7 +225,7 @@ func indented(t *testing.T, request string) string {
 	for messages := json.NewDecoder(strings.NewReader(request)); ; {
 		var message json.RawMessage
 		if err := messages.Decode(&message); errors.Is(err, io.EOF) {
-			return all.String()
+			return strings.TrimSpace(all.String())
 		} else if err != nil {
 			t.Fatalf("%v in %s", err, request)
 		}
@@ -216,8 +237,8 @@ func indented(t *testing.T, request string) string {
 }
 
 // varying has the parts of requests and answers that are different each time.
-var varying = regexp.MustCompile(`"(uid|etag|ratioEtag|nextPageToken|resumeToken|revision|ratioRevision|replica|identity|version|credentialId)": "[^"]+"` +
-	`|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
+var varying = regexp.MustCompile(`"(uid|nextPageToken|resumeToken|revision|ratioRevision|replica|identity|version)": "[^"]+"` +
+	`|"(etag|ratioEtag)": "[0-9a-f]{16}"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
 
 // normal returns a text with constant words instead of these parts.
 func normal(text string) string {

@@ -14,12 +14,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -80,18 +82,18 @@ const methodsConfig = planeConfig + `
         n4: {cpuPerf: 1.2, memPerf: 1}
 `
 
-// recorded makes the calls of methodCalls, and compares requests and answers with a file per
+// recorded makes the calls of testdata/calls.yaml, and compares requests and answers with a file per
 // method.
 func (c *caller) recorded(t *testing.T) {
 	records, good, bad := map[string]string{}, map[string]bool{}, map[string]bool{}
-	for _, call := range methodCalls {
+	for _, call := range methodCalls(t) {
 		code, answer := c.grpcurl(t, call)
 		if code == codes.OK.String() {
-			good[call.method] = true
+			good[call.Method] = true
 		} else {
-			bad[call.method] = true
+			bad[call.Method] = true
 		}
-		records[call.method] += fmt.Sprintf("# %s\n\n%s\n\n%s\n%s\n\n", call, normal(indented(t, call.request)), code, normal(answer))
+		records[call.Method] += fmt.Sprintf("# %s\n\n%s\n\n%s\n%s\n\n", call, normal(indented(t, call.Messages)), code, normal(answer))
 	}
 	for _, method := range apiMethods() {
 		if !good[method] || !bad[method] {
@@ -110,6 +112,42 @@ func (c *caller) recorded(t *testing.T) {
 		if diff := cmp.Diff(string(recorded), records[method]); diff != "" {
 			t.Errorf("%s differs:\n%s", file, diff)
 		}
+	}
+	if files, err := filepath.Glob(filepath.Join("testdata", "methods", "*")); err != nil || len(files) != len(apiMethods()) {
+		t.Errorf("testdata/methods has files of methods that do not exist: %q, %v", files, err)
+	}
+}
+
+// moved calls the methods of the old API as a client does that was generated before the methods
+// got new names: with the definitions of that time, and without reflection.
+func (c *caller) moved(t *testing.T) {
+	const update, hold = `{"ratio": {"node_type": "n4", "cpu_perf": 2, "memory_perf": 1}}`, `{"scope": {"all_namespaces": true}, "reason": "load test"}`
+	for _, tc := range []struct{ old, request, successor string }{
+		{"RatioService/UpdateRatio", update, "OverrideService.UpdateOverride"},
+		{"RatioService/BatchUpdateRatios", `{}`, "OverrideService.BatchUpdateOverrides"},
+		{"RatioService/DeleteRatio", `{}`, "OverrideService.DeleteOverride"},
+		{"RatioService/ListRatioChanges", `{}`, "OverrideService.ListOverrideChanges"},
+		{"RatioService/RollbackRatios", `{}`, "OverrideService.RollbackOverrides"},
+		{"ResizeService/Restore", hold, "HoldService.Restore"},
+		{"ResizeService/GetStatus", `{}`, "StatusService.GetStatus"},
+		{"PauseService/Pause", hold, "HoldService.Pause"},
+		{"PauseService/Resume", hold, "HoldService.Resume"},
+		{"PauseService/ListHolds", `{}`, "HoldService.ListHolds"},
+		{"PauseService/Freeze", `{}`, "HoldService.Freeze"},
+		{"PauseService/Unfreeze", `{}`, "HoldService.Unfreeze"},
+		{"PauseService/GetFreeze", `{}`, "HoldService.GetFreeze"},
+	} {
+		t.Run(tc.old, func(t *testing.T) {
+			code, answer := c.grpcurl(t, methodCall{Method: tc.old, Messages: []json.RawMessage{json.RawMessage(tc.request)}}, "-import-path", "testdata", "-proto", "old.proto")
+			var got struct{ Message string }
+			if err := json.Unmarshal([]byte(answer), &got); err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(tc.old, "/", ".", 1) + " is now " + tc.successor + "; generate your client again from the current API"
+			if code != "Unimplemented" || got.Message != want {
+				t.Errorf("%s: %q, want %q", code, got.Message, want)
+			}
+		})
 	}
 }
 
@@ -131,21 +169,35 @@ func apiMethods() []string {
 
 // methodCall is one call of a method.
 type methodCall struct {
-	method string
-	// rule is what the call shows.
-	rule string
-	// request has the JSON of the request, or of all messages of a stream.
-	request string
-	// as is the caller; empty for a caller on this machine without credentials.
-	as string
+	Method string
+	// Rule is what the call shows.
+	Rule string
+	// As is the caller; empty for a caller on this machine without credentials.
+	As string
+	// Messages are the request, or all requests of a stream.
+	Messages []json.RawMessage
+}
+
+// methodCalls reads the calls of testdata/calls.yaml.
+func methodCalls(t *testing.T) (calls []methodCall) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "calls.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content = bytes.ReplaceAll(content, []byte("NOW"), []byte(time.Now().UTC().Format(time.RFC3339)))
+	if err := yaml.UnmarshalStrict(content, &calls); err != nil {
+		t.Fatal(err)
+	}
+	return calls
 }
 
 // String returns what the call shows, and its caller.
 func (c methodCall) String() string {
-	if c.as == "" {
-		return c.rule
+	if c.As == "" {
+		return c.Rule
 	}
-	return c.rule + " (as " + c.as + ")"
+	return c.Rule + " (as " + c.As + ")"
 }
 
 // caller calls a server with grpcurl.
@@ -159,9 +211,9 @@ type caller struct {
 // answer.
 func (c *caller) grpcurl(t *testing.T, call methodCall, flags ...string) (code, answer string) {
 	t.Helper()
-	args := append([]string{"-plaintext", "-format-error", "-d", call.request}, flags...)
-	if call.as != "" {
-		token, err := os.ReadFile(c.tokens[call.as])
+	args := append([]string{"-plaintext", "-format-error", "-d", indented(t, call.Messages)}, flags...)
+	if call.As != "" {
+		token, err := os.ReadFile(c.tokens[call.As])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +225,7 @@ func (c *caller) grpcurl(t *testing.T, call methodCall, flags ...string) (code, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, binary, append(args, c.server.GRPCAddress, "workloadresizer.v1."+call.method)...)
+	cmd := exec.CommandContext(ctx, binary, append(args, c.server.GRPCAddress, "workloadresizer.v1."+call.Method)...)
 	var failed bytes.Buffer
 	cmd.Stderr = &failed
 	out, err := cmd.StdoutPipe()
@@ -189,13 +241,13 @@ func (c *caller) grpcurl(t *testing.T, call methodCall, flags ...string) (code, 
 	}
 	switch ended := cmd.Wait(); {
 	case err != nil:
-		t.Fatalf("%s, %s: %v", call.method, call.rule, err)
+		t.Fatalf("%s, %s: %v", call.Method, call.Rule, err)
 	case watching || ended == nil:
 		return codes.OK.String(), answer
 	}
 	var status struct{ Code codes.Code }
 	if err := json.Unmarshal(failed.Bytes(), &status); err != nil {
-		t.Fatalf("%s, %s: %v in %s", call.method, call.rule, err, failed.String())
+		t.Fatalf("%s, %s: %v in %s", call.Method, call.Rule, err, failed.String())
 	}
 	return status.Code.String(), answer + strings.TrimSpace(failed.String())
 }
@@ -218,29 +270,24 @@ func untilBookmark(from io.Reader) (text string, bookmark bool, err error) {
 	}
 }
 
-// indented returns the messages of a request, each on lines of its own.
-func indented(t *testing.T, request string) string {
+// indented returns the text of messages, each on lines of its own.
+func indented(t *testing.T, messages []json.RawMessage) string {
 	t.Helper()
-	var all bytes.Buffer
-	for messages := json.NewDecoder(strings.NewReader(request)); ; {
-		var message json.RawMessage
-		if err := messages.Decode(&message); errors.Is(err, io.EOF) {
-			return strings.TrimSpace(all.String())
-		} else if err != nil {
-			t.Fatalf("%v in %s", err, request)
-		}
-		if err := json.Indent(&all, message, "", "  "); err != nil {
+	var text bytes.Buffer
+	for _, message := range messages {
+		if err := json.Indent(&text, message, "", "  "); err != nil {
 			t.Fatal(err)
 		}
-		all.WriteByte('\n')
+		text.WriteByte('\n')
 	}
+	return strings.TrimSpace(text.String())
 }
 
 // varying has the parts of requests and answers that are different each time.
 var varying = regexp.MustCompile(`"(uid|nextPageToken|resumeToken|revision|ratioRevision|replica|identity|version)": "[^"]+"` +
 	`|"(etag|ratioEtag)": "[0-9a-f]{16}"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
 
-// normal returns a text with constant words instead of these parts.
+// normal returns the text with constant words instead of these parts.
 func normal(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(match string) string {
 		if key, _, ok := strings.Cut(match, `": "`); ok {

@@ -38,7 +38,7 @@ var (
 
 // Reasons why a watch cannot begin or continue.
 var (
-	ResumeTokenExpired = of(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "the token of the watch is too old or from another replica; watch again without a token")
+	ResumeTokenExpired = of(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "the changes since the token of the watch are not known here: it is too old, or the replica started later; watch again without a token")
 	WatchTooSlow       = of(codes.ResourceExhausted, "WATCH_TOO_SLOW", "the caller reads a watch more slowly than changes occur; watch again from the last token")
 	TooManyWatches     = of(codes.ResourceExhausted, "TOO_MANY_WATCHES", "the caller has as many watches as `--max-watches-per-caller` allows; end one first")
 	ShuttingDown       = of(codes.Unavailable, "SHUTTING_DOWN", "the server is shutting down and ends its watches; watch on another replica")
@@ -65,8 +65,8 @@ var (
 	OverridesInvalid  = of(codes.FailedPrecondition, "OVERRIDES_INVALID", "the content of that ConfigMap is invalid, and the server does not overwrite it").about("overrides")
 	OverridesRefused  = of(codes.FailedPrecondition, "OVERRIDES_REFUSED", "the API server refuses to change that ConfigMap; the message states why").about("overrides")
 	TooManyOverrides  = of(codes.ResourceExhausted, "TOO_MANY_OVERRIDES", "there is no room for another override; move permanent overrides to the configuration")
-	NoOverride        = of(codes.NotFound, "NO_OVERRIDE", "the node type has no override to delete")
-	EtagMismatch      = of(codes.Aborted, "ETAG_MISMATCH", "another caller made a change first; the metadata contain the current `etag` of the `nodeType`, or the `newestChange`")
+	NoOverride        = of(codes.NotFound, "NO_OVERRIDE", "the node type has no override; to create one, set `allow_missing`")
+	EtagMismatch      = of(codes.Aborted, "ETAG_MISMATCH", "another caller made a change first; the metadata contain the current `etag` or `ratioEtag` of the `nodeType`, or the `newestChange`")
 	BaselineInUse     = of(codes.FailedPrecondition, "BASELINE_IN_USE", "the baseline would have no ratio, because no other source has one for it").about("ratio")
 	ImplausibleRatio  = of(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", "the change would make node types faster or slower than the baseline by more than `maxSpeedRatio`, so their pods would not be resized; the message names up to ten of them; to make the change anyway, set `allow_implausible`").about("ratio")
 	ChangeNotKept     = of(codes.OutOfRange, "CHANGE_NOT_KEPT", "the change to roll back to is no longer kept, or never existed")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -117,7 +118,7 @@ func (d document) message(m protoreflect.MessageDescriptor) {
 	d.printf("\n| Field | Type | Meaning |\n|---|---|---|\n")
 	for i := range m.Fields().Len() {
 		f := m.Fields().Get(i)
-		meaning := inCell(comment(f))
+		meaning := inCell(comment(f)) + behavior(f)
 		if one := f.ContainingOneof(); one != nil && !one.IsSynthetic() {
 			meaning += fmt.Sprintf(" One of `%s`.", one.Name())
 		}
@@ -161,6 +162,19 @@ func link(d protoreflect.Descriptor) string {
 		return "`" + string(d.FullName()) + "`"
 	}
 	return fmt.Sprintf("[%s](#%s)", d.Name(), strings.ToLower(string(d.Name())))
+}
+
+// behavior returns what a field is besides optional, which is the default and not printed. A
+// field that identifies a resource is required, so that is not printed either.
+func behavior(f protoreflect.FieldDescriptor) string {
+	behaviors, _ := proto.GetExtension(f.Options(), annotations.E_FieldBehavior).([]annotations.FieldBehavior)
+	switch {
+	case slices.Contains(behaviors, annotations.FieldBehavior_REQUIRED):
+		return " Required."
+	case slices.Contains(behaviors, annotations.FieldBehavior_OUTPUT_ONLY):
+		return " Output only."
+	}
+	return ""
 }
 
 // rulesOf returns the validation rules of a field, e.g. "min_len 1, max_len 63".

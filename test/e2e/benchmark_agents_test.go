@@ -88,7 +88,7 @@ func recorded(t *testing.T, node string, speed float64) []*workloadresizerv1.Ben
 			all = append(all, &workloadresizerv1.BenchmarkSample{
 				Id: fmt.Sprintf("%s/%s/%d", s.Benchmark, node, run), Node: node, CpuModel: s.CPUModel,
 				Benchmark: s.Benchmark, Version: s.Version, Unit: s.Unit,
-				Score: s.Score * speed * noise, SingleThreadScore: s.SingleThread * speed * noise,
+				Score: s.Score * speed * noise, SingleThreadScore: new(s.SingleThread * speed * noise),
 				Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), MeasureTime: timestamppb.New(time.Now().Truncate(time.Second)),
 			})
 		}

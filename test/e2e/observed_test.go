@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -130,4 +131,25 @@ func (o *observed) labelsAreClosed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// resourceSum is the amount by which requests are below their originals.
+type resourceSum struct{ cores, bytes float64 }
+
+func (s *resourceSum) add(t *testing.T, original, current map[string]string) {
+	t.Helper()
+	difference := func(name string) float64 {
+		from, err := resource.ParseQuantity(original[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := resource.ParseQuantity(current[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		from.Sub(to)
+		return from.AsApproximateFloat64()
+	}
+	s.cores += difference("cpu")
+	s.bytes += difference("memory")
 }

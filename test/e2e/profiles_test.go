@@ -1,8 +1,11 @@
 package e2e
 
 import (
-	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -52,7 +55,7 @@ func onlyAdminsCanReadProfiles(t *testing.T) {
 		})
 	}
 	t.Run("denials on the API are counted by method and code", func(t *testing.T) {
-		if _, err := dialSecured(t, s.GRPCAddress, cert.CertFile, p.tokenFile(t, "users", "default", nil)).Resizes().GetStatus(context.WithoutCancel(t.Context()), nil); err == nil {
+		if _, err := dialSecured(t, s.GRPCAddress, cert.CertFile, p.tokenFile(t, "users", "default", nil)).Status(t.Context()); err == nil {
 			t.Fatal("a caller without rights gets an answer")
 		}
 		families, err := s.Metrics(t.Context())
@@ -73,4 +76,38 @@ func onlyAdminsCanReadProfiles(t *testing.T) {
 			t.Errorf("status %d", response.StatusCode)
 		}
 	})
+}
+
+// download gets a page with the token in a file, or without a token if there is no file.
+func download(t *testing.T, ca, token, url string) (status int, body string) {
+	t.Helper()
+	content, err := os.ReadFile(ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(content)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		secret, err := os.ReadFile(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+strings.Join(strings.Fields(string(secret)), ""))
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	page, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(page)
 }

@@ -47,8 +47,8 @@ func watchAcross(t *testing.T, one, two *server) {
 	for receive().GetType() != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK {
 	}
 	wrote := time.Now()
-	_, err = one.api.Ratios().UpdateRatio(ctx, &workloadresizerv1.UpdateRatioRequest{
-		Ratio: &workloadresizerv1.Ratio{NodeType: "x9", CpuPerf: 2, MemoryPerf: 1}, AllowMissing: true, Reason: "measured",
+	updated, err := one.api.Overrides().UpdateOverride(ctx, &workloadresizerv1.UpdateOverrideRequest{
+		Override: override("x9", 2, 1), AllowMissing: true, AllowNewNodeType: true, Reason: "measured",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,9 @@ func watchAcross(t *testing.T, one, two *server) {
 	if event.GetType() != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED || event.GetRatio().GetNodeType() != "x9" || event.GetRatio().GetCpuPerf() != 2 {
 		t.Errorf("it reported %v", event)
 	}
-	deleted, err := two.api.Ratios().DeleteRatio(ctx, &workloadresizerv1.DeleteRatioRequest{NodeType: "x9", Etag: event.GetRatio().GetEtag()})
+	deleted, err := two.api.Overrides().DeleteOverride(ctx, &workloadresizerv1.DeleteOverrideRequest{
+		NodeType: "x9", Etag: updated.GetOverride().GetEtag(), RatioEtag: event.GetRatio().GetEtag(),
+	})
 	if err != nil || deleted.GetRatio() != nil {
 		t.Errorf("deleted: %v, %v", deleted, err)
 	}
@@ -71,30 +73,31 @@ func watchAcross(t *testing.T, one, two *server) {
 // the value that it has read.
 func countTogether(t *testing.T, replicas ...*server) {
 	const writers, step, nodeType = 50, 0.001, "x9"
-	update := func(ctx context.Context, s *server, ratio *workloadresizerv1.Ratio, missing bool) error {
-		_, err := s.api.Ratios().UpdateRatio(ctx, &workloadresizerv1.UpdateRatioRequest{Ratio: ratio, AllowMissing: missing, Reason: "one more"})
+	update := func(s *server, request *workloadresizerv1.UpdateOverrideRequest) error {
+		request.Reason = "one more"
+		_, err := s.api.Overrides().UpdateOverride(t.Context(), request)
 		return err
 	}
-	if err := update(t.Context(), replicas[0], &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: 1, MemoryPerf: 1}, true); err != nil {
+	if err := update(replicas[0], &workloadresizerv1.UpdateOverrideRequest{Override: override(nodeType, 1, 1), AllowMissing: true, AllowNewNodeType: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := replicas[0].api.Ratios().DeleteRatio(context.WithoutCancel(t.Context()), &workloadresizerv1.DeleteRatioRequest{NodeType: nodeType}); err != nil {
+		if _, err := replicas[0].api.Overrides().DeleteOverride(context.WithoutCancel(t.Context()), &workloadresizerv1.DeleteOverrideRequest{NodeType: nodeType}); err != nil {
 			t.Error(err)
 		}
 	})
 	count := func(s *server) error {
 		for {
-			got, err := s.api.Ratios().GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+			got, err := s.api.Overrides().GetOverride(t.Context(), &workloadresizerv1.GetOverrideRequest{NodeType: nodeType})
 			if status.Code(err) == codes.NotFound {
 				continue // The other replica has not seen it yet.
 			}
 			if err != nil {
 				return err
 			}
-			ratio := got.GetRatio()
-			ratio.CpuPerf += step
-			err = update(t.Context(), s, ratio, false)
+			more := got.GetOverride()
+			*more.CpuPerf += step
+			err = update(s, &workloadresizerv1.UpdateOverrideRequest{Override: more})
 			if status.Code(err) != codes.Aborted {
 				return err
 			}
@@ -121,7 +124,7 @@ func countTogether(t *testing.T, replicas ...*server) {
 			return nil
 		})
 	}
-	history, err := replicas[1].api.Ratios().ListRatioChanges(t.Context(), &workloadresizerv1.ListRatioChangesRequest{NodeType: nodeType})
+	history, err := replicas[1].api.Overrides().ListOverrideChanges(t.Context(), &workloadresizerv1.ListOverrideChangesRequest{NodeType: nodeType})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +137,10 @@ func countTogether(t *testing.T, replicas ...*server) {
 	if said != writers+1 {
 		t.Errorf("the history has %d of %d changes", said, writers+1)
 	}
+}
+
+func override(nodeType string, cpuPerf, memoryPerf float64) *workloadresizerv1.Override {
+	return &workloadresizerv1.Override{NodeType: nodeType, CpuPerf: &cpuPerf, MemoryPerf: &memoryPerf}
 }
 
 func (c *cluster) killLeader(t *testing.T, one, two *server) {
@@ -177,7 +184,7 @@ func (c *cluster) killLeader(t *testing.T, one, two *server) {
 
 func leads(t *testing.T, s *server) bool {
 	t.Helper()
-	got, err := s.api.Resizes().GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	got, err := s.api.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ func (c *cluster) secured(t *testing.T) {
 		for _, tc := range []struct{ method, request, want string }{
 			{"RatioService/GetRatio", `{"node_type": "n4"}`, `"cpuFactor": 0.8`},
 			{"PlanService/PreviewPod", `{"namespace": "samples", "pod": "db-0"}`, "PermissionDenied"},
-			{"ResizeService/GetStatus", `{}`, `"leading": true`},
-			{"PauseService/ListHolds", `{}`, `{`},
+			{"StatusService/GetStatus", `{}`, `"leading": true`},
+			{"HoldService/ListHolds", `{}`, `{`},
 		} {
 			if _, out := call(viewer, "-d", tc.request, s.GRPCAddress, "workloadresizer.v1."+tc.method); !strings.Contains(out, tc.want) {
 				t.Errorf("%s returns %s, want %s", tc.method, out, tc.want)
@@ -54,10 +54,10 @@ func (c *cluster) secured(t *testing.T) {
 		if _, out := call(viewer, s.GRPCAddress, "list"); !strings.Contains(out, "workloadresizer.v1.RatioService") {
 			t.Errorf("the services are %s", out)
 		}
-		if code, out := call(viewer, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code == 0 || !strings.Contains(out, "NOT_AUTHORIZED") {
+		if code, out := call(viewer, "-d", `{"override": {"node_type": "n4", "cpu_perf": 2}}`, s.GRPCAddress, "workloadresizer.v1.OverrideService/UpdateOverride"); code == 0 || !strings.Contains(out, "NOT_AUTHORIZED") {
 			t.Errorf("a viewer who writes gets %s", out)
 		}
-		if code, out := call(editor, "-d", `{"ratio": {"node_type": "n4", "cpu_perf": 2}, "validate_only": true}`, s.GRPCAddress, "workloadresizer.v1.RatioService/UpdateRatio"); code != 0 || !strings.Contains(out, `"impact"`) {
+		if code, out := call(editor, "-d", `{"override": {"node_type": "n4", "cpu_perf": 2}, "allow_missing": true, "validate_only": true}`, s.GRPCAddress, "workloadresizer.v1.OverrideService/UpdateOverride"); code != 0 || !strings.Contains(out, `"impact"`) {
 			t.Errorf("an editor who writes gets %s", out)
 		}
 	})
@@ -70,7 +70,7 @@ func (c *cluster) secured(t *testing.T) {
 		if code, out := ask(viewer, "ratios", "list"); code != 0 || !strings.Contains(out, "n4") {
 			t.Errorf("ratios list: exit %d, %s", code, out)
 		}
-		if code, out := ask(viewer, "ratios", "set", "n4", "--cpu", "2", "--yes"); code != 2 || !strings.Contains(out, "cannot update ratios") {
+		if code, out := ask(viewer, "ratios", "set", "n4", "--cpu", "2", "--yes"); code != 2 || !strings.Contains(out, "cannot update overrides") {
 			t.Errorf("a viewer's ratios set: exit %d, %s", code, out)
 		}
 		if code, out, errOut := run(t, "resizectl", "ratios", "list", "--server", s.GRPCAddress, "--certificate-authority", cert.CertFile); code != 2 || !strings.Contains(errOut, "cannot authenticate you") {

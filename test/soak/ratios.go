@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -69,7 +70,9 @@ func (c *changer) change(ctx context.Context) error {
 			}
 			cpuPerf, _ := r.cpu.Float64()
 			memoryPerf, _ := r.memory.Float64()
-			_, err = api.SetRatio(ctx, overridden, cpuPerf, memoryPerf)
+			_, err = api.Overrides().UpdateOverride(ctx, &workloadresizerv1.UpdateOverrideRequest{
+				Override: &workloadresizerv1.Override{NodeType: overridden, CpuPerf: &cpuPerf, MemoryPerf: &memoryPerf}, AllowMissing: true,
+			})
 			return err
 		})
 	case 2:
@@ -79,7 +82,7 @@ func (c *changer) change(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			_, err = api.DeleteRatio(ctx, overridden, client.AllowMissing())
+			_, err = api.Overrides().DeleteOverride(ctx, &workloadresizerv1.DeleteOverrideRequest{NodeType: overridden, AllowMissing: true})
 			return err
 		})
 	}

@@ -1300,8 +1300,8 @@ type RollbackOverridesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the last change to keep; 0 is the state before the first change.
 	ToChange *int64 `protobuf:"varint,1,opt,name=to_change,json=toChange,proto3,oneof" json:"to_change,omitempty"`
-	// The number of the newest change that the caller knows; 0 if it knows that there is
-	// none. If there is a newer change, the method returns ABORTED (reason ETAG_MISMATCH).
+	// The number of the newest change that the caller knows; 0 if it expects none. If
+	// there is a newer change, the method returns ABORTED (reason ETAG_MISMATCH).
 	ExpectedNewestChange *int64 `protobuf:"varint,2,opt,name=expected_newest_change,json=expectedNewestChange,proto3,oneof" json:"expected_newest_change,omitempty"`
 	// Whether to make the change even if it makes node types implausible, as in
 	// UpdateOverrideRequest.

@@ -87,7 +87,7 @@ func plansOf(o *workloadresizerv1.ManifestPlan) string {
 func TestPreviewManifest(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
 	plain := fmt.Sprintf(deployment, "")
-	faster := &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.Ratio{{NodeType: "n4", CpuPerf: 4}, {NodeType: "e2", CpuPerf: 0.5, MemoryPerf: 1}}, NodeType: "ignored"}
+	faster := &workloadresizerv1.WhatIf{Ratios: []*workloadresizerv1.AssumedRatio{{NodeType: "n4", CpuPerf: new(4.0)}, {NodeType: "e2", CpuPerf: new(0.5), MemoryPerf: new(1.0)}}, NodeType: "ignored"}
 	for _, tc := range []struct {
 		name, manifest string
 		nodeTypes      []string
@@ -189,16 +189,16 @@ func returnsRatiosAndRefusesMethodsThatNeedACluster(t *testing.T) {
 	}
 	const said = "runs standalone, without a cluster"
 	_, err = workloadresizerv1.NewPlanServiceClient(conn).PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "a", Pod: "b"})
-	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
+	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
 	stream, err := workloadresizerv1.NewPlanServiceClient(conn).PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{})
 	if err == nil {
 		_, err = stream.Recv()
 	}
-	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
+	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
 	_, err = workloadresizerv1.NewResizeServiceClient(conn).Restore(t.Context(), &workloadresizerv1.RestoreRequest{})
-	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
-	_, err = workloadresizerv1.NewPauseServiceClient(conn).ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
-	checkError(t, err, codes.FailedPrecondition, "STANDALONE", said)
+	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
+	_, err = workloadresizerv1.NewHoldServiceClient(conn).ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
+	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
 }
 
 func doesNotStartWithAnInvalidConfiguration(t *testing.T) {

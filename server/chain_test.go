@@ -19,8 +19,10 @@ func TestChain(t *testing.T) {
 		}
 	}
 	refused := errors.New("refused")
-	refuse := func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) { return nil, refused }
-	service := func(ctx context.Context, request any) (any, error) {
+	var refuse grpc.UnaryServerInterceptor = func(context.Context, any, *grpc.UnaryServerInfo, grpc.UnaryHandler) (any, error) {
+		return nil, refused
+	}
+	var service grpc.UnaryHandler = func(ctx context.Context, request any) (any, error) {
 		order = append(order, ctx.Value(key{}).(string))
 		return request, nil
 	}

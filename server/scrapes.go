@@ -87,7 +87,7 @@ func (s *scrapes) leave(as form, answer *scrape) {
 
 // formOf returns the form that a caller prefers.
 func formOf(header http.Header) form {
-	return form{binary: expfmt.Negotiate(header).FormatType() == expfmt.TypeProtoDelim, gzip: acceptsGzip(header)}
+	return form{binary: expfmt.NegotiateAccept(header, expfmt.DefaultAcceptedFormats()...).FormatType() == expfmt.TypeProtoDelim, gzip: acceptsGzip(header)}
 }
 
 // acceptsGzip reports whether a caller accepts gzip.

@@ -33,7 +33,7 @@ func goText(name string, source []byte) ([]paragraph, error) {
 			return true
 		}
 		text, ok := literal(e, operands)
-		if ok && strings.Contains(text, " ") && !(test && len(text) > longestName) {
+		if ok && strings.Contains(text, " ") && (!test || len(text) <= longestName) {
 			found = append(found, goLiteral(files.Position(e.Pos()).Line, e, text)...)
 		}
 		return true

@@ -128,7 +128,7 @@ func TestStandalone(t *testing.T) {
 func returnsThePlansByObject(t *testing.T) {
 	text := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + fmt.Sprintf(deployment, "") + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: app}]}\n"
 	got, err := resizer.PreviewManifest(t.Context(), workloadresizerv1.NewPlanServiceClient(started(t)), &workloadresizerv1.PreviewManifestRequest{Manifest: text})
-	if err != nil || len(got.GetObjects()) != 2 || strings.Join(got.GetPassedOver(), ",") != "Service web" {
+	if err != nil || len(got.GetObjects()) != 2 || strings.Join(got.GetIgnored(), ",") != "Service web" {
 		t.Fatalf("%v, %v", got, err)
 	}
 	web, pod := got.GetObjects()[0], got.GetObjects()[1]
@@ -195,7 +195,7 @@ func returnsRatiosAndRefusesMethodsThatNeedACluster(t *testing.T) {
 		_, err = stream.Recv()
 	}
 	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
-	_, err = workloadresizerv1.NewResizeServiceClient(conn).Restore(t.Context(), &workloadresizerv1.RestoreRequest{})
+	_, err = workloadresizerv1.NewHoldServiceClient(conn).Restore(t.Context(), &workloadresizerv1.RestoreRequest{})
 	checkError(t, err, codes.Unimplemented, "STANDALONE", said)
 	_, err = workloadresizerv1.NewHoldServiceClient(conn).ListHolds(t.Context(), &workloadresizerv1.ListHoldsRequest{})
 	checkError(t, err, codes.Unimplemented, "STANDALONE", said)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -56,7 +57,7 @@ func isOf(k *estimate.Key, request *workloadresizerv1.ListBenchmarksRequest) boo
 }
 
 func compareKeys(a, b *estimate.Key) int {
-	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version))
+	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version), cmp.Compare(a.VCPUs, b.VCPUs))
 }
 
 // keySeparator occurs in no field of a key, because fields are printable.
@@ -64,7 +65,7 @@ const keySeparator = "\x00"
 
 // benchmarksToken returns the page token that continues after a key.
 func benchmarksToken(last *estimate.Key) string {
-	fields := []string{last.NodeType, last.CPUModel, last.Benchmark, last.Version}
+	fields := []string{last.NodeType, last.CPUModel, last.Benchmark, last.Version, strconv.Itoa(last.VCPUs)}
 	return paging.Token(strings.Join(fields, keySeparator))
 }
 
@@ -74,8 +75,12 @@ func parseBenchmarksToken(token string) (*estimate.Key, error) {
 		return nil, err
 	}
 	fields := strings.Split(last, keySeparator)
-	if len(fields) != 4 {
+	if len(fields) != 5 {
 		return nil, paging.ErrToken
 	}
-	return &estimate.Key{NodeType: fields[0], CPUModel: fields[1], Benchmark: fields[2], Version: fields[3]}, nil
+	vcpus, err := strconv.Atoi(fields[4])
+	if err != nil {
+		return nil, paging.ErrToken
+	}
+	return &estimate.Key{NodeType: fields[0], CPUModel: fields[1], Benchmark: fields[2], Version: fields[3], VCPUs: vcpus}, nil
 }

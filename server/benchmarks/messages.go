@@ -14,7 +14,7 @@ func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
 		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
 		Median: a.Median, Spread: a.Spread, SingleThreadMedian: a.SingleThread,
 		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
-		SpotChecks: int64(a.SpotChecks), SpotMedian: a.SpotMedian,
+		SpotChecks: int64(a.SpotChecks), SpotMedian: a.SpotMedian, Vcpus: int32(a.VCPUs),
 	}
 }
 
@@ -31,6 +31,12 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 	for _, f := range r.Faults {
 		m.Faults = append(m.Faults, &workloadresizerv1.FeedFault{Line: int64(f.Line), Field: f.Field, Message: f.Reason})
 	}
+	for reason, rows := range r.Reasons {
+		if m.Reasons == nil {
+			m.Reasons = map[string]int64{}
+		}
+		m.Reasons[string(reason)] = int64(rows)
+	}
 	return m
 }
 
@@ -38,9 +44,12 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := &workloadresizerv1.Suggestion{
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
-		Ratio: e.Ratio, RatioLow: e.Low, RatioHigh: e.High,
+		Ratio: e.Ratio, RatioLow: e.Ratio, RatioHigh: e.Ratio,
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
 		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
+	}
+	if e.Interval != nil {
+		m.RatioLow, m.RatioHigh = e.Interval.Low, e.Interval.High
 	}
 	for _, h := range e.Doubts {
 		m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: string(h.Code), Message: h.Message})

@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}"
+const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}\naggregation: {minMachines: 3}"
 
 func TestJudge(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
@@ -69,7 +69,7 @@ func byItself(t *testing.T, s *stored) {
 }
 
 func observed(t *testing.T, s *stored) {
-	s.set(t, "mode: observe")
+	s.set(t, "mode: observe\naggregation: {minMachines: 3}")
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)

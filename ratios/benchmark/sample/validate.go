@@ -24,7 +24,9 @@ const MaxIDBytes = 128
 
 const (
 	maxVCPUs = 4096
-	maxRuns  = 1_000_000
+	// maxThreadsPerCore is what IBM's processors have.
+	maxThreadsPerCore = 8
+	maxRuns           = 1_000_000
 	// maxAhead is how far the clock of a machine may be ahead.
 	maxAhead = 5 * time.Minute
 )
@@ -59,7 +61,7 @@ func (s *Sample) Validate(now time.Time) []Fault {
 		name, value string
 		least, most int
 	}{
-		{"id", s.ID, 1, MaxIDBytes}, {"instanceType", s.InstanceType, 0, 128}, {"version", s.Version, 0, 64},
+		{"id", s.ID, 1, MaxIDBytes}, {"instanceType", s.InstanceType, 0, 128}, {"version", s.Version, 0, 128},
 		{"unit", s.Unit, 0, 64}, {"machine", s.Machine, 1, 253}, {"source", s.Source, 0, 63},
 	} {
 		switch {
@@ -101,6 +103,9 @@ func (s *Sample) Validate(now time.Time) []Fault {
 		reject("threads", "must be 1 in a spot check, not %d", s.Threads)
 	case !s.Spot && s.Threads != want:
 		reject("threads", "must be vcpus (%d), not %d: only runs on all vCPUs are compared", want, s.Threads)
+	}
+	if s.ThreadsPerCore < 0 || s.ThreadsPerCore > maxThreadsPerCore {
+		reject("threadsPerCore", "must be 1 to %d, or absent, not %d", maxThreadsPerCore, s.ThreadsPerCore)
 	}
 	if s.Runs < 0 || s.Runs > maxRuns {
 		reject("runs", "must be 0 to %d, not %d", maxRuns, s.Runs)

@@ -31,7 +31,7 @@ data:
     changes: {windows: 1, maxStepPerHour: 1}
     feeds:
     - {name: table, format: cloud-csv, benchmark: coremark, configMap: {name: %[1]s, key: coremark.csv}}
-    - {name: lab, format: samples, url: %[4]q, interval: %[5]s}
+    - {name: lab, format: samples, url: %[4]q, insecure: true, interval: %[5]s}
     - {name: disk, format: perfkit, file: %[6]q}
 `
 

@@ -38,6 +38,7 @@ func TestJudge(t *testing.T) {
 		{"emptying the ConfigMap ends the ratios immediately, and they start again", emptied},
 		{"a view just before the end of a window does not skip the window", looked},
 		{"a clock that was briefly ahead moves nothing", ahead},
+		{"moves the ratios of a fleet in steps, and leaves them in place for 90 days", fleet},
 	} {
 		n++
 		name := fmt.Sprint("p", n)

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -37,7 +39,6 @@ const noName = "must be up to 63 letters, digits, -, _ and ., beginning and endi
 var (
 	name      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 	benchmark = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9])?$`)
-	text      = regexp.MustCompile(`^[^\p{C}]*$`)
 )
 
 // CheckNodeType returns why a sample cannot have the node type, e.g. "must be up to 63
@@ -69,7 +70,7 @@ func (s *Sample) Validate(now time.Time) []Fault {
 			reject(f.name, "must be set")
 		case len(f.value) > f.most:
 			reject(f.name, "must have at most %d bytes, not %d", f.most, len(f.value))
-		case !utf8.ValidString(f.value) || !text.MatchString(f.value):
+		case !printable(f.value):
 			reject(f.name, "must be printable text")
 		}
 	}
@@ -117,6 +118,11 @@ func (s *Sample) Validate(now time.Time) []Fault {
 		reject("time", "must not be in the future, but is %s", s.Time.Format(time.RFC3339))
 	}
 	return faults
+}
+
+// printable reports whether text is UTF-8 without control characters and the like.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.C, r) })
 }
 
 func positive(f float64) bool { return f > 0 && !math.IsInf(f, 0) }

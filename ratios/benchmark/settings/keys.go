@@ -31,8 +31,8 @@ var keys = []key[Settings]{
 	number("aggregation.confidence", 0.5, 0.999, func(s *Settings) *float64 { return &s.Estimate.Confidence }, "confidence level of the interval of a ratio"),
 	number("aggregation.prior", 0, 1, func(s *Settings) *float64 { return &s.Estimate.Prior }, "minimum standard deviation of the speed of machines of one type and size, as a fraction, where scores were published"),
 
-	{"loads", "share of the busy time of a thread in which the sibling thread on its core is busy, too, e.g. `n2d: 0.4`; `\"*\"` is for all other node types; needed to compare node types with different threads per core", "by node type, 0 to 1", "", readLoads},
-	{"weights", "weight of a suite relative to others; a suite with weight 0 is only shown; a name may end in `*`; the longest match applies, or 1 if none matches; extends the table of suites, of which `\"*\"` replaces all weights above 0", "by suite, 0 to 1000", "the table of suites", readWeights},
+	{"loads", "share of the busy time of a thread in which its sibling is busy, too, e.g. `n2d: 0.4`; `\"*\"` is for other node types; needed if threads per core differ", "by node type, 0 to 1", "", readLoads},
+	{"weights", "weight of a suite relative to others; with 0, it is only shown; a name may end in `*`; the longest match applies, or else 1; extends the table of suites; `\"*\"` replaces all its weights above 0", "by suite, 0 to 1000", "the table of suites", readWeights},
 
 	number("changes.deadBand", 0, 0.5, func(s *Settings) *float64 { return &s.Pace.DeadBand }, "relative difference between the benchmarks and the current ratio up to which the ratio does not change"),
 	number("changes.windows", 1, 100, func(s *Settings) *int { return &s.Pace.Windows }, "number of consecutive windows that must confirm a change"),

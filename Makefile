@@ -224,6 +224,10 @@ soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, le
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 
+.PHONY: published
+published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').
+	go run ./test/published -coremark deploy/samples/coremark.csv $(PUBLISHED)
+
 .PHONY: bench-node
 bench-node: ## Measure this machine twice. If it is idle, the scores agree within 5%.
 	go test ./agent -run '^$$' -bench Twice -benchtime 1x -v

@@ -19,7 +19,7 @@ func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, score
 		all[i] = sample.Sample{
 			ID: id(node, began, score.Kernel.Name), NodeType: nodeType, CPUModel: m.CPUModel,
 			Benchmark: score.Kernel.Name, Version: kernel.Version(), Unit: score.Kernel.Unit,
-			Score: score.All, SingleThread: score.Single, VCPUs: m.VCPUs(), Threads: m.VCPUs(),
+			Score: score.All, SingleThread: score.Single, VCPUs: m.VCPUs(), ThreadsPerCore: m.ThreadsPerCore, Threads: m.VCPUs(),
 			Runs: score.Runs, Machine: node, Source: sample.SourceAgent, Time: began.UTC(),
 		}
 		if score.All == 0 {

@@ -10,8 +10,10 @@ var vendors = map[string]string{
 }
 
 // cpuModel returns the name of a CPU model, valid as a label value. For x86, it consists of
-// vendor, family and model; Linux includes the extended family and model in these, as NFD
-// does. For Arm, it consists of implementer and part. It is empty if any of them is missing.
+// vendor, family, model and stepping; Linux includes the extended family and model in these, as
+// NFD does. Only the stepping distinguishes some generations: Intel 6-85 is Skylake, Cascade Lake
+// or Cooper Lake. For Arm, it consists of implementer and part. It is empty if any of them but the
+// stepping is missing.
 func cpuModel(info map[string]string) string {
 	vendor, family, model := info["vendor_id"], info["cpu family"], info["model"]
 	if name, known := vendors[vendor]; known {
@@ -23,5 +25,9 @@ func cpuModel(info map[string]string) string {
 	if vendor == "" || family == "" || model == "" {
 		return ""
 	}
-	return nodetype.ModelName(vendor + "-" + family + "-" + model)
+	name := vendor + "-" + family + "-" + model
+	if stepping := info["stepping"]; stepping != "" {
+		name += "-" + stepping
+	}
+	return nodetype.ModelName(name)
 }

@@ -39,7 +39,7 @@ func sizesDataWellBeyondTheCaches(t *testing.T) {
 func skipsKernelsThatHaveTooLittleMemory(t *testing.T) {
 	all := kernel.All()
 	left, memory, skipped := withMemory(all, Limits{CacheBytes: 32 << 20, MemoryBytes: 100 << 20})
-	if len(left) != 5 || memory != 0 || len(skipped) != 2 || skipped[0].Kernel != "bench-node:memory-latency" {
+	if len(left) != 4 || memory != 0 || len(skipped) != 2 || skipped[0].Kernel != "bench-node:memory-latency" {
 		t.Errorf("got %d kernels, %d bytes, skipped %v", len(left), memory, skipped)
 	}
 	left, memory, skipped = withMemory(all, Limits{CacheBytes: 32 << 20})

@@ -52,12 +52,12 @@ func newBenchmarkSource(o *options, client kubernetes.Interface, onReject func(*
 }
 
 // newBenchmarks returns the parts that work on source, one of the store's providers. leads
-// reports whether this replica changes measured ratios.
-func newBenchmarks(o *options, client kubernetes.Interface, source *benchmark.Provider, store *ratios.Store, leads func() bool) *benchmarks {
+// reports whether this replica changes measured ratios, and sizes returns those of the nodes.
+func newBenchmarks(o *options, client kubernetes.Interface, source *benchmark.Provider, store *ratios.Store, leads func() bool, sizes func() map[string]map[int]float64) *benchmarks {
 	return &benchmarks{
 		source: source,
 		Intake: intake.New(intake.Config{Provider: source, Ratios: store, Client: client, Namespace: o.configNamespace}),
-		Judge:  judge.New(judge.Config{Provider: source, Ratios: store, Leads: leads}),
+		Judge:  judge.New(judge.Config{Provider: source, Ratios: store, Sizes: sizes, Leads: leads}),
 	}
 }
 

@@ -103,7 +103,9 @@ func serve(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("--workload-kinds: %w", err)
 	}
-	known := newSources(o, clients.main, leads, events.ConfigRejected, events.ConfigUnusedTypes)
+	var l *reconciler.Reconciler // Set before anything runs.
+	sizes := func() map[string]map[int]float64 { return l.Sizes() }
+	known := newSources(o, clients.main, leads, sizes, events.ConfigRejected, events.ConfigUnusedTypes)
 	reconciling := reconciler.Config{
 		Client:        clients.main,
 		Dynamic:       clients.dynamic,
@@ -147,8 +149,7 @@ func serve(ctx context.Context, o *options) error {
 	if elector != nil {
 		reconciling.Leader, serving.Election = elector, elector
 	}
-	l, err := reconciler.New(reconciling)
-	if err != nil {
+	if l, err = reconciler.New(reconciling); err != nil {
 		return err
 	}
 	reconcile := l.Run

@@ -43,8 +43,9 @@ type sources struct {
 }
 
 // newSources creates the sources that the flags name. leads reports whether this replica
-// changes measured ratios. onReject and onUnused are as for a configmap.Provider.
-func newSources(o *options, client kubernetes.Interface, leads func() bool, onReject, onUnused func(*corev1.ConfigMap, error)) sources {
+// changes measured ratios, and sizes returns those of the nodes.
+// onReject and onUnused are as for a configmap.Provider.
+func newSources(o *options, client kubernetes.Interface, leads func() bool, sizes func() map[string]map[int]float64, onReject, onUnused func(*corev1.ConfigMap, error)) sources {
 	var s sources
 	var providers []ratios.Provider
 	var measured *benchmark.Provider
@@ -66,7 +67,7 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, onRe
 	}
 	s.store = ratios.NewStore(providers...)
 	if measured != nil {
-		s.benchmarks = newBenchmarks(o, client, measured, s.store, leads)
+		s.benchmarks = newBenchmarks(o, client, measured, s.store, leads, sizes)
 	}
 	return s
 }

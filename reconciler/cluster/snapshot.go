@@ -108,6 +108,9 @@ func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) [
 // Node returns the node of a pod; nil if it is unknown.
 func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node()) }
 
+// Nodes returns all nodes.
+func (c *Cluster) Nodes() []*corev1.Node { return all(c.nodes.List) }
+
 // NodeNamed returns a node; nil if it is unknown.
 func (c *Cluster) NodeNamed(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)

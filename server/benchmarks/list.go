@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -82,7 +83,7 @@ func isOf(k *estimate.Key, request *workloadresizerv1.ListBenchmarksRequest) boo
 }
 
 func compareKeys(a, b *estimate.Key) int {
-	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version))
+	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version), cmp.Compare(a.VCPUs, b.VCPUs))
 }
 
 // keySeparator occurs in no field of a key, because fields are printable.
@@ -90,7 +91,7 @@ const keySeparator = "\x00"
 
 // keyText returns a key as in page tokens.
 func keyText(k *estimate.Key) string {
-	return strings.Join([]string{k.NodeType, k.CPUModel, k.Benchmark, k.Version}, keySeparator)
+	return strings.Join([]string{k.NodeType, k.CPUModel, k.Benchmark, k.Version, strconv.Itoa(k.VCPUs)}, keySeparator)
 }
 
 // keyOf returns the key with a text as in page tokens; nil for an empty text.
@@ -99,8 +100,12 @@ func keyOf(text string) (*estimate.Key, error) {
 		return nil, nil
 	}
 	fields := strings.Split(text, keySeparator)
-	if len(fields) != 4 {
+	if len(fields) != 5 {
 		return nil, paging.ErrToken
 	}
-	return &estimate.Key{NodeType: fields[0], CPUModel: fields[1], Benchmark: fields[2], Version: fields[3]}, nil
+	vcpus, err := strconv.Atoi(fields[4])
+	if err != nil {
+		return nil, paging.ErrToken
+	}
+	return &estimate.Key{NodeType: fields[0], CPUModel: fields[1], Benchmark: fields[2], Version: fields[3], VCPUs: vcpus}, nil
 }

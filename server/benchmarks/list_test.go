@@ -138,7 +138,7 @@ func returnsAllFieldsOfABenchmark(t *testing.T) {
 }
 
 func TestListFeeds(t *testing.T) {
-	table := fetch.Feed{Name: "table", Format: feed.CloudCSV, File: "/feeds/table.csv"}
+	table := fetch.Feed{Name: "table", Format: feed.CloudCSV, Place: fetch.Place{File: "/feeds/table.csv"}}
 	feeds := []fetch.Status{
 		{Feed: table, LastTry: servertest.Written.Add(time.Hour), LastSuccess: servertest.Written, Err: errors.New("no such file"), Result: feed.Result{
 			Rows: 10, Skipped: 2, Bad: 1, Faults: []feed.Fault{{Line: 7, Field: "Avg Score", Reason: "must be a number"}},

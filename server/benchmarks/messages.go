@@ -14,7 +14,7 @@ func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
 		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
 		Median: a.Median, Spread: a.Spread, SingleThreadMedian: translate.Known(a.SingleThread),
 		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
-		SpotChecks: int64(a.SpotChecks), SpotMedian: translate.Known(a.SpotMedian),
+		SpotChecks: int64(a.SpotChecks), SpotMedian: translate.Known(a.SpotMedian), Vcpus: int32(a.VCPUs),
 	}
 }
 
@@ -30,6 +30,12 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 	}
 	for _, f := range r.Faults {
 		m.Faults = append(m.Faults, &workloadresizerv1.FeedFault{Line: int64(f.Line), Field: f.Field, Message: f.Reason})
+	}
+	for reason, rows := range r.Reasons {
+		if m.Reasons == nil {
+			m.Reasons = map[string]int64{}
+		}
+		m.Reasons[string(reason)] = int64(rows)
 	}
 	return m
 }

@@ -38,7 +38,7 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 	made := sample.Sample{
 		ID: m.GetId(), NodeType: m.GetNodeType(), InstanceType: m.GetInstanceType(), CPUModel: m.GetCpuModel(),
 		Benchmark: m.GetBenchmark(), Version: m.GetVersion(), Score: m.GetScore(), Unit: m.GetUnit(),
-		VCPUs: int(m.GetVcpus()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
+		VCPUs: int(m.GetVcpus()), ThreadsPerCore: int(m.GetThreadsPerCore()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
 		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sourceImport), Spot: m.GetSpotCheck(),
 	}
 	switch {

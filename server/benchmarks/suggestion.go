@@ -13,9 +13,8 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	m := estimateMessage(e)
 	m.Mode = benchmarkMode(s.view.Settings.Mode(e.NodeType))
 	m.Current, m.RatioEtag = s.ratios.Ratio(s.table, e.NodeType)
-	// Too few scores have an interval that is only the ratio itself.
-	if e.Low < e.High {
-		m.Interval = &workloadresizerv1.RatioInterval{Low: e.Low, High: e.High, Confidence: s.view.Settings.Estimate.Confidence}
+	if e.Interval != nil {
+		m.Interval = &workloadresizerv1.RatioInterval{Low: e.Interval.Low, High: e.Interval.High, Confidence: s.view.Settings.Estimate.Confidence}
 	}
 	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {

@@ -25,13 +25,13 @@ func published() *judge.View {
 	v.Estimates = []estimate.Estimate{
 		{NodeType: "c3", Baseline: "n2d", Doubts: []estimate.Doubt{{Code: estimate.TooFewBenchmarks, Message: "0 benchmarks, 2 are needed"}}, Samples: 1, Machines: 1},
 		{
-			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Low: 1.07, High: 1.1, Samples: 5, Machines: 4, Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
+			NodeType: "n4", Baseline: "n2d", Ratio: 22207.0 / 20482, Interval: &estimate.Interval{Low: 1.07, High: 1.1}, Samples: 5, Machines: 4, Oldest: servertest.Written, Newest: servertest.Written.Add(time.Hour),
 			Parts: []estimate.Part{{Benchmark: "coremark", Version: "1", Ratio: 22207.0 / 20482, Weight: 1, Samples: 5, Machines: 4, BaselineSamples: 6, BaselineMachines: 3}},
 			Models: []estimate.Model{
 				{CPUModel: "Intel-6-207", Ratio: 1.08, Machines: 4},
 			},
 		},
-		{NodeType: "n4@Intel-6-207", Baseline: "n2d", Ratio: 1.08, Low: 1.07, High: 1.09, Samples: 5, Machines: 4},
+		{NodeType: "n4@Intel-6-207", Baseline: "n2d", Ratio: 1.08, Interval: &estimate.Interval{Low: 1.07, High: 1.09}, Samples: 5, Machines: 4},
 		{NodeType: "t2d", Baseline: "n2d", Ratio: 1.456},
 	}
 	return v

@@ -31,7 +31,7 @@ data:
     changes: {windows: 1, maxStepPerHour: 1}
     feeds:
     - {name: table, format: cloud-csv, benchmark: coremark, configMap: {name: %[1]s, key: coremark.csv}}
-    - {name: lab, format: samples, url: %[4]q, interval: %[5]s}
+    - {name: lab, format: samples, url: %[4]q, insecure: true, interval: %[5]s}
     - {name: disk, format: perfkit, file: %[6]q}
 `
 
@@ -186,8 +186,8 @@ func (b *benchmarked) importFiles(t *testing.T) {
 	perfkit := b.file(t, "perfkit.json",
 		fmt.Sprintf(perfKitRow, "160665.153736", now.Unix(), "run-1", "e2-standard-8")+fmt.Sprintf(perfKitRow, `"fast"`, now.Unix(), "run-2", "e2-standard-8"))
 	sparecores := b.file(t, "scores.csv", "vendor_id,server_id,api_reference,benchmark_id,config,score,observed_at\n"+
-		"gcp,1,e2-standard-8,passmark:cpu_mark,{},11489.886,"+now.UTC().Format(time.RFC3339)+"\n"+
-		"gcp,2,e2-standard-8,passmark:cpu_mark,{},-1,"+now.UTC().Format(time.RFC3339)+"\n")
+		"gcp,1,e2-standard-8,redis:rps,\"{\"\"pipeline\"\": 16.0}\",11489.886,"+now.UTC().Format(time.RFC3339)+"\n"+
+		"gcp,2,e2-standard-8,redis:rps,\"{\"\"pipeline\"\": 16.0}\",-1,"+now.UTC().Format(time.RFC3339)+"\n")
 	for file, want := range map[string][2]string{
 		perfkit:    {`\S+ perfkit 2 0 1 1 0 0 0`, ":2: value: "},
 		sparecores: {`\S+ sparecores 2 0 1 1 0 0 0`, ":3: score: "},
@@ -198,6 +198,6 @@ func (b *benchmarked) importFiles(t *testing.T) {
 		// Importing again does no harm.
 		rows(t, b.ask(t, 1, b.editor, "benchmark", "import", file), strings.Replace(want[0], "1 0 0 0", "0 1 0 0", 1))
 	}
-	rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "e2"), `e2 - coremark 1 1 20083.1 `, `e2 - passmark:cpu_mark 1 1 1436.2 `)
+	rows(t, b.ask(t, 0, b.viewer, "benchmark", "list", "e2"), `e2 - coremark 1 1 20083.1 `, `e2 - redis 1 1 1436.2 `)
 	wants(t, b.ask(t, 2, b.viewer, "benchmark", "import", perfkit), "cannot create samples")
 }

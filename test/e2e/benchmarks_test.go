@@ -39,6 +39,14 @@ type benchmarked struct {
 	viewer, editor string
 }
 
+// fewNodes are settings for a cluster with two nodes of each type.
+const fewNodes = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: %s, namespace: %s}
+data: {benchmarks.yaml: "aggregation: {minMachines: 2}"}
+`
+
 // benchmarks covers ratios that come from agents, feeds and imports.
 func (c *cluster) benchmarks(t *testing.T) {
 	b := &benchmarked{cluster: c, namespace: "benchmarks"}
@@ -51,6 +59,7 @@ func (c *cluster) benchmarks(t *testing.T) {
 	b.viewer = c.person(t, b.namespace, "viewer", "workload-resizer-viewer")
 	b.editor = c.person(t, b.namespace, "editor", "workload-resizer-editor")
 	c.bind(t, b.namespace, b.namespace, "editor", "view")
+	b.apply(t, fmt.Appendf(nil, fewNodes, deploy.Benchmarks, deploy.Namespace))
 	b.s = b.serve(t)
 	b.startAgents(t)
 	c.deploy(t, b.namespace,

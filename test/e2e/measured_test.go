@@ -36,7 +36,8 @@ metadata: {name: workload-resizer-benchmarks, namespace: workload-resizer-system
 data:
   benchmarks.yaml: |
     nodeTypes: {n4: {mode: apply}}
-    feeds: [{name: lab, format: samples, url: %q, interval: 1m}]
+    aggregation: {minMachines: 3}
+    feeds: [{name: lab, format: samples, url: %q, insecure: true, interval: 1m}]
 `
 
 // measuredCluster is a cluster whose pods follow measurements, with a clock that the test
@@ -174,10 +175,10 @@ func (m *measuredCluster) measure(t *testing.T, n4 float64) {
 	now := m.clock.Now()
 	var content strings.Builder
 	for nodeType, speed := range map[string]float64{"n2d": 1, "n4": n4} {
-		for _, name := range []string{"sha256", "flate", "json"} {
+		for _, name := range []string{"flate", "json", "sort"} {
 			for n := range 3 {
 				machine := fmt.Sprintf("%s-%d", nodeType, n)
-				fmt.Fprintf(&content, `{"id":"%s/%s/%d","nodeType":%q,"benchmark":%q,"machine":%q,"score":%v,"vcpus":8,"threads":8,"time":%q}`+"\n",
+				fmt.Fprintf(&content, `{"id":"%s/%s/%d","nodeType":%q,"benchmark":"bench-node:%s","machine":%q,"score":%v,"vcpus":8,"threads":8,"time":%q}`+"\n",
 					machine, name, now.Unix(), nodeType, name, machine, 8000*speed, now.UTC().Format(time.RFC3339))
 			}
 		}

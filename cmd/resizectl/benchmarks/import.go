@@ -29,6 +29,8 @@ type importOptions struct {
 	files     []string
 	format    print.Format
 	benchmark string
+	servers   string
+	instance  string
 	vcpus     map[string]int
 	source    string
 }
@@ -43,16 +45,20 @@ func newImportCommand(out print.Output, server *connect.Connection) *cobra.Comma
 The formats are
 
   perfkit      newline-delimited JSON of PerfKitBenchmarker
-  sparecores   rows of Spare Cores' benchmark scores, as JSON or CSV
-  cloud-csv    a table as a cloud provider publishes it, a row per VM size;
-               --benchmark names the benchmark
+  sparecores   rows of Spare Cores' benchmark scores, as JSON or CSV, with the
+               table of servers in --servers; or its dump as SQL, which has both
+  cloud-csv    a table as a cloud provider publishes it, as CSV or Markdown, a row
+               per VM size; --benchmark names the benchmark
+  geekbench    what Geekbench 6 writes with --export-json
+  phoronix     what phoronix-test-suite writes with result-file-to-json
   samples      newline-delimited JSON of samples, as bench-node writes it
 
-The files are read by the server's own parser. Each bad row, and each sample that
-the server rejects, is a line on standard error, as FILE:LINE: FIELD: what is
-wrong. Good rows are imported anyway. SKIPPED rows are valid, but do not measure a
-node's speed. KNOWN samples are already stored, so you can import a file again. OLD
-samples are older than the samples that the server keeps.
+Files may be compressed with gzip or xz. They are read by the server's own parser.
+Each bad row, and each sample that the server rejects, is a line on standard
+error, as FILE:LINE: FIELD: what is wrong. Good rows are imported anyway. SKIPPED
+rows are valid, but do not measure a node's speed. The documents (-o json) count skipped and bad rows by reason. KNOWN
+samples are already stored, so you can import a file again. OLD samples are older
+than the samples that the server keeps.
 
 With --dry-run, nothing is stored. The exit code is
 
@@ -80,6 +86,8 @@ With --dry-run, nothing is stored. The exit code is
 	cmd.Flags().Var(command.OneOf(&o.format, "format", feedFormats()), "format", "format of the files, one of "+strings.Join(feedFormats(), ", ")+"; auto detects it from their content")
 	command.CompleteFlag(cmd, "format", cobra.FixedCompletions(feedFormats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "benchmark in a cloud-csv table; for other formats, the only benchmark to import")
+	cmd.Flags().StringVar(&o.servers, "servers", "", "file with the table of servers of sparecores files, as JSON or CSV")
+	cmd.Flags().StringVar(&o.instance, "instance-type", "", "instance type that geekbench or phoronix files are about, if they do not name it")
 	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, if neither the row nor the name contains them")
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
 	cmd.Flags().StringVar(&o.source, "source", importSource, "source of samples that do not name one")

@@ -46,11 +46,15 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := feed.Read(as, buffered, feed.Options{Source: o.source, Benchmark: o.benchmark, Now: time.Now(), VCPUs: o.vcpus})
+	options := feed.Options{Source: o.source, Benchmark: o.benchmark, InstanceType: o.instance, Now: time.Now(), VCPUs: o.vcpus}
+	if options.Servers, err = o.readServers(); err != nil {
+		return nil, nil, err
+	}
+	result, err := feed.Read(as, buffered, options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s as %s: %w", name, as, err)
 	}
-	done := &imported{File: name, Format: string(as), Rows: result.Rows, Skipped: result.Skipped, Bad: result.Bad, lines: result.Lines}
+	done := &imported{File: name, Format: string(as), Rows: result.Rows, Skipped: result.Skipped, Bad: result.Bad, Reasons: result.Reasons, lines: result.Lines}
 	for _, fault := range result.Faults {
 		done.Faults = append(done.Faults, importFault{Line: fault.Line, Field: fault.Field, Message: fault.Reason})
 	}
@@ -59,6 +63,23 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 		samples[i] = sampleInAPI(&result.Samples[i])
 	}
 	return done, samples, nil
+}
+
+// readServers reads the table of servers; nil if the user names none.
+func (o *importOptions) readServers() (feed.Servers, error) {
+	if o.servers == "" {
+		return nil, nil
+	}
+	file, err := os.Open(o.servers)
+	if err != nil {
+		return nil, fmt.Errorf("read the table of servers: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	servers, err := feed.ReadServers(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.servers, err)
+	}
+	return servers, nil
 }
 
 // formatOf returns the format that was named, or that the content has.
@@ -94,7 +115,7 @@ func sampleInAPI(s *sample.Sample) *workloadresizerv1.BenchmarkSample {
 	return &workloadresizerv1.BenchmarkSample{
 		Id: s.ID, NodeType: s.NodeType, InstanceType: s.InstanceType, CpuModel: s.CPUModel,
 		Benchmark: s.Benchmark, Version: s.Version, Score: s.Score, Unit: s.Unit,
-		Vcpus: int32(s.VCPUs), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread), Runs: known(int32(s.Runs)),
+		Vcpus: int32(s.VCPUs), ThreadsPerCore: known(int32(s.ThreadsPerCore)), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread), Runs: known(int32(s.Runs)),
 		Machine: s.Machine, MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
 	}
 }

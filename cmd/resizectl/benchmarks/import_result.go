@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
 
 // imported is the result of a file.
@@ -27,6 +28,8 @@ type imported struct {
 	Known    int64 `json:"known"`
 	Old      int64 `json:"old"`
 	Rejected int64 `json:"rejected"`
+	// Reasons are the numbers of skipped and bad rows by reason.
+	Reasons map[feed.Reason]int `json:"reasons,omitempty"`
 	// Faults are about the first bad rows, Rejections about the first rejected samples.
 	Faults     []importFault `json:"faults,omitempty"`
 	Rejections []importFault `json:"rejections,omitempty"`

@@ -132,7 +132,7 @@ func importsWhatCanBeRead(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
 	want := "error: read the measurements: open no-such-file: no such file or directory\n" +
 		"the content of " + unknown + " matches none of the formats\n" +
-		"set its format with --format: perfkit, sparecores, cloud-csv, samples\n"
+		"set its format with --format: perfkit, sparecores, cloud-csv, geekbench, phoronix, samples\n"
 	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}

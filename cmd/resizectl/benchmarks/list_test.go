@@ -64,7 +64,7 @@ func TestBenchmarkUsage(t *testing.T) {
 		{"nothing to import", "missing arguments: expected FILE...", []string{"import"}},
 		{"an empty file", "the name of the file is empty", []string{"import", ""}},
 		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
-		{"an unknown format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, samples", []string{"import", "a", "--format", "xml"}},
+		{"an unknown format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, geekbench, phoronix, samples", []string{"import", "a", "--format", "xml"}},
 		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestBenchmarkCompletion(t *testing.T) {
 		{[]string{"accept", "n4", ""}, ""},
 		{[]string{"feeds", ""}, "coremark-table\thttps://example.com/coremark.csv\nlab\tConfigMap bench-results, key samples.jsonl\nnightly\t/feeds/nightly.json\npassmark-scores\thttps://example.com/scores.json\n"},
 		{[]string{"list", "--benchmark", ""}, "bench-node:memory-bandwidth\ton 3 machines\ncoremark\ton 2 machines\n"},
-		{[]string{"import", "a", "--format", ""}, "auto\nperfkit\nsparecores\ncloud-csv\nsamples\n"},
+		{[]string{"import", "a", "--format", ""}, "auto\nperfkit\nsparecores\ncloud-csv\ngeekbench\nphoronix\nsamples\n"},
 	} {
 		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete", "benchmark", "--server", address}, tc.args...)...)
 		if got := stdout[:strings.LastIndex(stdout, ":")]; got != tc.want {

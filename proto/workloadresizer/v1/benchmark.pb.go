@@ -178,9 +178,11 @@ type BenchmarkSample struct {
 	// Whether this is a short check of one vCPU, which never determines a ratio.
 	SpotCheck bool `protobuf:"varint,16,opt,name=spot_check,json=spotCheck,proto3" json:"spot_check,omitempty"`
 	// The source of the sample, for example the name of a feed.
-	Source        string `protobuf:"bytes,17,opt,name=source,proto3" json:"source,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Source string `protobuf:"bytes,17,opt,name=source,proto3" json:"source,omitempty"`
+	// The number of vCPUs that share a core; absent if it is not known.
+	ThreadsPerCore *int32 `protobuf:"varint,18,opt,name=threads_per_core,json=threadsPerCore,proto3,oneof" json:"threads_per_core,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *BenchmarkSample) Reset() {
@@ -330,6 +332,13 @@ func (x *BenchmarkSample) GetSource() string {
 		return x.Source
 	}
 	return ""
+}
+
+func (x *BenchmarkSample) GetThreadsPerCore() int32 {
+	if x != nil && x.ThreadsPerCore != nil {
+		return *x.ThreadsPerCore
+	}
+	return 0
 }
 
 // One part of the samples sent to BenchmarkService.IngestSamples.
@@ -627,7 +636,8 @@ func (x *ListBenchmarksRequest) GetPageToken() string {
 // Response message for BenchmarkService.ListBenchmarks.
 type ListBenchmarksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The benchmarks, ordered by node type, CPU model, benchmark and version.
+	// The benchmarks, ordered by node type, CPU model, benchmark, version and number of
+	// vCPUs.
 	Benchmarks []*Benchmark `protobuf:"bytes,1,rep,name=benchmarks,proto3" json:"benchmarks,omitempty"`
 	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -679,8 +689,8 @@ func (x *ListBenchmarksResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A summary of the samples of one benchmark on one node type with one CPU model. Scores
-// are per vCPU.
+// A summary of the samples of one benchmark on one node type with one CPU model and one
+// number of vCPUs. Scores are per vCPU.
 type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type.
@@ -713,7 +723,9 @@ type Benchmark struct {
 	// The number of spot checks.
 	SpotChecks int64 `protobuf:"varint,14,opt,name=spot_checks,json=spotChecks,proto3" json:"spot_checks,omitempty"`
 	// The median of the spot checks; absent if there are none.
-	SpotMedian    *float64 `protobuf:"fixed64,15,opt,name=spot_median,json=spotMedian,proto3,oneof" json:"spot_median,omitempty"`
+	SpotMedian *float64 `protobuf:"fixed64,15,opt,name=spot_median,json=spotMedian,proto3,oneof" json:"spot_median,omitempty"`
+	// The number of vCPUs of the machines.
+	Vcpus         int32 `protobuf:"varint,16,opt,name=vcpus,proto3" json:"vcpus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -853,6 +865,13 @@ func (x *Benchmark) GetSpotMedian() float64 {
 	return 0
 }
 
+func (x *Benchmark) GetVcpus() int32 {
+	if x != nil {
+		return x.Vcpus
+	}
+	return 0
+}
+
 // Request message for BenchmarkService.ListFeeds.
 type ListFeedsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -987,7 +1006,9 @@ type Feed struct {
 	// The number of these rows that are invalid.
 	Bad int64 `protobuf:"varint,10,opt,name=bad,proto3" json:"bad,omitempty"`
 	// The faults of the first 100 invalid rows.
-	Faults        []*FeedFault `protobuf:"bytes,11,rep,name=faults,proto3" json:"faults,omitempty"`
+	Faults []*FeedFault `protobuf:"bytes,11,rep,name=faults,proto3" json:"faults,omitempty"`
+	// The numbers of skipped and invalid rows by reason, for example "NoWeight".
+	Reasons       map[string]int64 `protobuf:"bytes,12,rep,name=reasons,proto3" json:"reasons,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1095,6 +1116,13 @@ func (x *Feed) GetBad() int64 {
 func (x *Feed) GetFaults() []*FeedFault {
 	if x != nil {
 		return x.Faults
+	}
+	return nil
+}
+
+func (x *Feed) GetReasons() map[string]int64 {
+	if x != nil {
+		return x.Reasons
 	}
 	return nil
 }
@@ -1968,7 +1996,7 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfa\x04\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xc3\x05\n" +
 	"\x0fBenchmarkSample\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
 	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
@@ -1988,9 +2016,11 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\fmeasure_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\vmeasureTime\x12\"\n" +
 	"\n" +
 	"spot_check\x18\x10 \x01(\bB\x03\xe0A\x01R\tspotCheck\x12\x1b\n" +
-	"\x06source\x18\x11 \x01(\tB\x03\xe0A\x01R\x06sourceB\x16\n" +
+	"\x06source\x18\x11 \x01(\tB\x03\xe0A\x01R\x06source\x122\n" +
+	"\x10threads_per_core\x18\x12 \x01(\x05B\x03\xe0A\x01H\x02R\x0ethreadsPerCore\x88\x01\x01B\x16\n" +
 	"\x14_single_thread_scoreB\a\n" +
-	"\x05_runs\"\x8d\x01\n" +
+	"\x05_runsB\x13\n" +
+	"\x11_threads_per_core\"\x8d\x01\n" +
 	"\x14IngestSamplesRequest\x12K\n" +
 	"\asamples\x18\x01 \x03(\v2#.workloadresizer.v1.BenchmarkSampleB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\asamples\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\xac\x01\n" +
@@ -2018,7 +2048,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
 	"benchmarks\x18\x01 \x03(\v2\x1d.workloadresizer.v1.BenchmarkR\n" +
 	"benchmarks\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb4\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xca\x04\n" +
 	"\tBenchmark\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x1b\n" +
 	"\tcpu_model\x18\x02 \x01(\tR\bcpuModel\x12\x1c\n" +
@@ -2039,7 +2069,8 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\vspot_checks\x18\x0e \x01(\x03R\n" +
 	"spotChecks\x12$\n" +
 	"\vspot_median\x18\x0f \x01(\x01H\x01R\n" +
-	"spotMedian\x88\x01\x01B\x17\n" +
+	"spotMedian\x88\x01\x01\x12\x14\n" +
+	"\x05vcpus\x18\x10 \x01(\x05R\x05vcpusB\x17\n" +
 	"\x15_single_thread_medianB\x0e\n" +
 	"\f_spot_median\"g\n" +
 	"\x10ListFeedsRequest\x12'\n" +
@@ -2049,7 +2080,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"k\n" +
 	"\x11ListFeedsResponse\x12.\n" +
 	"\x05feeds\x18\x01 \x03(\v2\x18.workloadresizer.v1.FeedR\x05feeds\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x81\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xfe\x03\n" +
 	"\x04Feed\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06format\x18\x02 \x01(\tR\x06format\x12\x1a\n" +
@@ -2062,7 +2093,11 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\askipped\x18\t \x01(\x03R\askipped\x12\x10\n" +
 	"\x03bad\x18\n" +
 	" \x01(\x03R\x03bad\x125\n" +
-	"\x06faults\x18\v \x03(\v2\x1d.workloadresizer.v1.FeedFaultR\x06faults\"O\n" +
+	"\x06faults\x18\v \x03(\v2\x1d.workloadresizer.v1.FeedFaultR\x06faults\x12?\n" +
+	"\areasons\x18\f \x03(\v2%.workloadresizer.v1.Feed.ReasonsEntryR\areasons\x1a:\n" +
+	"\fReasonsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"O\n" +
 	"\tFeedFault\x12\x12\n" +
 	"\x04line\x18\x01 \x01(\x03R\x04line\x12\x14\n" +
 	"\x05field\x18\x02 \x01(\tR\x05field\x12\x18\n" +
@@ -2172,7 +2207,7 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(SampleErrorCode)(0),            // 0: workloadresizer.v1.SampleErrorCode
 	(BenchmarkMode)(0),              // 1: workloadresizer.v1.BenchmarkMode
@@ -2197,51 +2232,53 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*SuggestionPart)(nil),          // 20: workloadresizer.v1.SuggestionPart
 	(*SuggestionModel)(nil),         // 21: workloadresizer.v1.SuggestionModel
 	(*SuggestionProgress)(nil),      // 22: workloadresizer.v1.SuggestionProgress
-	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
-	(*Impact)(nil),                  // 24: workloadresizer.v1.Impact
-	(*Ratio)(nil),                   // 25: workloadresizer.v1.Ratio
+	nil,                             // 23: workloadresizer.v1.Feed.ReasonsEntry
+	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
+	(*Impact)(nil),                  // 25: workloadresizer.v1.Impact
+	(*Ratio)(nil),                   // 26: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	23, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	24, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
 	8,  // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	23, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	23, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	24, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	24, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
 	11, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	23, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	23, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	24, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	24, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
 	12, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	17, // 11: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	24, // 12: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
-	17, // 13: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	18, // 14: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	25, // 15: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	19, // 16: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	20, // 17: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	21, // 18: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	23, // 19: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	23, // 20: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
-	1,  // 21: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	22, // 22: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	23, // 23: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	23, // 24: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 25: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 26: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	9,  // 27: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	13, // 28: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	15, // 29: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 30: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 31: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	10, // 32: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	14, // 33: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	16, // 34: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	30, // [30:35] is the sub-list for method output_type
-	25, // [25:30] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	23, // 11: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	17, // 12: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
+	25, // 13: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	17, // 14: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
+	18, // 15: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	26, // 16: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	19, // 17: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	20, // 18: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	21, // 19: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	24, // 20: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	24, // 21: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	1,  // 22: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	22, // 23: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	24, // 24: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	24, // 25: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 26: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 27: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	9,  // 28: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	13, // 29: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	15, // 30: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 31: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 32: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	10, // 33: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	14, // 34: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	16, // 35: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	31, // [31:36] is the sub-list for method output_type
+	26, // [26:31] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2262,7 +2299,7 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

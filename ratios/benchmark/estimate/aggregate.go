@@ -13,6 +13,8 @@ import (
 // Key identifies samples that can be compared.
 type Key struct {
 	NodeType, CPUModel, Benchmark, Version string
+	// VCPUs is the size of the machines: scores per vCPU depend on it.
+	VCPUs int
 }
 
 // Aggregate summarizes the samples of a key. Scores are per vCPU.
@@ -23,7 +25,9 @@ type Aggregate struct {
 	// that were dropped, and Machines the number of machines of Samples. A published
 	// result counts once per run. Spot checks are not included.
 	Samples, Outliers, Machines int
-	// Median is the median of the scores, in which all machines have the same
+	// ThreadsPerCore is the number of vCPUs that share a core; 0 if it is not known.
+	ThreadsPerCore int
+	// Median is the median of the scores, in which newer machines have more
 	// weight. Spread is their scaled median absolute deviation as a fraction of it.
 	Median, Spread float64
 	// SingleThread is the median score of a single thread; 0 if unknown.
@@ -37,28 +41,29 @@ type Aggregate struct {
 
 	// scores are the scores that count.
 	scores scores
+	// own means that node agents measured them.
+	own bool
 }
 
-// Aggregates summarizes samples by node type, CPU model, benchmark and version, sorted in this
-// order. It ignores samples that are too old, that ran neither on all vCPUs nor as a spot
+// Aggregates summarizes samples by node type, CPU model, benchmark, version and size, sorted in
+// this order. It ignores samples that are too old, that ran neither on all vCPUs nor as a spot
 // check, or whose node type is not known.
 //
 // Outliers are single scores, one per sample: a published result of 140 runs is one score,
 // although it counts as 140 samples.
 func Aggregates(samples []sample.Sample, now time.Time, s Settings) []Aggregate {
 	groups := make(map[Key][]*sample.Sample)
-	since := now.Add(-s.MaxAge)
 	for i := range samples {
 		x := &samples[i]
-		if x.Time.Before(since) || !usable(x) {
+		if now.Sub(x.Time) > s.maxAge(x.IsOwn()) || !usable(x) {
 			continue
 		}
-		key := Key{x.NodeType, x.CPUModel, x.Benchmark, x.Version}
+		key := Key{x.NodeType, x.CPUModel, x.Benchmark, x.Version, x.VCPUs}
 		groups[key] = append(groups[key], x)
 	}
 	aggregates := make([]Aggregate, 0, len(groups))
 	for key, group := range groups {
-		aggregates = append(aggregates, aggregate(key, group, &s))
+		aggregates = append(aggregates, aggregate(key, group, now, &s))
 	}
 	slices.SortFunc(aggregates, func(a, b Aggregate) int { return a.compare(b.Key) })
 	return aggregates
@@ -67,7 +72,8 @@ func Aggregates(samples []sample.Sample, now time.Time, s Settings) []Aggregate 
 func (k Key) compare(other Key) int {
 	return cmp.Or(
 		strings.Compare(k.NodeType, other.NodeType), strings.Compare(k.CPUModel, other.CPUModel),
-		strings.Compare(k.Benchmark, other.Benchmark), strings.Compare(k.Version, other.Version))
+		strings.Compare(k.Benchmark, other.Benchmark), strings.Compare(k.Version, other.Version),
+		cmp.Compare(k.VCPUs, other.VCPUs))
 }
 
 // usable reports whether a sample can be compared with others.
@@ -80,29 +86,31 @@ func usable(x *sample.Sample) bool {
 }
 
 // aggregate summarizes the samples of one key.
-func aggregate(key Key, group []*sample.Sample, s *Settings) Aggregate {
-	a := Aggregate{Key: key}
+func aggregate(key Key, group []*sample.Sample, now time.Time, s *Settings) Aggregate {
+	a := Aggregate{Key: key, own: group[0].IsOwn()}
 	full, spot := make([]score, 0, len(group)), []score(nil)
 	for _, x := range group {
-		if x.Spot {
-			spot = append(spot, score{x.PerVCPU(), x.Machine})
+		if next := s.score(x, now); x.Spot {
+			spot = append(spot, next)
 		} else {
-			full = append(full, score{x.PerVCPU(), x.Machine})
+			full = append(full, next)
+			a.ThreadsPerCore = max(a.ThreadsPerCore, x.ThreadsPerCore)
 		}
 	}
 	a.SpotChecks = len(spot)
-	a.SpotMedian = medianOf(spot)
+	a.SpotMedian = newScores(spot).median()
 
 	a.scores = newScores(full)
-	perMachine := a.scores.perMachine()
-	outliers := a.scores.outliers(perMachine, s)
-	if len(outliers) > 0 {
-		a.scores = slices.DeleteFunc(a.scores, func(x score) bool { return outliers[x] })
-		perMachine = a.scores.perMachine()
+	outliers := make(map[scoreOf]bool)
+	for x := range a.scores.outliers(s) {
+		outliers[scoreOf{x.value, x.machine}] = true
 	}
-	a.Machines = len(perMachine)
-	if a.Median = a.scores.median(perMachine); a.Median > 0 {
-		a.Spread = a.scores.deviation(a.Median, perMachine) / a.Median
+	if len(outliers) > 0 {
+		a.scores = newScores(slices.DeleteFunc(a.scores, func(x score) bool { return outliers[scoreOf{x.value, x.machine}] }))
+	}
+	a.Machines = len(a.scores.perMachine())
+	if a.Median = a.scores.median(); a.Median > 0 {
+		a.Spread = a.scores.deviation(a.Median) / a.Median
 	}
 
 	var single []score
@@ -119,24 +127,38 @@ func aggregate(key Key, group []*sample.Sample, s *Settings) Aggregate {
 		switch {
 		case x.Spot:
 			continue
-		case outliers[score{x.PerVCPU(), x.Machine}]:
+		case outliers[scoreOf{x.PerVCPU(), x.Machine}]:
 			a.Outliers += runs
 			continue
 		}
 		a.Samples += runs
 		a.Oldest, a.Newest = earlier(a.Oldest, x.Time), later(a.Newest, x.Time)
 		if x.SingleThread > 0 && !math.IsInf(x.SingleThread, 0) {
-			single = append(single, score{x.SingleThread, x.Machine})
+			one := s.score(x, now)
+			one.value = x.SingleThread
+			single = append(single, one)
 		}
 	}
-	a.SingleThread = medianOf(single)
+	a.SingleThread = newScores(single).median()
 	return a
 }
 
-// medianOf returns the median of scores in any order.
-func medianOf(s []score) float64 {
-	sorted := newScores(s)
-	return sorted.median(sorted.perMachine())
+// scoreOf identifies the scores of a machine with the same value.
+type scoreOf struct {
+	value   float64
+	machine string
+}
+
+// score returns the score of a sample. Its weight halves three times until the sample no longer
+// counts.
+func (s *Settings) score(x *sample.Sample, now time.Time) score {
+	halfLife := float64(s.maxAge(x.IsOwn())) / 3
+	age := max(0, float64(now.Sub(x.Time)))
+	v := score{value: x.PerVCPU(), machine: x.Machine, recency: math.Exp2(-age / halfLife)}
+	if x.SingleThread > 0 && !math.IsInf(x.SingleThread, 0) {
+		v.single = x.SingleThread
+	}
+	return v
 }
 
 // earlier and later ignore zero times.

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // run returns a sample of a machine with one vCPU.
 func run(machine string, score float64) sample.Sample {
-	return sample.Sample{NodeType: "n4", Benchmark: "b", Score: score, VCPUs: 1, Threads: 1, Machine: machine, Time: now}
+	return sample.Sample{NodeType: "n4", Benchmark: "bench-node:b", Score: score, VCPUs: 1, Threads: 1, Machine: machine, Time: now}
 }
 
 // runs returns samples of different machines.
@@ -77,7 +78,8 @@ func TestAggregates(t *testing.T) {
 		{name: "an outlier counts once per run",
 			samples: append(runs(100, 100, 100, 100), with(run("a", 200), func(x *sample.Sample) { x.Runs = 7 })),
 			count:   4, outliers: 7, machines: 4, median: 100},
-		{name: "spot checks count separately", samples: []sample.Sample{run("a", 10),
+		{name: "spot checks count separately", samples: []sample.Sample{
+			with(run("a", 80), func(x *sample.Sample) { x.VCPUs, x.Threads = 8, 8 }),
 			with(run("b", 30), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true }),
 			with(run("c", 40), func(x *sample.Sample) { x.VCPUs, x.Spot = 8, true })},
 			count: 1, machines: 1, median: 10, spotChecks: 2, spotMedian: 35},
@@ -112,6 +114,8 @@ func TestAggregates(t *testing.T) {
 func TestAggregate(t *testing.T) {
 	t.Run("uses the newest unit", usesTheNewestUnit)
 	t.Run("sorts aggregates by key", sortsAggregatesByKey)
+	t.Run("published scores count for years", publishedScoresCountForYears)
+	t.Run("newer samples have more weight", newerSamplesHaveMoreWeight)
 }
 
 func usesTheNewestUnit(t *testing.T) {
@@ -147,13 +151,14 @@ func usesTheNewestUnit(t *testing.T) {
 func sortsAggregatesByKey(t *testing.T) {
 	var samples []sample.Sample
 	want := []Key{
-		{"c3", "", "a", ""}, {"n4", "", "a", "1"}, {"n4", "", "a", "2"}, {"n4", "", "b", "1"}, {"n4", "Intel-6-207", "a", "1"},
+		{"c3", "", "a", "", 2}, {"n4", "", "a", "1", 2}, {"n4", "", "a", "2", 2}, {"n4", "", "b", "1", 2}, {"n4", "", "b", "1", 4}, {"n4", "Intel-6-207", "a", "1", 2},
 	}
 	for i := len(want) - 1; i >= 0; i-- {
 		k := want[i]
 		for hour := range 2 {
 			x := run("m", 10)
 			x.NodeType, x.CPUModel, x.Benchmark, x.Version = k.NodeType, k.CPUModel, k.Benchmark, k.Version
+			x.VCPUs, x.Threads = k.VCPUs, k.VCPUs
 			x.Time = now.Add(-time.Duration(hour) * time.Hour)
 			x.Unit = []string{"MB/s", "KB/s"}[hour]
 			samples = append(samples, x)
@@ -167,5 +172,42 @@ func sortsAggregatesByKey(t *testing.T) {
 		if a.Key != want[i] || a.Unit != "MB/s" || !a.Newest.Equal(now) || !a.Oldest.Equal(now.Add(-time.Hour)) {
 			t.Errorf("%d: %+v, want %v in the newest unit, MB/s, of %s and an hour before", i, a, want[i], now)
 		}
+	}
+}
+
+func publishedScoresCountForYears(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		benchmark string
+		age       time.Duration
+		want      int
+	}{
+		{"bench-node:json", 90 * day, 1}, {"bench-node:json", 91 * day, 0}, {"coremark", 91 * day, 1}, {"coremark", 3 * 365 * day, 1}, {"coremark", 3*365*day + 1, 0},
+	} {
+		x := run("a", 10)
+		x.Benchmark, x.Time = tc.benchmark, now.Add(-tc.age)
+		if got := len(Aggregates([]sample.Sample{x}, now, Defaults())); got != tc.want {
+			t.Errorf("%s, %s old: %d aggregates, want %d", tc.benchmark, tc.age, got, tc.want)
+		}
+	}
+}
+
+// A sample of the node agent has half of the weight after 30 days. One machine was measured
+// twice, which shares its weight.
+func newerSamplesHaveMoreWeight(t *testing.T) {
+	aged := func(machine string, score float64, days int) sample.Sample {
+		x := run(machine, score)
+		x.Time = now.Add(-time.Duration(days) * 24 * time.Hour)
+		return x
+	}
+	a := Aggregates([]sample.Sample{aged("a", 100, 0), aged("a", 400, 30), aged("b", 50, 60)}, now, Defaults())[0]
+	want := map[float64]float64{100: 2.0 / 3, 400: 1.0 / 3, 50: 0.25}
+	for _, x := range a.scores {
+		if !near(x.weight, want[x.value], 1e-9) {
+			t.Errorf("%v has weight %v, want %v", x.value, x.weight, want[x.value])
+		}
+	}
+	if mean, _ := a.scores.means(); !near(mean, (2*math.Log(100)/3+math.Log(400)/3+math.Log(50)/4)/1.25, 1e-9) {
+		t.Errorf("mean %v", mean)
 	}
 }

@@ -3,19 +3,21 @@ package estimate
 import "fmt"
 
 // compareTo compares the machines with the model to the baseline.
-func (m model) compareTo(base *pool, s *Settings) Model {
-	return Model{CPUModel: m.label, Ratio: mean(counting(compare(m.pool, base, s))), Machines: m.machines}
+func (m model) compareTo(base *pool, c *Cluster, s *Settings) Model {
+	parts := pairOf(m.pool, base, c, s).compare()
+	onlyBest(parts, s)
+	return Model{CPUModel: m.label, Ratio: mean(counting(parts)), Machines: m.machines}
 }
 
 // compareModels compares all models of a family to the baseline, by name. Machines whose model
 // is unknown come first.
-func (f *family) compareModels(base *pool, s *Settings) []Model {
+func (f *family) compareModels(base *pool, c *Cluster, s *Settings) []Model {
 	var models []Model
 	if f.unknown != nil {
-		models = append(models, f.unknown.compareTo(base, s))
+		models = append(models, f.unknown.compareTo(base, c, s))
 	}
 	for _, m := range f.named {
-		models = append(models, m.compareTo(base, s))
+		models = append(models, m.compareTo(base, c, s))
 	}
 	return models
 }
@@ -24,7 +26,7 @@ func (f *family) compareModels(base *pool, s *Settings) []Model {
 // compared with each other by the benchmarks that both have: models that ran different
 // benchmarks do not count as different. How often each machine was measured does not matter: a
 // difference is sufficient for doubt.
-func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
+func modelDoubts(code Code, f *family, base *pool, c *Cluster, s *Settings) []Doubt {
 	most := 1.0
 	var fast, slow model
 	for i, a := range f.named {
@@ -32,7 +34,7 @@ func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 			if !a.credible || !b.credible {
 				continue
 			}
-			r := mean(counting(compare(a.pool, b.pool, s)))
+			r := mean(counting(pairOf(a.pool, b.pool, c, s).compare()))
 			if r == 0 {
 				continue // They have no benchmark in common.
 			}
@@ -49,7 +51,7 @@ func modelDoubts(code Code, f *family, base *pool, s *Settings) []Doubt {
 	}
 	return []Doubt{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is allowed",
 		describe(f.all, base), fast.label, most, slow.label,
-		formatRatio(fast.compareTo(base, s).Ratio), formatRatio(slow.compareTo(base, s).Ratio), s.MaxModelSpread)}}
+		formatRatio(fast.compareTo(base, c, s).Ratio), formatRatio(slow.compareTo(base, c, s).Ratio), s.MaxModelSpread)}}
 }
 
 // formatRatio formats a ratio for messages. A model that has no benchmark in common with the

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -16,12 +15,12 @@ const (
 	TooFewSamples    Code = "TooFewSamples"
 	TooFewMachines   Code = "TooFewMachines"
 	TooFewBenchmarks Code = "TooFewBenchmarks"
-	// BenchmarksDisagree means that the ratios of the benchmarks differ too much.
-	BenchmarksDisagree Code = "BenchmarksDisagree"
-	// MachinesDisagree means that the ends of the confidence interval differ too
-	// much. With two machines, one that is broken or lies would move the ratio by
-	// half of the difference.
-	MachinesDisagree Code = "MachinesDisagree"
+	// IntervalTooWide means that the half-width of the confidence interval is above the
+	// tolerance, or may be: few benchmarks may agree by chance.
+	IntervalTooWide Code = "IntervalTooWide"
+	// LoadUnknown means that the machines have different threads per core, and that it is not
+	// known how busy the sibling threads are.
+	LoadUnknown Code = "LoadUnknown"
 	// ModelsDiffer means that the machines of the node type have CPUs of different
 	// speed. Each model may have its own estimate.
 	ModelsDiffer Code = "ModelsDiffer"
@@ -48,34 +47,37 @@ func (s *Settings) benchmarks() int { return max(1, s.MinBenchmarks) }
 // minima returns doubts if there are too few measurements. The needed number of benchmarks
 // must each have the needed samples and machines, of the node type and of the baseline: with a
 // baseline that was measured only once, no ratio is reliable.
-func minima(of, base *pool, count []pair, s *Settings) []Doubt {
+func minima(of, base *pool, count []part, s *Settings) []Doubt {
 	if countEnough(count) >= s.benchmarks() {
 		return nil
 	}
 	var doubts []Doubt
 	for _, m := range []struct {
 		code           Code
-		of, base       func(*pair) int
+		of, base       func(*part) int
 		least          int
 		single, plural string
 	}{
-		{TooFewSamples, func(p *pair) int { return p.of.samples }, func(p *pair) int { return p.base.samples },
+		{TooFewSamples, func(p *part) int { return p.samples }, func(p *part) int { return p.baseSamples },
 			s.MinSamples, "sample", "samples"},
-		{TooFewMachines, func(p *pair) int { return p.of.machines }, func(p *pair) int { return p.base.machines },
+		{TooFewMachines, func(p *part) int { return p.machines }, func(p *part) int { return p.baseMachines },
 			s.MinMachines, "machine", "machines"},
 	} {
 		for _, side := range []struct {
 			*pool
-			count func(*pair) int
+			count func(*part) int
 		}{{of, m.of}, {base, m.base}} {
 			n := s.nthMost(count, side.count)
-			if len(count) > 0 && n < m.least {
+			if len(count) > 0 && count[0].own && n < m.least {
 				doubts = append(doubts, Doubt{m.code, fmt.Sprintf("%s per benchmark of %s, %s needed",
 					quantity(n, m.single, m.plural), describe(side.pool, base), are(m.least))})
 			}
 		}
 	}
 	switch n := len(count); {
+	case n == 0 && apart(of, base):
+		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s and %s were measured at sizes that are too different to be compared",
+			of.name, describe(base, base))})
 	case len(base.series) == 0:
 		doubts = append(doubts, Doubt{TooFewBenchmarks, fmt.Sprintf("%s was not measured", describe(base, base))})
 	case n < s.benchmarks():
@@ -90,40 +92,52 @@ func minima(of, base *pool, count []pair, s *Settings) []Doubt {
 
 // nthMost returns the minimum count among the benchmarks with the highest counts, taking as
 // many benchmarks as are needed.
-func (s *Settings) nthMost(pairs []pair, count func(*pair) int) int {
-	if len(pairs) == 0 {
+func (s *Settings) nthMost(parts []part, count func(*part) int) int {
+	if len(parts) == 0 {
 		return 0
 	}
-	counts := make([]int, len(pairs))
-	for i := range pairs {
-		counts[i] = -count(&pairs[i])
+	counts := make([]int, len(parts))
+	for i := range parts {
+		counts[i] = -count(&parts[i])
 	}
 	slices.Sort(counts)
 	return -counts[min(s.benchmarks(), len(counts))-1]
 }
 
-// disagreement returns a doubt if the ratios of the benchmarks differ too much.
-func disagreement(count []pair, s *Settings) []Doubt {
-	if len(count) == 0 {
-		return nil
-	}
-	byRatio := func(a, b pair) int { return cmp.Compare(a.ratio(), b.ratio()) }
-	least, most := slices.MinFunc(count, byRatio), slices.MaxFunc(count, byRatio)
-	spread := exp(most.ratio() - least.ratio())
-	if !exceeds(spread, s.MaxSpread) {
-		return nil
-	}
-	return []Doubt{{BenchmarksDisagree, fmt.Sprintf("ratios differ by a factor of %.2f, from %.2f (%s) to %.2f (%s), at most %.2f is allowed",
-		spread, exp(least.ratio()), least.of.benchmark, exp(most.ratio()), most.of.benchmark, s.MaxSpread)}}
+// apart reports whether two pools have a benchmark in common. Without a part, their sizes differ.
+func apart(of, base *pool) bool {
+	have := base.tests()
+	return slices.ContainsFunc(tests(of.series), func(t test) bool { return len(have[t]) > 0 })
 }
 
 // uncertainty returns a doubt if the confidence interval is too wide.
-func uncertainty(low, high float64, s *Settings) []Doubt {
-	if low == 0 || !exceeds(high/low, s.MaxSpread) {
+func uncertainty(e *Estimate, s *Settings) []Doubt {
+	if e.Interval == nil {
 		return nil
 	}
-	return []Doubt{{MachinesDisagree, fmt.Sprintf("the ratio is between %.2f and %.2f, a factor of %.2f, at most %.2f is allowed: some machines are much faster than others",
-		low, high, high/low, s.MaxSpread)}}
+	tolerance, of := s.TolerancePublished, "published scores"
+	if e.Own {
+		tolerance, of = s.ToleranceMeasured, "measurements of nodes"
+	}
+	half := exp(e.certain) - 1
+	if !exceeds(1+half, 1+tolerance) {
+		return nil
+	}
+	return []Doubt{{IntervalTooWide, fmt.Sprintf("the ratio is between %.2f and %.2f, and because few benchmarks may agree by chance, only certain to ±%.1f%%; at most ±%.1f%% is allowed for %s",
+		e.Interval.Low, e.Interval.High, 100*half, 100*tolerance, of)}}
+}
+
+// loads returns a doubt if the ratio depends on how busy sibling threads are, which is not known.
+func loads(p *pairing, ends *Ends) []Doubt {
+	if !p.unknown {
+		return nil
+	}
+	between := ""
+	if ends != nil {
+		between = fmt.Sprintf(": the ratio is %.2f with one busy thread per core and %.2f with all threads busy", ends.OneThread, ends.AllThreads)
+	}
+	return []Doubt{{LoadUnknown, fmt.Sprintf("%s has %d and %s %d threads per core%s; set loads, the share of busy time in which sibling threads are busy, too",
+		p.of.name, p.of.threadsPerCore, describe(p.base, p.base), p.base.threadsPerCore, between)}}
 }
 
 // exceeds reports whether a factor is above the maximum, and not only because of rounding.

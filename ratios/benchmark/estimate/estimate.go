@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -39,14 +40,18 @@ type Estimate struct {
 	// weighted geometric mean of the benchmarks that both have; 0 if they have none
 	// in common.
 	Ratio float64
-	// Low and High are the ends of the confidence interval: Low ≤ Ratio ≤ High.
-	//
-	// In simulations with a nominal 95%, and noise of 2% per run and 3% per machine,
-	// 92 to 98% of the intervals contain the true ratio if both sides have 4 machines
-	// or more. It is 84 to 93% with 3 machines and 66 to 78% with 2, which are too
-	// few. Intervals of 1 machine are not valid for others (0 to 43%). If only runs
-	// differ, and not machines, intervals are wider than necessary.
-	Low, High float64
+	// Interval is the confidence interval of Ratio; nil if it is not known. It covers other
+	// machines of the types and other benchmarks like those that were run.
+	Interval *Interval
+	// certain is the half-width to compare with the tolerance, as a logarithm.
+	certain float64
+	// Spread is the standard deviation of the ratios of the benchmarks, as logarithms; 0 if
+	// there are fewer than two.
+	Spread float64
+	// Ends are the ratios between which Ratio lies; nil if they are not known.
+	Ends *Ends
+	// Own means that node agents measured the machines.
+	Own bool
 	// Parts are sorted by benchmark.
 	Parts []Part
 	// Models are the CPU models of the node type, by name. If there are very many,
@@ -62,12 +67,22 @@ type Estimate struct {
 	Doubts []Doubt
 }
 
+// Ends are ratios for machines whose threads share cores: with one busy thread per core, and
+// with all threads busy.
+type Ends struct{ OneThread, AllThreads float64 }
+
+// Cluster is what estimates need to know about a cluster.
+type Cluster struct {
+	// Sizes are, by node type and number of vCPUs, the vCPUs in nodes of this size.
+	Sizes map[string]map[int]float64
+}
+
 // Estimates compares all node types with the baseline, sorted by name. For node types with
 // several CPU models, it also compares each model; if there are more than 32, only those with
 // the most machines. The other models only count for the node type as a whole. The baseline
 // itself is not included. If the baseline is one CPU model (nodetype.WithModel), only samples
 // of that model are its measurements. Without a baseline, there are no estimates.
-func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
+func Estimates(aggregates []Aggregate, baseline string, cluster Cluster, s Settings) []Estimate {
 	if baseline == "" {
 		return nil
 	}
@@ -75,14 +90,14 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 	base, whole := find(families, baseline)
 	var differs []Doubt
 	if whole != nil {
-		differs = modelDoubts(BaselineDiffers, whole, base, &s)
+		differs = modelDoubts(BaselineDiffers, whole, base, &cluster, &s)
 	}
 	var estimates []Estimate
 	for _, f := range families {
 		if f.all != base {
-			e := compareTo(f.all, base, &s)
-			e.Models = f.compareModels(base, &s)
-			e.Doubts = append(e.Doubts, modelDoubts(ModelsDiffer, f, base, &s)...)
+			e := compareTo(f.all, base, &cluster, &s)
+			e.Models = f.compareModels(base, &cluster, &s)
+			e.Doubts = append(e.Doubts, modelDoubts(ModelsDiffer, f, base, &cluster, &s)...)
 			estimates = append(estimates, e)
 		}
 		if len(f.named) < 2 {
@@ -90,8 +105,8 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 		}
 		for _, m := range f.named {
 			if m.pool != base {
-				e := compareTo(m.pool, base, &s)
-				e.Models = []Model{m.compareTo(base, &s)}
+				e := compareTo(m.pool, base, &cluster, &s)
+				e.Models = []Model{m.compareTo(base, &cluster, &s)}
 				estimates = append(estimates, e)
 			}
 		}
@@ -104,27 +119,34 @@ func Estimates(aggregates []Aggregate, baseline string, s Settings) []Estimate {
 }
 
 // compareTo estimates how fast the machines of a pool are compared to the baseline.
-func compareTo(of, base *pool, s *Settings) Estimate {
+func compareTo(of, base *pool, cluster *Cluster, s *Settings) Estimate {
 	e := Estimate{NodeType: of.name, Baseline: base.name}
-	pairs := compare(of, base, s)
-	for _, p := range pairs {
+	pair := pairOf(of, base, cluster, s)
+	parts := pair.compare()
+	e.Own = onlyBest(parts, s)
+	for _, p := range parts {
 		e.Parts = append(e.Parts, Part{
-			Benchmark: p.of.benchmark, Version: p.of.version, Ratio: exp(p.ratio()), Weight: p.weight,
-			Samples: p.of.samples, Machines: p.of.machines,
-			BaselineSamples: p.base.samples, BaselineMachines: p.base.machines,
+			Benchmark: p.benchmark, Version: p.version, Ratio: exp(p.ratio), Weight: p.weight,
+			Samples: p.samples, Machines: p.machines, BaselineSamples: p.baseSamples, BaselineMachines: p.baseMachines,
 		})
 	}
-	count := counting(pairs)
+	count := counting(parts)
 	e.Ratio = mean(count)
-	e.Low, e.High = interval(of, base, count, e.Ratio, s)
-	e.Doubts = append(minima(of, base, count, s), disagreement(count, s)...)
-	e.Doubts = append(e.Doubts, uncertainty(e.Low, e.High, s)...)
+	e.Ends = ends(count)
+	if len(count) > 1 {
+		e.Spread, _ = spread(count)
+		e.Interval, e.certain = interval(count, s)
+	}
+	e.Doubts = append(minima(of, base, count, s), loads(pair, e.Ends)...)
+	e.Doubts = append(e.Doubts, uncertainty(&e, s)...)
 
 	tested := of.series
 	if len(count) > 0 {
 		tested = nil
 		for _, p := range count {
-			tested = append(tested, p.of)
+			for _, c := range p.cells {
+				tested = append(tested, c.of)
+			}
 		}
 	}
 	e.Machines = len(machines(tested))
@@ -133,4 +155,22 @@ func compareTo(of, base *pool, s *Settings) Estimate {
 		e.Oldest, e.Newest = earlier(e.Oldest, x.oldest), later(e.Newest, x.newest)
 	}
 	return e
+}
+
+// ends returns the ends of the ratio, over the benchmarks for which both are known; nil if there
+// are none.
+func ends(count []part) *Ends {
+	var known []part
+	for _, p := range count {
+		if !math.IsNaN(p.single) {
+			known = append(known, p)
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return &Ends{
+		OneThread:  exp(meanOf(known, func(p *part) float64 { return p.single })),
+		AllThreads: exp(meanOf(known, func(p *part) float64 { return p.all })),
+	}
 }

@@ -1,133 +1,167 @@
 package estimate
 
 import (
-	"hash/fnv"
+	"cmp"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
-// interval returns the confidence interval of the mean of the pairs that count:
-// percentiles of its resamples. If each benchmark has only one score, both ends are
-// equal to the ratio.
-func interval(of, base *pool, count []pair, ratio float64, s *Settings) (low, high float64) {
-	if len(count) == 0 || s.Resamples < 1 {
-		return ratio, ratio
+// Interval is a confidence interval of a ratio.
+type Interval struct{ Low, High float64 }
+
+// Excludes reports whether a ratio is outside of the interval.
+func (i *Interval) Excludes(ratio float64) bool { return ratio < i.Low || ratio > i.High }
+
+// byChance is the probability with which few benchmarks may agree by chance, when their spread is
+// compared with the tolerance.
+const byChance = 0.1
+
+// interval returns the confidence interval of the mean of the parts; nil if it is not known,
+// because there is only one benchmark, or one machine of a side that has no prior. The square of
+// its half-width, as a logarithm, is the sum of the squares of two half-widths: that of the
+// machines, which differ within a type, and that of the benchmarks, whose ratios differ.
+//
+// certain is the half-width for the largest spread of the benchmarks that is likely. Of many node
+// types, the benchmarks of some agree by chance: without this, mostly these would be applied.
+func interval(parts []part, s *Settings) (of *Interval, certain float64) {
+	if len(parts) < 2 {
+		return nil, 0
 	}
-	of.resample(s)
-	base.resample(s)
+	spread, squares := spread(parts)
+	// With equal weights, 1/squares is the number of benchmarks.
+	free := 1/squares - 1
+	across := Quantile(s.Confidence, free) * spread * math.Sqrt(squares)
+	a, aFree := machineVariance(parts, func(c *cell) []share { return []share{{c.of, 1}} }, s)
+	b, bFree := machineVariance(parts, func(c *cell) []share { return c.base }, s)
+	if aFree == 0 || bFree == 0 {
+		return nil, 0
+	}
+	// Welch's degrees of freedom. Without any variance, any number is right.
+	within, freedom := a+b, math.Inf(1)
+	if d := a*a/aFree + b*b/bFree; d > 0 {
+		freedom = within * within / d
+	}
+	t := Quantile(s.Confidence, freedom)
+	half := math.Sqrt(t*t*within + across*across)
+	certain = math.Sqrt(t*t*within + across*across/leastVariance(1-byChance, free))
+	mean := meanLog(parts)
+	return &Interval{exp(mean - half), exp(mean + half)}, certain
+}
+
+// spread returns the standard deviation of the ratios of benchmarks, as logarithms, and the sum
+// of the squares of their weights, which sum to 1.
+func spread(parts []part) (deviation, squares float64) {
+	mean, total := meanLog(parts), totalWeight(parts)
+	variance := 0.0
+	for i := range parts {
+		w := parts[i].weight / total
+		squares += w * w
+		variance += w * (parts[i].ratio - mean) * (parts[i].ratio - mean)
+	}
+	if squares >= 1 {
+		return 0, 1
+	}
+	return math.Sqrt(variance / (1 - squares)), squares
+}
+
+// share is how much a series of the baseline counts in a cell.
+type share struct {
+	*series
+	weight float64
+}
+
+// effect is how far the scores of a machine are from the means.
+type effect struct {
+	size int
+	// influence is the derivative of the ratio by the machine's speed.
+	influence, sum float64
+}
+
+// machineVariance returns the variance of the logarithm of the ratio that comes from differences
+// between the machines of one side, and its degrees of freedom; 0 if it is not known. For
+// published scores, there is one machine per type and size, and a prior takes the place of a
+// measured variance that is lower.
+func machineVariance(parts []part, side func(*cell) []share, s *Settings) (variance, freedom float64) {
+	effects := make(map[string]*effect)
+	own, total := false, totalWeight(parts)
+	for i := range parts {
+		p := &parts[i]
+		for j := range p.cells {
+			for _, x := range side(&p.cells[j]) {
+				own = own || x.own
+				addEffects(effects, x.series, p.weight/total*p.cells[j].weight*x.weight)
+			}
+		}
+	}
+	squares, sum := 0.0, 0.0
+	sizes := make(map[int]bool)
+	for _, name := range slices.Sorted(maps.Keys(effects)) {
+		e := effects[name]
+		sizes[e.size] = true
+		squares += e.influence * e.influence
+		sum += (e.sum / e.influence) * (e.sum / e.influence)
+	}
+	freedom = float64(len(effects) - len(sizes))
+	if freedom > 0 {
+		variance = sum / freedom
+	}
+	if prior := s.Prior * s.Prior; !own && prior >= variance {
+		return prior * squares, math.Inf(1)
+	}
+	return variance * squares, freedom
+}
+
+// addEffects adds the machines of a series, whose mean has the given influence on the ratio.
+func addEffects(effects map[string]*effect, x *series, influence float64) {
 	weights := 0.0
-	for i := range count {
-		weights += count[i].weight
+	for _, v := range x.scores {
+		weights += v.weight
 	}
-	means := make([]float64, len(count[0].of.draws))
-	for i := range count {
-		p := &count[i]
-		for k := range means {
-			means[k] += p.weight / weights * (p.of.draws[k] - p.base.draws[k%len(p.base.draws)])
+	for _, v := range x.scores {
+		e := effects[v.machine]
+		if e == nil {
+			e = &effect{size: x.vcpus}
+			effects[v.machine] = e
 		}
-	}
-	slices.Sort(means)
-	tail := int((1 - s.Confidence) / 2 * float64(len(means)))
-	tail = max(0, min(tail, (len(means)-1)/2))
-	return min(ratio, exp(means[tail])), max(ratio, exp(means[len(means)-1-tail]))
-}
-
-const (
-	// fullyResampled is the number of scores up to which a series is resampled as
-	// often as configured. More scores make the interval narrow, and are resampled
-	// less often, but at least leastResamples times, which is enough to determine
-	// its ends.
-	fullyResampled = 64
-	leastResamples = 200
-)
-
-func (s *Settings) resamples(scores int) int {
-	return min(s.Resamples, max(leastResamples, s.Resamples*fullyResampled/max(1, scores)))
-}
-
-// resample sets the draws of all series that count. It does so only once.
-func (p *pool) resample(s *Settings) {
-	if p.resampled {
-		return
-	}
-	p.resampled = true
-	names := slices.Sorted(maps.Keys(machines(p.series)))
-	index := make(map[string]int, len(names))
-	for i, name := range names {
-		index[name] = i
-	}
-	var drawn []*resampler
-	longest := 0
-	for _, x := range p.series {
-		if s.weight(x.benchmark) > 0 {
-			drawn = append(drawn, newResampler(x, index))
-			longest = max(longest, len(x.scores))
-		}
-	}
-	random := rand.New(rand.NewPCG(seed(p.name), 0))
-	weights := make([]float64, len(names))
-	for range s.resamples(longest) {
-		for i := range weights {
-			weights[i] = random.ExpFloat64()
-		}
-		for _, r := range drawn {
-			r.series.draws = append(r.series.draws, math.Log(r.median(weights, random)))
-		}
+		of := influence * v.weight / weights
+		e.influence += of
+		e.sum += of * (math.Log(v.value) - x.all)
 	}
 }
 
-// seed returns the same value for a name on every replica.
-func seed(name string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return h.Sum64()
-}
-
-// resampler draws medians of one series.
-type resampler struct {
-	series *series
-	// machine is the index of the machine of each score.
-	machine []int
-	// several means that a machine has more than one score. Then drawn has the
-	// random number of each score, and sums their sum per machine.
-	several     bool
-	sums, drawn []float64
-	weights     []float64
-}
-
-func newResampler(x *series, index map[string]int) *resampler {
-	r := &resampler{series: x, machine: make([]int, len(x.scores)), weights: make([]float64, len(x.scores))}
-	for i, s := range x.scores {
-		r.machine[i] = index[s.machine]
+// sizeWeights returns the weights of sizes, which sum to 1: how many vCPUs the cluster has in
+// machines of each size. If it has none of these sizes, all count alike.
+func sizeWeights(sizes []int, of map[int]float64) []float64 {
+	weights, total := make([]float64, len(sizes)), 0.0
+	for i, size := range sizes {
+		weights[i] = of[size]
+		total += weights[i]
 	}
-	if r.several = len(x.scores) > x.machines; r.several {
-		r.sums, r.drawn = make([]float64, len(index)), make([]float64, len(x.scores))
-	}
-	return r
-}
-
-// median returns the median of the scores with these weights of the machines. Scores of the
-// same machine share its weight at random.
-func (r *resampler) median(weights []float64, random *rand.Rand) float64 {
-	total := 0.0
-	if r.several {
-		clear(r.sums)
-		for i, m := range r.machine {
-			r.drawn[i] = random.ExpFloat64()
-			r.sums[m] += r.drawn[i]
-		}
-		for i, m := range r.machine {
-			r.weights[i] = weights[m] * r.drawn[i] / r.sums[m]
-			total += r.weights[i]
-		}
-	} else {
-		for i, m := range r.machine {
-			r.weights[i] = weights[m]
-			total += weights[m]
+	for i := range weights {
+		if total > 0 {
+			weights[i] /= total
+		} else {
+			weights[i] = 1 / float64(len(sizes))
 		}
 	}
-	i, j := split(len(r.weights), total, func(i int) float64 { return r.weights[i] })
-	return r.series.scores.between(i, j)
+	return weights
+}
+
+// nearest returns the series of the baseline to compare with a size that it does not have: the
+// next smaller and the next larger one, weighted so that they stand for this size. The speed per
+// vCPU changes with the logarithm of the size. It returns nil if they are too far apart.
+func nearest(sorted []*series, vcpus int) []share {
+	const mostApart = 2
+	i, _ := slices.BinarySearchFunc(sorted, vcpus, func(x *series, n int) int { return cmp.Compare(x.vcpus, n) })
+	if i == 0 || i == len(sorted) {
+		return nil
+	}
+	below, above := sorted[i-1], sorted[i]
+	if above.vcpus > mostApart*below.vcpus {
+		return nil
+	}
+	log := func(n int) float64 { return math.Log(float64(n)) }
+	up := (log(vcpus) - log(below.vcpus)) / (log(above.vcpus) - log(below.vcpus))
+	return []share{{below, 1 - up}, {above, up}}
 }

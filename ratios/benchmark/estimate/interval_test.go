@@ -1,81 +1,146 @@
 package estimate
 
 import (
-	"math/rand/v2"
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
+func TestQuantile(t *testing.T) {
+	// From tables of Student's distribution.
+	for _, tc := range []struct{ probability, freedom, want float64 }{
+		{0.95, 1, 12.7062}, {0.95, 2, 4.3027}, {0.95, 3, 3.1824}, {0.95, 7, 2.3646}, {0.95, 30, 2.0423}, {0.95, math.Inf(1), 1.9600},
+		{0.99, 1, 63.6567}, {0.99, 5, 4.0321}, {0.5, 4, 0.7407}, {0.95, 1e6, 1.9600},
+	} {
+		if got := Quantile(tc.probability, tc.freedom); math.Abs(got/tc.want-1) > 0.001 {
+			t.Errorf("%v with %v degrees of freedom: %.4f, want %.4f", tc.probability, tc.freedom, got, tc.want)
+		}
+	}
+}
+
+func TestLeastVariance(t *testing.T) {
+	// From tables of the chi-squared distribution.
+	for _, tc := range []struct{ probability, freedom, want float64 }{
+		{0.9, 1, 0.01579}, {0.9, 2, 0.2107 / 2}, {0.9, 3, 0.5844 / 3}, {0.9, 39, 28.196 / 39}, {0.95, 10, 3.940 / 10}, {0.5, 5, 4.351 / 5},
+	} {
+		if got := leastVariance(tc.probability, tc.freedom); math.Abs(got/tc.want-1) > 0.001 {
+			t.Errorf("%v with %v degrees of freedom: %.5f, want %.5f", tc.probability, tc.freedom, got, tc.want)
+		}
+	}
+}
+
 func TestInterval(t *testing.T) {
-	t.Run("resamples few scores as often as configured and many less often", resamplesFewScoresAsOftenAsConfiguredAndManyLessOften)
-	t.Run("follows the confidence and the number of resamples", followsTheConfidenceAndTheNumberOfResamples)
+	t.Run("combines the half-widths of machines and benchmarks", combinesTheHalfWidthsOfMachinesAndBenchmarks)
+	t.Run("a node type's own machines replace the prior", aNodeTypesOwnMachinesReplaceThePrior)
+	t.Run("is unknown where nothing tells how much ratios vary", isUnknownWhereNothingTellsHowMuchRatiosVary)
+	t.Run("more confidence is wider", moreConfidenceIsWider)
 	t.Run("a benchmark that is only shown does not move an interval", aBenchmarkThatIsOnlyShownDoesNotMoveAnInterval)
 }
 
-func resamplesFewScoresAsOftenAsConfiguredAndManyLessOften(t *testing.T) {
-	for _, tc := range []struct {
-		name                    string
-		resamples, scores, want int
-	}{
-		{"none", 1000, 0, 1000},
-		{"few", 1000, 1, 1000},
-		{"the most scores that are fully resampled", 1000, 64, 1000},
-		{"twice as many scores, half as often", 1000, 128, 500},
-		{"never fewer times than the ends need", 1000, 100_000, 200},
-		{"never more often than configured", 100, 100_000, 100},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := (&Settings{Resamples: tc.resamples}).resamples(tc.scores); got != tc.want {
-				t.Errorf("%d times, want %d", got, tc.want)
+// half returns the half-width of an interval, as a logarithm.
+func half(e Estimate) float64 { return math.Log(e.Interval.High/e.Interval.Low) / 2 }
+
+// Three benchmarks have the ratios 1, 1.1 and 1.21, whose logarithms have the standard deviation
+// ln 1.1. With one machine per side, each has the prior of 2%.
+func combinesTheHalfWidthsOfMachinesAndBenchmarks(t *testing.T) {
+	var samples []sample.Sample
+	for i, benchmark := range []string{"x", "y", "z"} {
+		for _, nodeType := range []string{"n2d", "n4"} {
+			s := published(nodeType, benchmark, 100)
+			s.Machine = nodeType
+			if nodeType == "n4" {
+				s.Score *= math.Pow(1.1, float64(i))
 			}
-		})
+			samples = append(samples, s)
+		}
+	}
+	e := estimates(samples, "n2d", Defaults())["n4"]
+	const t2, z = 4.302653, 1.959964
+	benchmarks, machines := t2*math.Log(1.1)/math.Sqrt(3), z*0.02*math.Sqrt(2)
+	if want := math.Hypot(benchmarks, machines); !near(half(e), want, 1e-6) || !near(e.Spread, math.Log(1.1), 1e-9) {
+		t.Errorf("half-width %v, want %v; spread %v", half(e), want, e.Spread)
+	}
+	// The benchmarks may have agreed by chance.
+	if want := math.Hypot(benchmarks*math.Sqrt(2/0.210721), machines); !near(e.certain, want, 1e-5) {
+		t.Errorf("certain to %v, want %v", e.certain, want)
+	}
+}
+
+// The machines of n4 are at 1, 1.02 and 1.04, and those of the baseline at 1. All benchmarks
+// agree, so that only machines matter; only one side varies, which has two degrees of freedom.
+func aNodeTypesOwnMachinesReplaceThePrior(t *testing.T) {
+	var samples []sample.Sample
+	for _, benchmark := range []string{"a", "b"} {
+		samples = append(samples, batch{"n2d", benchmark, 100, []int{1, 1, 1}}.samples()...)
+		for m, x := range (batch{"n4", benchmark, 100, []int{1, 1, 1}}).samples() {
+			x.Score *= math.Exp(0.02 * float64(m))
+			samples = append(samples, x)
+		}
+	}
+	e := estimates(samples, "n2d", lenient())["n4"]
+	if want := 4.302653 * 0.02 / math.Sqrt(3); !near(half(e), want, 1e-6) {
+		t.Errorf("half-width %v, want %v", half(e), want)
+	}
+}
+
+func isUnknownWhereNothingTellsHowMuchRatiosVary(t *testing.T) {
+	for _, tc := range []struct {
+		name                 string
+		benchmarks, machines int
+		own, known           bool
+	}{
+		{"published scores of one machine", 2, 1, false, true},
+		{"one benchmark", 1, 9, true, false},
+		{"one published benchmark", 1, 9, false, false},
+		{"one machine of the node agent", 2, 1, true, false},
+		{"two machines of the node agent", 2, 2, true, true},
+	} {
+		var samples []sample.Sample
+		for b := range tc.benchmarks {
+			for _, nodeType := range []string{"n2d", "n4"} {
+				for _, x := range (batch{nodeType: nodeType, benchmark: fmt.Sprint("b", b), score: 100}).of(tc.machines) {
+					if !tc.own {
+						x.Benchmark = fmt.Sprint("b", b)
+					}
+					samples = append(samples, x)
+				}
+			}
+		}
+		if e := estimates(samples, "n2d", lenient())["n4"]; (e.Interval != nil) != tc.known || e.Own != tc.own {
+			t.Errorf("%s: %v, measured by agents: %v", tc.name, e.Interval, e.Own)
+		}
 	}
 }
 
 // noisy returns samples of two types with noise per machine and per run.
 func noisy() []sample.Sample {
-	return world{ratios: []float64{1.2, 1.2}, machines: 6, runs: 3, machineNoise: 0.03, runNoise: 0.02}.draw(rand.New(rand.NewPCG(1, 2)))
+	return world{ratios: []float64{1.2, 1.2}, machines: 6, runs: 3, machineNoise: 0.03, runNoise: 0.02}.draw(seeded(1))
 }
 
-func followsTheConfidenceAndTheNumberOfResamples(t *testing.T) {
-	of := func(resamples int, confidence float64) Estimate {
-		s := Defaults()
-		s.Resamples, s.Confidence = resamples, confidence
-		return estimates(noisy(), "base", s)["t"]
-	}
-	usual := of(1000, 0.95)
-	for _, tc := range []struct {
-		name       string
-		resamples  int
-		confidence float64
-		is         func(e Estimate) bool
-	}{
-		{"no resamples", 0, 0.95, func(e Estimate) bool { return e.Low == e.Ratio && e.Ratio == e.High }},
-		{"one resample determines one end", 1, 0.95, func(e Estimate) bool { return e.Low < e.High && (e.Low == e.Ratio || e.Ratio == e.High) }},
-		{"more confidence is wider", 1000, 0.99, func(e Estimate) bool { return e.Low < usual.Low && usual.High < e.High }},
-		{"less confidence is narrower", 1000, 0.5, func(e Estimate) bool { return usual.Low < e.Low && e.High < usual.High }},
-		{"no confidence still contains the ratio", 1000, 0, func(e Estimate) bool { return usual.Low < e.Low && e.High < usual.High }},
-		{"negative confidence counts as none", 1000, -5, func(e Estimate) bool { none := of(1000, 0); return e.Low == none.Low && e.High == none.High }},
-		{"negative confidence of one resample, too", 1, -5, func(e Estimate) bool { one := of(1, 0); return e.Low == one.Low && e.High == one.High }},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if e := of(tc.resamples, tc.confidence); e.Low > e.Ratio || e.Ratio > e.High || !tc.is(e) {
-				t.Errorf("%v in [%v, %v], usually in [%v, %v]", e.Ratio, e.Low, e.High, usual.Low, usual.High)
-			}
-		})
+func moreConfidenceIsWider(t *testing.T) {
+	last := 0.0
+	for _, confidence := range []float64{0.5, 0.9, 0.95, 0.99} {
+		s := lenient()
+		s.Confidence = confidence
+		e := estimates(noisy(), "base", s)["t"]
+		if half(e) <= last || e.Interval.Excludes(e.Ratio) {
+			t.Errorf("%v: %v in %v", confidence, e.Ratio, e.Interval)
+		}
+		last = half(e)
 	}
 }
 
 func aBenchmarkThatIsOnlyShownDoesNotMoveAnInterval(t *testing.T) {
 	samples := noisy()
-	before := estimates(samples, "base", Defaults())["t"]
+	before := estimates(samples, "base", lenient())["t"]
 	for _, x := range noisy() {
 		x.Benchmark = "bench-node:memory-" + x.Benchmark
 		samples = append(samples, x)
 	}
-	after := estimates(samples, "base", Defaults())["t"]
-	if len(after.Parts) != 4 || after.Low != before.Low || after.High != before.High {
-		t.Errorf("[%v, %v] with %d parts, before [%v, %v]", after.Low, after.High, len(after.Parts), before.Low, before.High)
+	after := estimates(samples, "base", lenient())["t"]
+	if len(after.Parts) != 4 || *after.Interval != *before.Interval {
+		t.Errorf("%v with %d parts, before %v", after.Interval, len(after.Parts), before.Interval)
 	}
 }

@@ -11,21 +11,34 @@ import (
 type score struct {
 	value   float64
 	machine string
+	// single is the score of one thread; 0 if it is not known.
+	single float64
+	// recency is the weight that the age of the sample leaves, and weight its share of the
+	// weight of the machine; see newScores.
+	recency, weight float64
 }
 
 func byValue(a, b score) int {
-	if d := cmp.Compare(a.value, b.value); d != 0 {
-		return d
-	}
-	return strings.Compare(a.machine, b.machine)
+	return cmp.Or(cmp.Compare(a.value, b.value), strings.Compare(a.machine, b.machine),
+		cmp.Compare(a.recency, b.recency), cmp.Compare(a.single, b.single))
 }
 
-// scores are sorted by value.
+// scores are sorted by value, and have weights.
 type scores []score
 
-// newScores sorts its argument in place.
+// newScores sorts its argument in place, and sets the weights: a machine has the weight of its
+// newest sample, which its samples share by their age. So a machine that is measured often does
+// not count more than others.
 func newScores(s []score) scores {
 	slices.SortFunc(s, byValue)
+	newest, sum := make(map[string]float64, len(s)), make(map[string]float64, len(s))
+	for _, x := range s {
+		newest[x.machine] = max(newest[x.machine], x.recency)
+		sum[x.machine] += x.recency
+	}
+	for i := range s {
+		s[i].weight = newest[s[i].machine] * s[i].recency / sum[s[i].machine]
+	}
 	return s
 }
 
@@ -38,31 +51,30 @@ func (s scores) perMachine() map[string]int {
 	return counts
 }
 
-// median returns the weighted median; 0 if there are no scores. Every machine has the same
-// weight, which its scores share.
-func (s scores) median(perMachine map[string]int) float64 {
-	i, j := split(len(s), float64(len(perMachine)), func(i int) float64 {
-		return 1 / float64(perMachine[s[i].machine])
-	})
+// median returns the weighted median; 0 if there are no scores.
+func (s scores) median() float64 {
+	total := 0.0
+	for _, x := range s {
+		total += x.weight
+	}
+	i, j := split(len(s), total, func(i int) float64 { return s[i].weight })
 	if i < 0 {
 		return 0
 	}
-	return s.between(i, j)
+	return s[i].value + (s[j].value-s[i].value)/2 // Finite and above 0 if both are.
 }
-
-// between returns the midpoint of two scores, which is finite and above 0 if they are.
-func (s scores) between(i, j int) float64 { return s[i].value + (s[j].value-s[i].value)/2 }
 
 // madScale scales the median absolute deviation of normal noise to its standard deviation.
 const madScale = 1.4826
 
 // deviation returns the scaled median absolute deviation from a center.
-func (s scores) deviation(centre float64, perMachine map[string]int) float64 {
-	deviations := make([]score, len(s))
-	for i, x := range s {
-		deviations[i] = score{math.Abs(x.value - centre), x.machine}
+func (s scores) deviation(center float64) float64 {
+	deviations := slices.Clone(s)
+	for i := range deviations {
+		deviations[i].value = math.Abs(deviations[i].value - center)
 	}
-	return madScale * newScores(deviations).median(perMachine)
+	slices.SortFunc(deviations, byValue)
+	return madScale * deviations.median()
 }
 
 // sameHalf is the tolerance, as a fraction of the total, within which a sum of weights counts
@@ -80,7 +92,7 @@ func split(n int, total float64, weight func(i int) float64) (int, int) {
 		case sum > half+tolerance:
 			return i, i
 		case sum >= half-tolerance:
-			return i, i + 1
+			return i, min(i+1, n-1)
 		}
 	}
 	last := n - 1

@@ -20,19 +20,21 @@ func withoutOutliers(aggregates []*Aggregate, odd map[*Aggregate]bool, s *Settin
 	}
 	together := make(map[test]scores)
 	for _, a := range aggregates {
-		t := test{a.Benchmark, a.Version}
+		t := a.test()
 		together[t] = append(together[t], a.scores...)
 	}
-	outliers := make(map[test]map[score]bool, len(together))
+	outliers := make(map[test]map[scoreOf]bool, len(together))
 	for t, all := range together {
-		all = newScores(all)
-		outliers[t] = all.outliers(all.perMachine(), s)
+		outliers[t] = make(map[scoreOf]bool)
+		for x := range newScores(all).outliers(s) {
+			outliers[t][scoreOf{x.value, x.machine}] = true
+		}
 	}
 	var kept []*Aggregate
 	for _, a := range aggregates {
 		drop := odd[a]
 		for _, x := range a.scores {
-			drop = drop && outliers[test{a.Benchmark, a.Version}][x]
+			drop = drop && outliers[a.test()][scoreOf{x.value, x.machine}]
 		}
 		if !drop {
 			kept = append(kept, a)

@@ -13,20 +13,20 @@ const leastDeviation = 0.001
 // outliers returns the scores that are more than OutlierDeviations away from the median. With
 // fewer scores than OutliersFrom, there are none. With fewer machines than OutliersFrom, no
 // machine is dropped as a whole: it is not clear which of them are the odd ones.
-func (s scores) outliers(perMachine map[string]int, settings *Settings) map[score]bool {
+func (s scores) outliers(settings *Settings) map[score]bool {
 	if len(s) < settings.OutliersFrom {
 		return nil
 	}
-	centre := s.median(perMachine)
-	limit := settings.OutlierDeviations * max(s.deviation(centre, perMachine), leastDeviation*centre)
+	center := s.median()
+	limit := settings.OutlierDeviations * max(s.deviation(center), leastDeviation*center)
 	outliers, dropped := make(map[score]bool), make(map[string]int)
 	for _, x := range s {
-		if math.Abs(x.value-centre) > limit {
+		if math.Abs(x.value-center) > limit {
 			outliers[x] = true
 			dropped[x.machine]++
 		}
 	}
-	if len(perMachine) < settings.OutliersFrom {
+	if perMachine := s.perMachine(); len(perMachine) < settings.OutliersFrom {
 		maps.DeleteFunc(outliers, func(x score, _ bool) bool { return dropped[x.machine] == perMachine[x.machine] })
 	}
 	return outliers

@@ -3,16 +3,18 @@ package estimate
 import (
 	"strings"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
 )
 
 // Settings define which estimates are trustworthy.
 type Settings struct {
-	// MinBenchmarks is the minimum number of benchmarks, each with MinSamples and
-	// MinMachines of the node type and of the baseline.
+	// MinBenchmarks is the minimum number of benchmarks. Those of node agents each need
+	// MinSamples and MinMachines of the node type and of the baseline.
 	MinSamples, MinMachines, MinBenchmarks int
-	// MaxSpread is the maximum factor between the lowest and the highest ratio of
-	// the benchmarks, and between the ends of the confidence interval.
-	MaxSpread float64
+	// TolerancePublished and ToleranceMeasured are the maximum half-widths of the interval, as
+	// fractions of the ratio, for published scores and for measurements of node agents.
+	TolerancePublished, ToleranceMeasured float64
 	// MaxModelSpread is the maximum factor between the CPU models of a node type.
 	MaxModelSpread float64
 	// OutliersFrom is the minimum number of samples of a key for dropping outliers,
@@ -21,28 +23,42 @@ type Settings struct {
 	// a sample is an outlier.
 	OutliersFrom      int
 	OutlierDeviations float64
-	// MaxAge is the age from which samples are ignored.
-	MaxAge time.Duration
+	// MaxAgePublished and MaxAgeMeasured are the ages from which samples are ignored. The
+	// score of a machine type stays true for years, but a node changes.
+	MaxAgePublished, MaxAgeMeasured time.Duration
 	// Weights are the weights of benchmarks, by name or by a prefix that ends in *.
 	// The longest match applies, or 1 if none matches. A benchmark with weight 0 is
 	// only shown.
 	Weights map[string]float64
-	// Confidence is the confidence level of the interval, e.g. 0.95, and Resamples
-	// the number of resamples from which it is computed.
+	// Loads are, by node type or "*" for all others, the share of the busy time of a thread in
+	// which the sibling thread on its core is busy, too.
+	Loads map[string]float64
+	// Confidence is the confidence level of the interval, e.g. 0.95.
 	Confidence float64
-	Resamples  int
+	// Prior is the standard deviation of the speed of machines of one type and size, as a
+	// fraction, where only one was published.
+	Prior float64
 }
 
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
+	const day = 24 * time.Hour
 	return Settings{
-		MinSamples: 3, MinMachines: 2, MinBenchmarks: 2,
-		MaxSpread: 1.3, MaxModelSpread: 1.1,
+		MinSamples: 3, MinMachines: 8, MinBenchmarks: 2,
+		TolerancePublished: 0.1, ToleranceMeasured: 0.03, MaxModelSpread: 1.1,
 		OutliersFrom: 5, OutlierDeviations: 3.5,
-		MaxAge:     90 * 24 * time.Hour,
-		Weights:    map[string]float64{"bench-node:memory-*": 0},
-		Confidence: 0.95, Resamples: 1000,
+		MaxAgePublished: 3 * 365 * day, MaxAgeMeasured: 90 * day,
+		Weights:    suite.Weights(),
+		Confidence: 0.95, Prior: 0.02,
 	}
+}
+
+// maxAge returns the age from which samples of node agents or of publishers are ignored.
+func (s *Settings) maxAge(own bool) time.Duration {
+	if own {
+		return s.MaxAgeMeasured
+	}
+	return s.MaxAgePublished
 }
 
 // weight returns the weight of a benchmark: by its name, or else by the longest prefix.

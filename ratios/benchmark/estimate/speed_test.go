@@ -42,7 +42,7 @@ func BenchmarkModels(b *testing.B) {
 		b.Run(fmt.Sprintf("models=%d", models), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Estimates(aggregates, "n2d", s)
+				Estimates(aggregates, "n2d", Cluster{}, s)
 			}
 		})
 	}
@@ -61,7 +61,7 @@ func BenchmarkFleet(b *testing.B) {
 		b.Run(fmt.Sprintf("estimates/types=%d", types), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Estimates(aggregates, "t0", s)
+				Estimates(aggregates, "t0", Cluster{}, s)
 			}
 		})
 	}

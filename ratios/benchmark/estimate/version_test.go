@@ -51,7 +51,7 @@ func comparesOneVersionOfABenchmark(t *testing.T) {
 				add("n4", v.of, v.score, v)
 				add("n2d", v.base, 100, v)
 			}
-			e := estimates(samples, "n2d", Defaults())["n4"]
+			e := estimates(samples, "n2d", lenient())["n4"]
 			if tc.want == "" {
 				if len(e.Parts) != 0 || e.Ratio != 0 {
 					t.Errorf("ratio %v from %+v, want none", e.Ratio, e.Parts)

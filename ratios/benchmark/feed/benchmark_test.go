@@ -25,7 +25,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, err := Read(format, strings.NewReader(text), tableOptions(format))
-				if err != nil || len(r.Samples) != count {
+				if err != nil || r.Rows != count || r.Bad > 0 {
 					b.Fatalf("%d samples, error %v", len(r.Samples), err)
 				}
 			}

@@ -33,7 +33,11 @@ func readCloudCSV(in *bufio.Reader, c *collector) error {
 	if c.options.Benchmark == "" {
 		return errors.New("the format cloud-csv does not name the benchmark: set the feed's benchmark")
 	}
-	return table(in, []string{columnSize, columnScore}, func(line int, r record, fault *Fault) {
+	read := table
+	if isMarkdown(in) {
+		read = markdown
+	}
+	return read(in, []string{columnSize, columnScore}, func(line int, r record, fault *Fault) {
 		var s *sample.Sample
 		if fault == nil {
 			s, fault = c.cloudRow(r)

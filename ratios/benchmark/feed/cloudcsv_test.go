@@ -40,7 +40,7 @@ func TestCloudCSVRows(t *testing.T) {
 		{name: "commas that do not separate thousands", row: strings.Replace(cloudRow, "131477", `"13,14"`, 1), field: "Avg Score", reason: "number"},
 		{name: "vCPUs are not a number", row: strings.Replace(cloudRow, " 8,", " eight,", 1), field: "vCPUs", reason: "whole number"},
 		{name: "too many runs", row: strings.Replace(cloudRow, "140", "1000001", 1), field: "#Runs", reason: "1000000"},
-		{name: "vCPUs are unknown", header: "VM Size,Avg Score\n", row: "m7i.large,5", field: "vCPUs", reason: "add a column"},
+		{name: "vCPUs are unknown", header: "VM Size,Avg Score\n", row: "cx22,5", field: "vCPUs", reason: "add a column"},
 		{name: "a quote is missing", row: strings.Replace(cloudRow, "131477", `"131,477`, 1), field: "", reason: "is not CSV"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -61,6 +61,7 @@ func TestCloudCSVRows(t *testing.T) {
 func TestCloudcsv(t *testing.T) {
 	t.Run("cloud-csv needs a benchmark and its columns", cloudCsvNeedsABenchmarkAndItsColumns)
 	t.Run("different figures are a new measurement of the same machine", differentFiguresAreANewMeasurementOfTheSameMachine)
+	t.Run("reads a page as published", readsAPageAsPublished)
 	t.Run("computes ratios of published CoreMark scores", computesRatiosOfPublishedCoreMarkScores)
 }
 
@@ -78,6 +79,25 @@ func differentFiguresAreANewMeasurementOfTheSameMachine(t *testing.T) {
 	next := read(t, CloudCSV, strings.Replace(goodCloudCSV, "131477", "131478", 1), tableOptions(CloudCSV)).Samples[0]
 	if old.ID == next.ID || old.Machine != next.Machine {
 		t.Errorf("%+v is followed by %+v", old, next)
+	}
+}
+
+// readsAPageAsPublished reads a part of a page of Azure's documentation.
+func readsAPageAsPublished(t *testing.T) {
+	text, err := os.ReadFile("testdata/azure-coremark.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, ok := Detect(text); found != CloudCSV || !ok {
+		t.Errorf("detected as %q", found)
+	}
+	r := read(t, CloudCSV, string(text)+"\n"+string(text), tableOptions(CloudCSV))
+	const model = "Intel-R-Xeon-R-Platinum-8168-CPU-2.70GHz"
+	wantSamples(t, r.Samples,
+		sample.Sample{InstanceType: "Standard_F2s_v2", CPUModel: model, Benchmark: "coremark", Score: 35925, VCPUs: 2, Threads: 2, Runs: 308, Machine: "Standard_F2s_v2/" + model + "/1/4.0", Source: "published", Time: now},
+		sample.Sample{InstanceType: "Standard_F8s_v2", CPUModel: model, Benchmark: "coremark", Score: 136027, VCPUs: 8, Threads: 8, Runs: 238, Machine: "Standard_F8s_v2/" + model + "/1/16.0", Source: "published", Time: now})
+	if r.Rows != 4 || r.Reasons[Superseded] != 2 {
+		t.Errorf("%+v", r)
 	}
 }
 

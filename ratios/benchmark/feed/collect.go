@@ -7,10 +7,41 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// collector counts rows and collects their samples.
+const (
+	// maxSamples is the maximum number of samples of a feed. All published machine types
+	// of all clouds together have a tenth of it.
+	maxSamples = 50_000
+	// maxPerKey is the maximum number of samples of one instance type, CPU model,
+	// benchmark and version. The newest are kept, and more than are stored.
+	maxPerKey = 128
+)
+
+// collector counts rows and collects their samples. What it keeps is bounded, no matter how
+// many rows there are.
 type collector struct {
 	options Options
 	result  Result
+	// rows are the numbers of rows that the samples are from.
+	rows []int
+	// kept has the indexes of the samples of each key in the result.
+	kept map[sampleKey][]int
+	// machines has the scores of suites whose rows are not all read yet.
+	machines map[machineKey]*machine
+	// servers has the table of servers that the feed itself contains.
+	servers Servers
+}
+
+type sampleKey struct {
+	nodeType, instanceType, cpuModel, benchmark, version string
+	vcpus                                                int
+	spot                                                 bool
+}
+
+func newCollector(o Options) *collector {
+	return &collector{
+		options: o, result: Result{Reasons: map[Reason]int{}},
+		kept: map[sampleKey][]int{}, machines: map[machineKey]*machine{}, servers: Servers{},
+	}
 }
 
 // wants reports whether a benchmark must be read.
@@ -18,30 +49,105 @@ func (c *collector) wants(benchmark string) bool {
 	return c.options.Benchmark == "" || c.options.Benchmark == benchmark
 }
 
-// add counts a row. The row is invalid, or is a sample, or else does not describe a node's
-// speed. names maps the fields of a sample to their names in the format, where these differ.
-func (c *collector) add(line int, s *sample.Sample, fault *Fault, names map[string]string) {
-	if s != nil && fault == nil {
-		s.Source = cmp.Or(s.Source, c.options.Source)
-		if faults := s.Validate(c.options.Now); len(faults) > 0 {
-			f := faults[0]
-			fault = &Fault{Field: cmp.Or(names[f.Field], f.Field), Reason: f.Reason}
+// tooOld reports whether a time is before the oldest that counts.
+func (c *collector) tooOld(s *sample.Sample) bool {
+	return c.options.MaxAge > 0 && c.options.Now.Sub(s.Time) > c.options.MaxAge
+}
+
+// unused counts rows that are not used.
+func (c *collector) unused(reason Reason, rows int) {
+	if rows == 0 {
+		return
+	}
+	c.result.Reasons[reason] += rows
+	if reason.isBad() {
+		c.result.Bad += rows
+	} else {
+		c.result.Skipped += rows
+	}
+}
+
+// fault counts rows that are not used, and describes what is wrong if they are bad.
+func (c *collector) fault(line, rows int, f *Fault) {
+	if f.Code == "" {
+		f.Code = InvalidValue
+		if f.Field == "" {
+			f.Code = Unreadable
 		}
 	}
+	c.unused(f.Code, rows)
+	if f.Code.isBad() && rows > 0 && len(c.result.Faults) < MaxFaults {
+		c.result.Faults = append(c.result.Faults, Fault{Line: line, Field: f.Field, Code: f.Code, Reason: f.Reason})
+	}
+}
+
+// skip returns the fault of a valid row that is not used.
+func skip(reason Reason) *Fault { return &Fault{Code: reason} }
+
+// add counts a row that is one sample, or its fault. names maps the fields of a sample to their
+// names in the format, where these differ.
+func (c *collector) add(line int, s *sample.Sample, fault *Fault, names map[string]string) {
 	c.result.Rows++
+	if fault == nil {
+		fault = c.store(line, 1, s, names)
+	}
+	if fault != nil {
+		c.fault(line, 1, fault)
+	}
+}
+
+// store keeps the sample of some rows, or returns why it does not.
+func (c *collector) store(line, rows int, s *sample.Sample, names map[string]string) *Fault {
+	s.Source = cmp.Or(s.Source, c.options.Source)
+	if faults := s.Validate(c.options.Now); len(faults) > 0 {
+		f := faults[0]
+		return &Fault{Field: cmp.Or(names[f.Field], f.Field), Reason: f.Reason}
+	}
+	if c.tooOld(s) {
+		return skip(TooOld)
+	}
+	k := sampleKey{s.NodeType, s.InstanceType, s.CPUModel, s.Benchmark, s.Version, s.VCPUs, s.Spot}
+	oldest := -1
+	for _, i := range c.kept[k] {
+		if c.result.Samples[i].ID == s.ID {
+			c.replace(i, line, rows, s)
+			return nil
+		}
+		if oldest < 0 || c.result.Samples[i].Time.Before(c.result.Samples[oldest].Time) {
+			oldest = i
+		}
+	}
 	switch {
-	case fault != nil:
-		c.result.Bad++
-		if len(c.result.Faults) < MaxFaults {
-			c.result.Faults = append(c.result.Faults, Fault{Line: line, Field: fault.Field, Reason: fault.Reason})
-		}
-	case s == nil:
-		c.result.Skipped++
-	default:
-		// These may be substrings of the row, which must not stay in memory.
-		for _, part := range []*string{&s.InstanceType, &s.CPUModel, &s.Benchmark, &s.Version} {
-			*part = strings.Clone(*part)
-		}
-		c.result.Samples, c.result.Lines = append(c.result.Samples, *s), append(c.result.Lines, line)
+	case len(c.kept[k]) == maxPerKey && !c.result.Samples[oldest].Time.Before(s.Time):
+		return skip(Superseded)
+	case len(c.kept[k]) == maxPerKey:
+		c.replace(oldest, line, rows, s)
+		return nil
+	case len(c.result.Samples) == maxSamples:
+		return &Fault{Code: TooMany, Reason: "is one of more samples than are kept"}
+	}
+	k.own()
+	c.kept[k] = append(c.kept[k], len(c.result.Samples))
+	c.result.Samples, c.result.Lines, c.rows = append(c.result.Samples, own(*s)), append(c.result.Lines, line), append(c.rows, rows)
+	return nil
+}
+
+// replace replaces a sample, whose rows are then superseded.
+func (c *collector) replace(i, line, rows int, s *sample.Sample) {
+	c.unused(Superseded, c.rows[i])
+	c.result.Samples[i], c.result.Lines[i], c.rows[i] = own(*s), line, rows
+}
+
+// own returns a sample whose strings are not parts of a row, which must not stay in memory.
+func own(s sample.Sample) sample.Sample {
+	for _, part := range []*string{&s.ID, &s.NodeType, &s.InstanceType, &s.CPUModel, &s.Benchmark, &s.Version, &s.Unit, &s.Machine, &s.Source} {
+		*part = strings.Clone(*part)
+	}
+	return s
+}
+
+func (k *sampleKey) own() {
+	for _, part := range []*string{&k.nodeType, &k.instanceType, &k.cpuModel, &k.benchmark, &k.version} {
+		*part = strings.Clone(*part)
 	}
 }

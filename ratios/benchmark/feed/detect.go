@@ -9,11 +9,15 @@ import (
 // headSize is how much of a feed is used to detect its format.
 const headSize = 4096
 
-// Detect detects the format from the start of the content; false if no format matches. A few
-// hundred bytes are enough: the first row of JSON, which may be truncated, or the header of
-// CSV.
+// Detect detects the format from the start of the content, which may be compressed; false if no
+// format matches. A few hundred bytes of text are enough: the first row of JSON, which may be
+// truncated, or the header of CSV.
 func Detect(head []byte) (Format, bool) {
-	head = bytes.TrimSpace(bytes.TrimPrefix(head, byteOrderMark))
+	if text, err := decompressed(bytes.NewReader(head)); err == nil {
+		// The end of compressed content is missing, but not that of its beginning.
+		head, _ = text.Peek(headSize)
+	}
+	head = bytes.TrimSpace(head)
 	row, isArray := bytes.CutPrefix(head, []byte("["))
 	switch has := keys(row); {
 	case has["benchmark_id"]:
@@ -22,6 +26,20 @@ func Detect(head []byte) (Format, bool) {
 		return PerfKit, true
 	case has["benchmark"] && !isArray:
 		return Samples, true
+	case has["multicore_score"] || has["sections"]:
+		return Geekbench, true
+	case has["systems"] && has["results"] || has["title"] && has["systems"]:
+		return Phoronix, true
+	case isDump(head):
+		return SpareCores, true
+	}
+	for line := range bytes.Lines(head) {
+		if names := markdownRow(bytes.TrimSpace(line)); names != nil {
+			columns, _ := header(names, nil)
+			_, size := columns[column(columnSize)]
+			_, score := columns[column(columnScore)]
+			return CloudCSV, size && score
+		}
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	names, _ := csv.NewReader(bytes.NewReader(line)).Read()

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -13,31 +12,32 @@ import (
 // Format is the format of a feed.
 type Format string
 
-// The supported formats.
+// The supported formats. All of them may be compressed with gzip or xz.
 const (
 	// PerfKit is the newline-delimited JSON of PerfKitBenchmarker, with labels or
-	// metadata. Its "Coremark Score" is the benchmark coremark; others are
-	// test:metric in lower case. A metric counts if it is not a time or a
-	// percentage and it ran on all vCPUs (thread_count equals num_cpus). CoreMark
-	// always runs on all vCPUs.
+	// metadata. Metrics of the table of suites count if they ran on all vCPUs or on one
+	// thread.
 	PerfKit Format = "perfkit"
-	// SpareCores is rows of the benchmark_score table of Spare Cores, as a JSON
-	// array, newline-delimited JSON or CSV, optionally with the server's
-	// api_reference and vcpus. Only benchmarks that are known to load all vCPUs are
-	// read. Their config is part of the benchmark's name, e.g.
-	// "openssl algo:sha256 block_size:1024".
+	// SpareCores is rows of the benchmark_score table of Spare Cores, as a JSON array,
+	// newline-delimited JSON or CSV, with a table of servers (Options.Servers) or the
+	// server's api_reference and vcpus; or the published dump, which has both tables.
 	SpareCores Format = "sparecores"
-	// CloudCSV is a table in the format that a cloud publishes, one row per VM
-	// size: VM Size, CPU, vCPUs, NUMA Nodes, Memory(GiB), Avg Score, StdDev,
+	// CloudCSV is a table in the format that a cloud publishes, as CSV or Markdown, one
+	// row per VM size: VM Size, CPU, vCPUs, NUMA Nodes, Memory(GiB), Avg Score, StdDev,
 	// StdDev%, #Runs. The order of columns is free; only VM Size and Avg Score are
 	// required.
 	CloudCSV Format = "cloud-csv"
+	// Geekbench is what Geekbench 6 writes with --export-json: the tests of one machine.
+	Geekbench Format = "geekbench"
+	// Phoronix is what phoronix-test-suite writes with result-file-to-json. The names of
+	// systems are instance types, unless Options.InstanceType is set.
+	Phoronix Format = "phoronix"
 	// Samples is newline-delimited JSON, one sample per line.
 	Samples Format = "samples"
 )
 
 // Formats lists the supported formats.
-var Formats = []Format{PerfKit, SpareCores, CloudCSV, Samples}
+var Formats = []Format{PerfKit, SpareCores, CloudCSV, Geekbench, Phoronix, Samples}
 
 // Options supplies what the feed does not contain.
 type Options struct {
@@ -46,6 +46,13 @@ type Options struct {
 	// Benchmark is the benchmark of a CloudCSV feed, which does not name it; for
 	// other formats, it is the only benchmark to read, or empty for all.
 	Benchmark string
+	// InstanceType is the instance type of the machine that a Geekbench or Phoronix feed
+	// is about.
+	InstanceType string
+	// Servers is the table of servers of a SpareCores feed.
+	Servers Servers
+	// MaxAge is the age from which rows are skipped; 0 means never.
+	MaxAge time.Duration
 	// Now is the current time, which is also the time of rows without their own.
 	Now time.Time
 	// VCPUs of instance types, for rows that do not state the number. Otherwise, the
@@ -61,6 +68,8 @@ type Fault struct {
 	// Field is the name of the column or key; empty if the fault affects the whole
 	// row.
 	Field string
+	// Code is the reason why the row is not used.
+	Code Reason
 	// Reason describes what is wrong, or what is required.
 	Reason string
 }
@@ -73,42 +82,37 @@ type Result struct {
 	// Samples are the samples of the valid rows. They are valid except for the node
 	// type, which is empty if the row has an instance type.
 	Samples []sample.Sample
-	// Lines are the lines of the samples, as in Fault, one per sample.
+	// Lines are the lines of the samples, as in Fault, one per sample: the first line if a
+	// sample is from several rows.
 	Lines []int
 	// Rows is the number of all rows. Skipped rows are valid but do not describe a
-	// node's speed, e.g. they are for a single thread. Bad rows have a fault.
+	// node's speed. Bad rows have a fault. The others are in samples.
 	Rows, Skipped, Bad int
-	// Faults are the first MaxFaults faults, one per bad row.
+	// Reasons are the numbers of skipped and bad rows by reason.
+	Reasons map[Reason]int
+	// Faults are the first MaxFaults faults. A fault may be about several rows.
 	Faults []Fault
 }
 
-// Read reads a feed to its end. The feed may be large: only its samples stay in memory. The
-// error explains why the feed cannot be read as a whole; samples that were read before are
-// discarded.
+// Read reads a feed to its end. The feed may be large: only its samples stay in memory, and
+// their number is limited. The error explains why the feed cannot be read as a whole; samples
+// that were read before are discarded.
 func Read(f Format, r io.Reader, o Options) (Result, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = in.Discard(len(byteOrderMark)) // The bytes are buffered.
+	readers := map[Format]func(*bufio.Reader, *collector) error{
+		PerfKit: readPerfKit, SpareCores: readSpareCores, CloudCSV: readCloudCSV,
+		Geekbench: readGeekbench, Phoronix: readPhoronix, Samples: readSamples,
 	}
-	c := &collector{options: o}
-	var err error
-	switch f {
-	case PerfKit:
-		err = readPerfKit(in, c)
-	case SpareCores:
-		err = readSpareCores(in, c)
-	case CloudCSV:
-		err = readCloudCSV(in, c)
-	case Samples:
-		err = readSamples(in, c)
-	default:
-		err = fmt.Errorf("unknown format %q: it must be one of %q", f, Formats)
+	read := readers[f]
+	if read == nil {
+		return Result{}, fmt.Errorf("unknown format %q: it must be one of %q", f, Formats)
 	}
+	in, err := decompressed(r)
 	if err != nil {
+		return Result{}, err
+	}
+	c := newCollector(o)
+	if err := read(in, c); err != nil {
 		return Result{}, err
 	}
 	return c.result, nil
 }
-
-// byteOrderMark is written at the start of UTF-8 text by some programs.
-var byteOrderMark = []byte("\uFEFF")

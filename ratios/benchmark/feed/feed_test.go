@@ -1,7 +1,10 @@
 package feed
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -61,6 +64,10 @@ func TestFeed(t *testing.T) {
 	t.Run("gives the same IDs when it reads again", givesTheSameIDsWhenItReadsAgain)
 	t.Run("counts all faults and reports them up to a limit", countsAllFaultsAndReportsThemUpToALimit)
 	t.Run("reads only the requested benchmark", readsOnlyTheRequestedBenchmark)
+	t.Run("every reason is listed once", everyReasonIsListedOnce)
+	t.Run("skips rows that are too old", skipsRowsThatAreTooOld)
+	t.Run("keeps few samples of many rows", keepsFewSamplesOfManyRows)
+	t.Run("reads more rows than it keeps", readsMoreRowsThanItKeeps)
 }
 
 func anUnknownFormatIsAnError(t *testing.T) {
@@ -126,7 +133,7 @@ func readsValidRowsDespiteAnInvalidOne(t *testing.T) {
 			text := tc.header + tc.row + "\n" + bad + "\n" + tc.row + "\n"
 			r := read(t, tc.format, text, tableOptions(tc.format))
 			line := 1 + strings.Count(tc.header, "\n") + 1
-			if len(r.Samples) != 2 || r.Rows != 3 || r.Bad != 1 || r.Faults[0].Line != line || r.Faults[0].Reason == "" {
+			if len(r.Samples) != 1 || r.Rows != 3 || r.Reasons[Superseded] != 1 || r.Bad != 1 || r.Faults[0].Line != line || r.Faults[0].Reason == "" {
 				t.Errorf("%s%s, %s: %d samples of %d rows, faults %+v", tc.format, tc.header, name, len(r.Samples), r.Rows, r.Faults)
 			}
 		}
@@ -201,14 +208,90 @@ func countsAllFaultsAndReportsThemUpToALimit(t *testing.T) {
 	}
 }
 
+func everyReasonIsListedOnce(t *testing.T) {
+	seen := map[Reason]bool{}
+	for _, r := range Reasons {
+		if seen[r.Reason] || r.Meaning == "" || r.Reason.isBad() != r.Bad {
+			t.Errorf("%+v", r)
+		}
+		seen[r.Reason] = true
+	}
+}
+
+func skipsRowsThatAreTooOld(t *testing.T) {
+	for _, tc := range rows {
+		o := tableOptions(tc.format)
+		o.MaxAge = 24 * time.Hour
+		r := read(t, tc.format, tc.header+tc.row, o)
+		if hasTime := tc.format != CloudCSV; hasTime != (r.Reasons[TooOld] == 1) || hasTime == (len(r.Samples) == 1) {
+			t.Errorf("%s: %+v", tc.format, r)
+		}
+	}
+}
+
+// keepsFewSamplesOfManyRows reads a feed that would take 50 times its size if each row stayed in
+// memory.
+func keepsFewSamplesOfManyRows(t *testing.T) {
+	const count = 60_000
+	for name, tc := range map[string]struct {
+		row  func(i int) string
+		want int
+	}{
+		"the same row":          {func(int) string { return "a2-megagpu-1,1\n" }, 1},
+		"one size, many scores": {func(i int) string { return fmt.Sprintf("n4-standard-2,%d\n", i+1) }, maxPerKey},
+		"many sizes":            {func(i int) string { return fmt.Sprintf("n4-standard-2-x%d,1\n", i) }, maxSamples},
+	} {
+		var text strings.Builder
+		text.WriteString("VM Size,Avg Score\n")
+		for i := range count {
+			text.WriteString(tc.row(i))
+		}
+		o := tableOptions(CloudCSV)
+		o.VCPUs = map[string]int{"a2-megagpu-1": 1}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		r := read(t, CloudCSV, text.String(), o)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if len(r.Samples) != tc.want || r.Rows != count || r.Rows != len(r.Samples)+r.Skipped+r.Bad {
+			t.Errorf("%s: %d samples of %d rows, %v", name, len(r.Samples), r.Rows, r.Reasons)
+		}
+		if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 64<<20 {
+			t.Errorf("%s: %d bytes stay in memory", name, kept)
+		}
+	}
+}
+
+func readsMoreRowsThanItKeeps(t *testing.T) {
+	const count = 50_000
+	var machines strings.Builder
+	for i := range 1000 {
+		machines.WriteString(strings.Replace(goodSpareCores, "n4-standard-8", fmt.Sprintf("n4-standard-%d", 1+i), 1) + "\n")
+	}
+	r := read(t, SpareCores, strings.Repeat(machines.String(), count/1000), options())
+	if r.Rows != count || r.Bad != 0 || len(r.Samples) != 1000 || r.Skipped != r.Reasons[Superseded] {
+		t.Errorf("%d samples, %d bad, %v", len(r.Samples), r.Bad, r.Reasons)
+	}
+}
+
 func readsOnlyTheRequestedBenchmark(t *testing.T) {
 	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
 		o := options()
 		o.Benchmark = "another"
-		if r := read(t, f, text, o); r.Skipped != 1 || len(r.Samples) != 0 {
+		if r := read(t, f, text, o); r.Reasons[NotSelected] != 1 || len(r.Samples) != 0 {
 			t.Errorf("%s: got %+v", f, r)
 		}
 	}
+}
+
+// zipped returns text compressed with gzip.
+func zipped(text string) string {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write([]byte(text)) // A buffer takes everything.
+	_ = w.Close()
+	return out.String()
 }
 
 func TestDetect(t *testing.T) {
@@ -222,7 +305,12 @@ func TestDetect(t *testing.T) {
 		{"Spare Cores, JSON array", "[\n " + goodSpareCores + ",\n", SpareCores, true},
 		{"Spare Cores, CSV", spareCoresHeader + spareCoresRow, SpareCores, true},
 		{"a cloud's table", "\uFEFF" + cloudHeader, CloudCSV, true},
+		{"a cloud's table in Markdown", "# Scores\n\n" + strings.Replace("|"+cloudHeader, "\n", "|\n", 1), CloudCSV, false},
 		{"samples", goodSample, Samples, true},
+		{"Spare Cores, dump", "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", SpareCores, true},
+		{"Spare Cores, compressed", zipped(goodSpareCores), SpareCores, true},
+		{"Geekbench", geekbenchExport, Geekbench, true},
+		{"Phoronix", phoronixExport, Phoronix, true},
 		{"a truncated row", goodPerfKit[:40], PerfKit, true},
 		{"keys of nested objects are ignored", `{"a": {"metric": 1}, "b": ["metric", "metric"], "c": "metric"`, "", false},
 		{"an array of unrelated objects", `[{"metric": 1}]`, "", false},

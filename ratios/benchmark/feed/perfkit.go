@@ -6,111 +6,108 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// coremark is the benchmark of PerfKitBenchmarker's metric "Coremark Score". Other feeds use
-// the same name for it.
-const coremark = "coremark"
-
 // perfKitNames maps the fields of a sample to their names.
 var perfKitNames = map[string]string{
-	"id": "sample_uri", "instanceType": "machine_type", "cpuModel": "cpu_version", "benchmark": "metric",
+	"instanceType": "machine_type", "cpuModel": "cpu_version", "benchmark": "metric",
 	"score": "value", "vcpus": "num_cpus", "threads": "thread_count", "machine": "run_uri", "time": "timestamp",
 }
 
 // readPerfKit reads what PerfKitBenchmarker writes with --json_path: one sample per line, with
 // its metadata optionally collapsed to labels.
 func readPerfKit(in *bufio.Reader, c *collector) error {
-	return lines(in, func(row rawRow) error {
-		s, fault := c.perfKit(row)
-		c.add(row.line, s, fault, perfKitNames)
+	err := lines(in, func(row rawRow) error {
+		c.result.Rows++
+		if fault := c.perfKit(row); fault != nil {
+			c.fault(row.line, 1, fault)
+		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	c.finish("perfkit", perfKitNames)
+	return nil
 }
 
-func (c *collector) perfKit(row rawRow) (*sample.Sample, *Fault) {
-	if row.fault != nil {
-		return nil, row.fault
+func (c *collector) perfKit(raw rawRow) *Fault {
+	if raw.fault != nil {
+		return raw.fault
 	}
-	r, fault := objectRecord(row.text)
+	r, fault := objectRecord(raw.text)
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
 	if r("metric") == "" {
-		return nil, &Fault{Field: "metric", Reason: "must be set"}
+		return &Fault{Field: "metric", Reason: "must be set"}
 	}
-	benchmark := perfKitBenchmark(r("test"), r("metric"))
-	if !c.wants(benchmark) || !isSpeed(r("metric"), r("unit")) {
-		return nil, nil
+	of, test, fault := c.suite(strings.ToLower(r("test")+":"+r("metric")), r)
+	if fault != nil {
+		return fault
 	}
 	metadata, fault := perfKitMetadata(r)
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
-	threads, fault := metadata.count("thread_count")
-	if fault != nil || threads == 0 && benchmark != coremark {
-		// CoreMark always runs on all vCPUs. Other metrics without thread_count may
-		// measure a disk, the network or one thread, or only describe the machine.
-		return nil, fault
-	}
-	instanceType := metadata("machine_type")
-	if instanceType == "" {
-		return nil, &Fault{Field: "machine_type", Reason: "must be in labels or metadata"}
+	server := Server{InstanceType: metadata("machine_type")}
+	if server.InstanceType == "" {
+		return &Fault{Field: "machine_type", Code: UnknownMachine, Reason: "must be in labels or metadata"}
 	}
 	score, fault := r.number("value")
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
 	said, fault := metadata.count("num_cpus")
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
-	vcpus, fault := c.options.vcpus(said, "num_cpus", instanceType)
+	if server.VCPUs, fault = c.options.vcpus(said, "num_cpus", server.InstanceType); fault != nil {
+		return fault
+	}
+	threads, fault := perfKitThreads(metadata)
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
 	measured, fault := r.epoch("timestamp", c.options.Now)
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
-	return &sample.Sample{
-		ID:           cmp.Or(r("sample_uri"), digest("perfkit", r("run_uri"), benchmark, instanceType, r("value"), r("timestamp"))),
-		InstanceType: instanceType,
-		CPUModel:     nodetype.ModelName(metadata("cpu_version")),
-		Benchmark:    benchmark,
-		Score:        score,
-		Unit:         r("unit"),
-		VCPUs:        vcpus,
-		Threads:      cmp.Or(threads, vcpus),
-		// Each run has its own machines. If a row does not name the run, all rows may
-		// be from the same machine.
-		Machine: cmp.Or(r("run_uri"), instanceType),
-		Time:    measured,
-	}, nil
+	// Suites whose rows do not state the threads always run on all vCPUs.
+	threads = cmp.Or(threads, server.VCPUs)
+	if threads != 1 && threads != server.VCPUs {
+		return skip(NotAllThreads)
+	}
+	// Each run has its own machines. If a row does not name the run, all rows may be from the
+	// same machine.
+	key := machineKey{name: cmp.Or(r("run_uri"), server.InstanceType), suite: of.Name, cpuModel: perfKitModel(metadata("cpu_version"))}
+	if key.name != server.InstanceType {
+		key.name += "/" + server.InstanceType
+	}
+	return c.take(raw.line, row{machineKey: key, suite: of, test: test, single: threads != server.VCPUs, run: run{score, measured, true}, server: server, unit: r("unit")})
 }
 
-// perfKitBenchmark returns the name of the benchmark. Metrics are unique within a test.
-func perfKitBenchmark(test, metric string) string {
-	if strings.EqualFold(metric, "Coremark Score") {
-		return coremark
+// perfKitThreads returns how many threads or copies ran; 0 if the row does not state it.
+func perfKitThreads(metadata record) (int, *Fault) {
+	for _, label := range []string{"thread_count", "spec17_copies", "num_parallel_copies", "sysbench_thread_count"} {
+		if n, fault := metadata.count(label); n > 0 || fault != nil {
+			return n, fault
+		}
 	}
-	test, metric = strings.ToLower(test), strings.ToLower(metric)
-	if test == "" {
-		return benchmarkName(strings.Fields(metric)...)
-	}
-	return benchmarkName(strings.Fields(test + ":" + metric)...)
+	return 0, nil
 }
 
-// noSpeed matches units of which more is slower or has no meaning: times and percentages.
-var noSpeed = regexp.MustCompile(`(?i)^(s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|usecs?|microseconds?|ns|nsecs?|nanoseconds?|min|minutes?|h|hours?|cycles|%|percent(age)?|watts?|joules?|\$|usd)$`)
+// perfKitVersion matches the CPU that PerfKitBenchmarker finds in /proc/cpuinfo: vendor, family,
+// model and stepping.
+var perfKitVersion = regexp.MustCompile(`^(Genuine|Authentic)(Intel|AMD)_(\d+_\d+_\d+)$`)
 
-// isSpeed reports, by a metric and its unit, whether more is faster. "End to End Runtime" and
-// the provisioning times, which every run has, are in seconds.
-func isSpeed(metric, unit string) bool {
-	metric = strings.ToLower(metric)
-	return !noSpeed.MatchString(strings.TrimSpace(unit)) && !strings.Contains(metric, "latency") && !strings.Contains(metric, "runtime")
+// perfKitModel returns the CPU model, with the same name as the node agent's.
+func perfKitModel(said string) string {
+	if m := perfKitVersion.FindStringSubmatch(said); m != nil {
+		said = m[2] + "-" + strings.ReplaceAll(m[3], "_", "-")
+	}
+	return nodetype.ModelName(said)
 }
 
 // perfKitMetadata returns the metadata, or else the labels ("|key:value|,|key:value|") to

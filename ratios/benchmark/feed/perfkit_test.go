@@ -17,7 +17,7 @@ const (
 
 var perfKitSample = sample.Sample{
 	InstanceType: "n2d-standard-8", CPUModel: "AMD-EPYC-7B12", Benchmark: "coremark", Score: 160665.153736,
-	VCPUs: 8, Threads: 8, Machine: "c0ffee01", Source: "published", Time: time.Unix(1600000000, 5e8).UTC(),
+	VCPUs: 8, Threads: 8, Machine: "c0ffee01/n2d-standard-8", Source: "published", Time: time.Unix(1600000000, 5e8).UTC(),
 }
 
 func TestPerfkit(t *testing.T) {
@@ -31,9 +31,6 @@ func labelsAndMetadataAreEquivalent(t *testing.T) {
 	for _, text := range []string{goodPerfKit, strings.Replace(goodPerfKit, labels, metadata, 1)} {
 		r := read(t, PerfKit, text, options())
 		wantSamples(t, r.Samples, perfKitSample)
-		if len(r.Samples) == 1 && r.Samples[0].ID != "5f8f1b9e-7f11-4d2d" {
-			t.Errorf("ID %q is not from the sample", r.Samples[0].ID)
-		}
 	}
 }
 
@@ -48,30 +45,23 @@ func TestPerfKitRows(t *testing.T) {
 	for _, tc := range []struct {
 		name, row string
 		want      *sample.Sample
-		field     string // Of the fault; "-" if the row is skipped.
+		skipped   Reason
+		field     string // Of the fault.
 		reason    string
 	}{
 		{name: "vCPUs from the name of the instance type", row: cut(goodPerfKit, "|num_cpus:8|,", ""), want: &good},
 		{name: "CoreMark without thread_count ran on all vCPUs", row: cut(goodPerfKit, "|thread_count:8|,", ""), want: &good},
 		{name: "a missing time is now", row: cut(goodPerfKit, `"timestamp":1600000000.5,`, ""), want: with(func(s *sample.Sample) { s.Time = now })},
 		{name: "without a run, all rows may be from one machine", row: cut(goodPerfKit, `"run_uri":"c0ffee01",`, ""), want: with(func(s *sample.Sample) { s.Machine = "n2d-standard-8" })},
-		{name: "without a sample_uri, the content identifies the sample", row: cut(goodPerfKit, `"sample_uri":"5f8f1b9e-7f11-4d2d",`, ""), want: &good},
-		{name: "another throughput is named after its test", row: cut(cut(goodPerfKit, "Coremark Score", "Integer Rate (base)"), `"unit":""`, `"unit":"ops/s"`),
-			want: with(func(s *sample.Sample) {
-				s.Benchmark = benchmarkName("coremark:integer", "rate", "(base)")
-				s.Unit = "ops/s"
-			})},
-		{name: "a time", row: cut(goodPerfKit, `"unit":""`, `"unit":"seconds"`), field: "-"},
-		{name: "a latency", row: cut(goodPerfKit, "Coremark Score", "p99 Latency"), field: "-"},
-		{name: "the duration of the run", row: `{"metric":"End to End Runtime","value":289.4,"unit":"seconds","test":"coremark","labels":""}`, field: "-"},
-		{name: "a description of the machine", row: `{"metric":"lscpu","value":0,"unit":"","test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|"}`, field: "-"},
-		{name: "a network throughput", row: `{"metric":"TCP_STREAM_Throughput","value":6253,"unit":"Mbits/sec","test":"netperf","labels":"|machine_type:n4-standard-8|"}`, field: "-"},
-		{name: "not on all vCPUs", row: cut(goodPerfKit, "thread_count:8", "thread_count:4"), field: "thread_count", reason: "only runs on all vCPUs"},
+		{name: "a unit", row: cut(goodPerfKit, `"unit":""`, `"unit":"iterations/s"`), want: with(func(s *sample.Sample) { s.Unit = "iterations/s" })},
+		{name: "the duration of the run", row: `{"metric":"End to End Runtime","value":289.4,"unit":"seconds","test":"coremark","labels":""}`, skipped: UnknownBenchmark},
+		{name: "not on all vCPUs", row: cut(goodPerfKit, "thread_count:8", "thread_count:4"), skipped: NotAllThreads},
+		{name: "one thread alone", row: cut(goodPerfKit, "thread_count:8", "thread_count:1"), skipped: Incomplete},
 		{name: "threads that are not a number", row: cut(goodPerfKit, "thread_count:8", "thread_count:many"), field: "thread_count", reason: `not "many"`},
 		{name: "the published line does not name a machine", row: quotedPerfKit, field: "machine_type", reason: "must be in labels"},
-		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "m7i.2xlarge"), field: "num_cpus", reason: "is not known for \"m7i.2xlarge\": add a column, or add the type to the feed's vcpus"},
+		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "cx22"), field: "num_cpus", reason: "is not known for \"cx22\": add a column, or add the type to the feed's vcpus"},
 		{name: "too many vCPUs", row: cut(goodPerfKit, "num_cpus:8", "num_cpus:99999999999999999999"), field: "num_cpus", reason: "whole number"},
-		{name: "a sample_uri that is too long", row: cut(goodPerfKit, "5f8f1b9e", strings.Repeat("5", 200)), field: "sample_uri", reason: "at most 128"},
+		{name: "an instance type that is too long", row: cut(goodPerfKit, "n2d-standard-8", strings.Repeat("5", 200)), field: "machine_type", reason: "at most 128"},
 		{name: "no metric", row: cut(goodPerfKit, "Coremark Score", ""), field: "metric", reason: "must be set"},
 		{name: "no value", row: cut(goodPerfKit, "160665.153736", "null"), field: "value", reason: "must be set"},
 		{name: "value is text", row: cut(goodPerfKit, "160665.153736", `"fast"`), field: "value", reason: `not "fast"`},
@@ -92,8 +82,8 @@ func TestPerfKitRows(t *testing.T) {
 			switch {
 			case tc.want != nil:
 				wantSamples(t, r.Samples, *tc.want)
-			case tc.field == "-":
-				if r.Skipped != 1 || r.Rows != 1 {
+			case tc.skipped != "":
+				if r.Skipped != 1 || r.Rows != 1 || r.Reasons[tc.skipped] != 1 {
 					t.Errorf("got %+v, want it skipped", r)
 				}
 			default:
@@ -105,10 +95,10 @@ func TestPerfKitRows(t *testing.T) {
 
 func usesTheVCPUsOfTheFeed(t *testing.T) {
 	o := options()
-	o.VCPUs = map[string]int{"m7i.2xlarge": 8, "n2d-standard-8": 2}
-	row := strings.Replace(strings.Replace(goodPerfKit, "|num_cpus:8|,", "", 1), "n2d-standard-8", "m7i.2xlarge", 1)
+	o.VCPUs = map[string]int{"cx42": 8, "n2d-standard-8": 2}
+	row := strings.Replace(strings.Replace(goodPerfKit, "|num_cpus:8|,", "", 1), "n2d-standard-8", "cx42", 1)
 	want := perfKitSample
-	want.InstanceType = "m7i.2xlarge"
+	want.InstanceType, want.Machine = "cx42", "c0ffee01/cx42"
 	// The row takes precedence.
 	wantSamples(t, read(t, PerfKit, row+"\n"+goodPerfKit, o).Samples, want, perfKitSample)
 }

@@ -29,7 +29,7 @@ func (c *collector) sample(row rawRow) (*sample.Sample, *Fault) {
 	case len(doubts) > 0:
 		return nil, doubtful(doubts[0])
 	case !c.wants(s.Benchmark):
-		return nil, nil
+		return nil, skip(NotSelected)
 	}
 	s.Time = s.Time.UTC()
 	return &s, nil

@@ -9,10 +9,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-const goodSample = `{"id":"a1","nodeType":"n4","instanceType":"n4-standard-8","cpuModel":"Intel-6-207","benchmark":"bench-node:sha256","version":"1","score":5000,"unit":"MB/s","vcpus":8,"threads":8,"singleThread":900,"runs":5,"machine":"node-1","source":"agent","time":"2026-01-02T03:04:05Z"}`
+const goodSample = `{"id":"a1","nodeType":"n4","instanceType":"n4-standard-8","cpuModel":"Intel-6-207","benchmark":"bench-node:json","version":"1","score":5000,"unit":"MB/s","vcpus":8,"threads":8,"singleThread":900,"runs":5,"machine":"node-1","source":"agent","time":"2026-01-02T03:04:05Z"}`
 
 var wholeSample = sample.Sample{
-	ID: "a1", NodeType: "n4", InstanceType: "n4-standard-8", CPUModel: "Intel-6-207", Benchmark: "bench-node:sha256", Version: "1",
+	ID: "a1", NodeType: "n4", InstanceType: "n4-standard-8", CPUModel: "Intel-6-207", Benchmark: "bench-node:json", Version: "1",
 	Score: 5000, Unit: "MB/s", VCPUs: 8, Threads: 8, SingleThread: 900, Runs: 5, Machine: "node-1", Source: "agent",
 	Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 }

@@ -2,114 +2,109 @@ package feed
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"strings"
-	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
+)
+
+// scoreTable and serverTable are the tables of Spare Cores that a dump is read for.
+const (
+	scoreTable  = "benchmark_score"
+	serverTable = "server"
 )
 
 // spareCoresNames maps the fields of a sample to their names. Without api_reference, server_id
 // is the instance type.
 var spareCoresNames = map[string]string{
-	"instanceType": "api_reference", "benchmark": "benchmark_id", "version": "framework_version", "machine": "server_id", "time": "observed_at",
+	"instanceType": "api_reference", "benchmark": "benchmark_id", "version": "framework_version", "machine": "server_id",
+	"time": "observed_at", "vcpus": "vcpus",
 }
 
 // readSpareCores reads rows of the benchmark_score table of Spare Cores: a JSON array,
-// newline-delimited JSON, or CSV with a header. The rows may have two more columns: the
-// server's api_reference and vcpus.
+// newline-delimited JSON, CSV with a header, or the published dump, which also has the table of
+// servers. The other notations may have more columns: the server's api_reference, vcpus and
+// cpu_cores.
 func readSpareCores(in *bufio.Reader, c *collector) error {
-	take := func(line int, r record, fault *Fault) {
-		var s *sample.Sample
-		if fault == nil {
-			s, fault = c.spareCores(r)
+	wanted := func(table string) bool { return table == scoreTable || table == serverTable }
+	err := records(in, []string{"vendor_id", "server_id", "benchmark_id", "score"}, wanted, func(line int, table string, r record, fault *Fault) {
+		if table == serverTable {
+			if fault == nil {
+				c.servers.take(r)
+			}
+			return
 		}
-		c.add(line, s, fault, spareCoresNames)
-	}
-	takeJSON := func(row rawRow) error {
-		var r record
-		fault := row.fault
+		c.result.Rows++
 		if fault == nil {
-			r, fault = objectRecord(row.text)
+			fault = c.spareCores(line, r)
 		}
-		take(row.line, r, fault)
-		return nil
+		if fault != nil {
+			c.fault(line, 1, fault)
+		}
+	})
+	if err != nil {
+		return err
 	}
-	head, _ := in.Peek(headSize)
-	switch head = bytes.TrimSpace(head); {
-	case bytes.HasPrefix(head, []byte("[")):
-		return elements(in, takeJSON)
-	case bytes.HasPrefix(head, []byte("{")):
-		return lines(in, takeJSON)
-	}
-	return table(in, []string{"vendor_id", "server_id", "benchmark_id", "score"}, take)
+	c.finish("sparecores", spareCoresNames)
+	return nil
 }
 
-func (c *collector) spareCores(r record) (*sample.Sample, *Fault) {
+func (c *collector) spareCores(line int, r record) *Fault {
 	if status := r("status"); status != "" && !strings.EqualFold(status, "active") {
-		return nil, nil
+		return skip(Inactive)
 	}
 	id := r("benchmark_id")
 	if id == "" {
-		return nil, &Fault{Field: "benchmark_id", Reason: "must be set"}
-	}
-	if !isMachineSpeed(id) {
-		return nil, nil
+		return &Fault{Field: "benchmark_id", Reason: "must be set"}
 	}
 	config, fault := readConfig(r("config"))
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
-	benchmark := benchmarkName(append([]string{id}, config.variant...)...)
-	if config.partial || !c.wants(benchmark) {
-		return nil, nil
+	of, test, fault := c.suite(id, config.setting)
+	if fault != nil {
+		return fault
 	}
 	vendor, server := r("vendor_id"), r("server_id")
 	if server == "" {
-		return nil, &Fault{Field: "server_id", Reason: "must be set"}
+		return &Fault{Field: "server_id", Reason: "must be set"}
 	}
-	instanceType := cmp.Or(r("api_reference"), server)
-	said, fault := r.count("vcpus")
-	if fault != nil {
-		return nil, fault
-	}
-	vcpus, fault := c.options.vcpus(said, "vcpus", instanceType)
-	if fault != nil {
-		return nil, fault
-	}
-	if config.threads != 0 && config.threads != vcpus {
-		return nil, nil
+	known := Server{InstanceType: r("api_reference")}
+	if known.VCPUs, fault = r.count("vcpus"); fault != nil {
+		return fault
 	}
 	score, fault := r.number("score")
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
 	observed, fault := r.moment("observed_at", c.options.Now)
 	if fault != nil {
-		return nil, fault
+		return fault
 	}
-	version := cmp.Or(r("framework_version"), config.version)
-	return &sample.Sample{
-		ID:           digest("sparecores", vendor, server, benchmark, version, r("observed_at"), r("score")),
-		InstanceType: instanceType,
-		Benchmark:    benchmark,
-		Version:      version,
-		Score:        score,
-		VCPUs:        vcpus,
-		Threads:      vcpus,
-		Machine:      machineOfDay(vendor, server, r("observed_at"), observed),
-		Time:         observed,
-	}, nil
+	key := machineKey{vendor: vendor, name: server, suite: of.Name, version: of.Comparable(cmp.Or(r("framework_version"), config.version))}
+	single := config.threads == 1
+	if config.partial || config.threads > 1 && !c.isAll(key, known, config.threads) {
+		return skip(NotAllThreads)
+	}
+	return c.take(line, row{machineKey: key, suite: of, test: test, single: single, run: run{score, observed, true}, server: known})
 }
 
-// machineOfDay returns a name that identifies the machine. A server is started and then runs
-// all benchmarks within hours, and each row has the time when its benchmark ended. So rows of
-// one day count as one machine. Rows without a time may all be from one machine.
-func machineOfDay(vendor, server, said string, observed time.Time) string {
-	machine := vendor + "/" + server
-	if said != "" {
-		machine += " " + observed.Format(time.DateOnly)
+// isAll reports whether a number of threads is the number of vCPUs of a machine.
+func (c *collector) isAll(k machineKey, known Server, threads int) bool {
+	s, fault := c.server(k, known, spareCoresNames)
+	return fault == nil && s.VCPUs == threads
+}
+
+// suite returns the suite and test of a row, or why it is not used.
+func (c *collector) suite(test string, setting func(string) string) (*suite.Suite, int, *Fault) {
+	of, i := suite.Find(test, setting)
+	switch {
+	case of == nil:
+		return nil, 0, skip(UnknownBenchmark)
+	case of.Weight == 0:
+		return nil, 0, skip(NoWeight)
+	case !c.wants(of.Name):
+		return nil, 0, skip(NotSelected)
 	}
-	return machine
+	return of, i, nil
 }

@@ -2,28 +2,26 @@ package feed
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
 
 // benchConfig is the content of the column config of Spare Cores for a run.
 type benchConfig struct {
-	// threads is the number of threads that ran; 0 if it is not stated. partial
-	// means that the run certainly did not use all vCPUs.
+	// threads is the number of threads that ran; 0 if all vCPUs did or it is not stated.
+	// partial means that the run certainly used neither all vCPUs nor one.
 	threads int
 	partial bool
 	// version is the version of the benchmark; older rows have it here.
 	version string
-	// variant distinguishes runs that cannot be compared, as "key:value" by key.
-	variant []string
+	values  map[string]json.RawMessage
 }
 
+// setting returns the value of a key, with the same text for 64 and 64.0.
+func (c *benchConfig) setting(key string) string { return canonical(c.values[key]) }
+
 // readConfig reads a JSON object such as {"algo": "sha256", "block_size": 16384}.
-// The number of threads is not part of the variant: only runs on all vCPUs count, and these can
-// be compared between sizes of a machine.
 func readConfig(text string) (benchConfig, *Fault) {
 	var config benchConfig
 	if text == "" {
@@ -33,28 +31,26 @@ func readConfig(text string) (benchConfig, *Fault) {
 	if fault != nil {
 		return config, fault.within("config")
 	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		value := canonical(values[key])
-		switch key {
-		case "framework_version":
-			config.version = value
-		case "cores", "threads":
-			config.count(value)
-		default:
-			if value != "" {
-				config.variant = append(config.variant, key+":"+value)
-			}
+	config.values = values
+	config.version = config.setting("framework_version")
+	for _, key := range []string{"cores", "threads"} {
+		if said := config.setting(key); said != "" {
+			config.count(said)
 		}
 	}
 	return config, nil
 }
 
-// count records how many threads ran: a number, or e.g. "Single-Core Performance". For
+// count records how many threads ran: a number, "multi", or e.g. "Single-Core Performance". For
 // compressors, 0 means one thread.
 func (c *benchConfig) count(said string) {
 	n, err := strconv.ParseFloat(said, 64)
-	if err != nil {
-		c.partial = c.partial || strings.Contains(strings.ToLower(said), "single")
+	switch {
+	case err == nil && n == 0:
+		n = 1
+	case err != nil && strings.Contains(strings.ToLower(said), "single"):
+		n = 1
+	case err != nil:
 		return
 	}
 	if isCount := n >= 1 && n <= math.MaxInt32; !isCount || c.threads != 0 && c.threads != int(n) {

@@ -32,12 +32,21 @@ func table(in *bufio.Reader, needed []string, take func(line int, r record, faul
 		return values, nil
 	}
 
+	return rowsOf(in, needed, parse, take)
+}
+
+// rowsOf reads a table whose lines parse splits into values; no values and no fault mean that the
+// line is not a row.
+func rowsOf(in *bufio.Reader, needed []string, parse func([]byte) ([]string, *Fault), take func(line int, r record, fault *Fault)) error {
 	var columns map[string]int
 	err := lines(in, func(row rawRow) error {
 		fault := row.fault
 		var values []string
 		if fault == nil {
 			values, fault = parse(row.text)
+		}
+		if values == nil && fault == nil {
+			return nil
 		}
 		if columns == nil {
 			if fault != nil {

@@ -11,7 +11,7 @@ import (
 func (o *Options) vcpus(said int, field, instanceType string) (int, *Fault) {
 	n := cmp.Or(said, o.VCPUs[instanceType], vcpusByName(instanceType))
 	if n == 0 {
-		return 0, &Fault{Field: field, Reason: "is not known for " + quoted(instanceType) + ": add a column, or add the type to the feed's vcpus"}
+		return 0, &Fault{Field: field, Code: UnknownVCPUs, Reason: "is not known for " + quoted(instanceType) + ": add a column, or add the type to the feed's vcpus"}
 	}
 	return n, nil
 }
@@ -29,9 +29,12 @@ var (
 	azureOrdinal = regexp.MustCompile(`^(?:Standard|Basic)_(?:[AG]S?\d+|DS?\d+(?:_v2)?)(?:_Promo)?$`)
 )
 
-// vcpusByName returns the number of vCPUs in a Google or Azure name of an instance type. It
-// returns 0 for other names: on AWS, the same size differs between families.
+// vcpusByName returns the number of vCPUs that the name of an instance type of Google, Azure or
+// AWS stands for; 0 for other names.
 func vcpusByName(instanceType string) int {
+	if n := amazonVCPUs(instanceType); n > 0 {
+		return n
+	}
 	var digits string
 	if m := googleSize.FindStringSubmatch(instanceType); m != nil {
 		digits = m[1]

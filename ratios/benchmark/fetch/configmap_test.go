@@ -29,7 +29,7 @@ func readsAConfigMapAgainWhenItChanges(t *testing.T) {
 		_, err = api.Update(t.Context(), cm, metav1.UpdateOptions{})
 		do(t, err)
 	}
-	feed := Feed{Name: "cm", ConfigMap: "scores", Key: "rows", Interval: time.Hour}
+	feed := Feed{Name: "cm", Place: Place{ConfigMap: "scores", Key: "rows"}, Interval: time.Hour}
 
 	p := pollIn(t, namespace.Name, admin, feed)
 	p.wantErr(p.first(), "get ConfigMap scores, key rows: the ConfigMap does not exist in namespace "+namespace.Name)

@@ -15,30 +15,41 @@ const (
 	DefaultInterval = time.Hour
 )
 
-// Feed configures where a feed is and how it is read. Exactly one of File, URL and
-// ConfigMap is set.
+// Place is where content is. Exactly one of File, URL and ConfigMap is set.
+type Place struct {
+	// File is a path.
+	File string
+	// URL begins with https://, or with http:// if that is allowed. A user and a password
+	// in it are sent as basic authentication.
+	URL string
+	// ConfigMap is in the server's namespace. Key is the key to read.
+	ConfigMap, Key string
+}
+
+// Feed configures where a feed is and how it is read.
 type Feed struct {
 	// Name is unique among the feeds.
 	Name   string
 	Format feed.Format
-	// File is a path.
-	File string
-	// URL begins with http:// or https://. A user and a password in it are sent
-	// as basic authentication.
-	URL string
-	// ConfigMap is in the server's namespace. Key is the key to read.
-	ConfigMap, Key string
+	Place
 	// Interval is how often the feed is read: DefaultInterval if 0, otherwise at
 	// least MinInterval.
 	Interval time.Duration
-	// Benchmark and VCPUs are as in feed.Options.
-	Benchmark string
-	VCPUs     map[string]int
+	// Benchmark, InstanceType and VCPUs are as in feed.Options.
+	Benchmark, InstanceType string
+	VCPUs                   map[string]int
+	// Servers is where the table of servers is, which is read with the feed; nil if there is
+	// none.
+	Servers *Place
+	// Insecure allows a URL with http://, whose content others on the network can change.
+	Insecure bool
+	// MaxAge is the age from which rows are skipped; 0 means never.
+	MaxAge time.Duration
 }
 
-// Location describes where the feed is, without credentials. The query of a URL can contain
-// credentials, too, so only its ? is shown.
-func (f *Feed) Location() string {
+// Location describes the place, without credentials. The query of a URL can contain credentials,
+// too, so only its ? is shown.
+func (f *Place) Location() string {
 	switch {
 	case f.File != "":
 		return f.File

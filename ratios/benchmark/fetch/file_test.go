@@ -31,7 +31,7 @@ func TestFile(t *testing.T) {
 
 func readsAFileAgainWhenItChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scores")
-	p := poll(t, Feed{Name: "file", File: path, Interval: time.Hour})
+	p := poll(t, Feed{Name: "file", Place: Place{File: path}, Interval: time.Hour})
 	s := p.first()
 	p.wantErr(s, "get "+path+": no such file or directory")
 	write(t, path, "a")
@@ -61,7 +61,7 @@ func reportsWhatCannotBeReadAsAFile(t *testing.T) {
 		large:        "get " + large + ": larger than 1024 bytes",
 		pipe + "/no": "get " + pipe + "/no: not a directory",
 	} {
-		p := poll(t, Feed{Name: "file", File: path})
+		p := poll(t, Feed{Name: "file", Place: Place{File: path}})
 		p.wantErr(p.first(), want)
 	}
 }

@@ -17,7 +17,7 @@ func FuzzLocation(f *testing.F) {
 		if strings.Contains(host+path, secret) {
 			return
 		}
-		feed := Feed{URL: u.String()}
+		feed := Feed{Place: Place{URL: u.String()}}
 		if got := feed.Location(); got == "" || strings.Contains(got, secret) {
 			t.Errorf("%q is shown as %q", feed.URL, got)
 		}

@@ -24,6 +24,8 @@ type polled struct {
 	poller *Poller
 	feed   Feed
 	source source
+	// servers is the source of the table of servers; nil if there is none.
+	servers source
 	// stop ends run; nil before run starts.
 	stop context.CancelFunc
 
@@ -43,7 +45,11 @@ type polled struct {
 }
 
 func (p *Poller) newPolled(f Feed) *polled {
-	return &polled{poller: p, feed: f, source: p.source(f), status: Status{Feed: f}}
+	made := &polled{poller: p, feed: f, source: p.source(&f.Place, f.Insecure), status: Status{Feed: f}}
+	if f.Servers != nil {
+		made.servers = p.source(f.Servers, f.Insecure)
+	}
+	return made
 }
 
 // run polls until ctx is done.
@@ -109,7 +115,10 @@ func (f *polled) try(ctx context.Context) error {
 // result for the status; nil leaves the previous one.
 func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, error) {
 	stale := now.Sub(f.readTime) >= Freshness
-	content, err := f.get(ctx, stale)
+	options := feed.Options{
+		Source: f.feed.Name, Benchmark: f.feed.Benchmark, InstanceType: f.feed.InstanceType, Now: now, VCPUs: f.feed.VCPUs, MaxAge: f.feed.MaxAge,
+	}
+	content, err := f.get(ctx, f.source, stale)
 	switch {
 	case errors.Is(err, errUnchanged):
 		return nil, f.fault
@@ -120,10 +129,11 @@ func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, erro
 	if sum == f.sum && !stale {
 		return nil, f.fault
 	}
+	if options.Servers, err = f.readServers(ctx); err != nil {
+		return nil, err
+	}
 	f.sum, f.readTime = sum, now
-	result, err := f.poller.read(f.feed.Format, bytes.NewReader(content), feed.Options{
-		Source: f.feed.Name, Benchmark: f.feed.Benchmark, Now: now, VCPUs: f.feed.VCPUs,
-	})
+	result, err := f.poller.read(f.feed.Format, bytes.NewReader(content), options)
 	samples := result.Samples
 	result.Samples = nil
 	if err == nil && len(samples) == 0 && (f.hadGood || result.Bad > 0) {
@@ -140,10 +150,26 @@ func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, erro
 	return &result, nil
 }
 
-func (f *polled) get(ctx context.Context, whole bool) ([]byte, error) {
+// readServers reads the table of servers. It is read whenever the feed is.
+func (f *polled) readServers(ctx context.Context) (feed.Servers, error) {
+	if f.servers == nil {
+		return nil, nil
+	}
+	content, err := f.get(ctx, f.servers, true)
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", f.feed.Servers.Location(), err)
+	}
+	servers, err := feed.ReadServers(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.feed.Servers.Location(), err)
+	}
+	return servers, nil
+}
+
+func (f *polled) get(ctx context.Context, from source, whole bool) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, f.poller.timeout)
 	defer cancel()
-	content, err := f.source.get(limited, whole)
+	content, err := from.get(limited, whole)
 	if err != nil && limited.Err() != nil {
 		return nil, fmt.Errorf("timed out after %s", f.poller.timeout)
 	}

@@ -35,12 +35,11 @@ type Config struct {
 }
 
 const (
-	// maxBytes is the maximum size of a feed, decompressed.
+	// maxBytes is the maximum size of a feed as it is stored or sent.
 	maxBytes = 64 << 20
 	// timeout limits getting a feed, and delivering it.
 	timeout = time.Minute
-	// maxTries is how many feeds are processed at a time: a large feed takes a
-	// gigabyte of memory meanwhile. It is 2 so that one feed that hangs does not
+	// maxTries is how many feeds are processed at a time. It is 2 so that one feed that hangs does not
 	// block all others.
 	maxTries = 2
 )
@@ -67,7 +66,7 @@ type Poller struct {
 // New returns a poller without feeds.
 func New(c Config) *Poller {
 	return &Poller{
-		config: c, transport: http.DefaultTransport.(*http.Transport).Clone(),
+		config: c, transport: newTransport(),
 		read: feed.Read, jitter: wait.Jitter, timeout: timeout, maxBytes: maxBytes,
 		trying: make(chan struct{}, maxTries), feeds: map[string]*polled{},
 	}

@@ -26,7 +26,7 @@ func addsChangesAndRemovesFeedsWhileOthersContinue(t *testing.T) {
 	of := func(name, file string, interval time.Duration) Feed {
 		path := filepath.Join(folder, file)
 		write(t, path, file)
-		return Feed{Name: name, File: path, Interval: interval}
+		return Feed{Name: name, Place: Place{File: path}, Interval: interval}
 	}
 	stays, removed, changed := of("stays", "a", time.Hour), of("removed", "b", time.Hour), of("changed", "c", time.Hour)
 	p := poll(t, stays, removed, changed)
@@ -113,7 +113,7 @@ func runReturnsEvenIfAServerHangs(t *testing.T) {
 func setWorksBeforeAndAfterRun(t *testing.T) {
 	p := poll(t)
 	do(t, p.end())
-	p.Set([]Feed{{Name: "b", File: "/b"}, {Name: "a", File: "/a"}})
+	p.Set([]Feed{{Name: "b", Place: Place{File: "/b"}}, {Name: "a", Place: Place{File: "/a"}}})
 	if got := p.Statuses(); len(got) != 2 || got[0].Feed.Name != "a" || got[1].Feed.Name != "b" {
 		t.Errorf("statuses %+v", got)
 	}

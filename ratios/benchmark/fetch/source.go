@@ -16,14 +16,14 @@ type source interface {
 
 var errUnchanged = errors.New("unchanged")
 
-func (p *Poller) source(f Feed) source {
+func (p *Poller) source(f *Place, insecure bool) source {
 	switch {
 	case f.File != "":
 		return &file{f.File, p.maxBytes}
 	case f.ConfigMap != "":
 		return &configMap{p.config.Client, p.config.Namespace, f.ConfigMap, f.Key}
 	}
-	return newWeb(f.URL, p)
+	return newWeb(f.URL, insecure, p)
 }
 
 // readAll reads to the end, unless the content is larger than most.

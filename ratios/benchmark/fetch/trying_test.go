@@ -31,7 +31,7 @@ func readsFewFeedsAtATime(t *testing.T) {
 	for i := range all {
 		path := filepath.Join(t.TempDir(), "feed")
 		write(t, path, fmt.Sprint(i))
-		feeds = append(feeds, Feed{Name: fmt.Sprint("f", i), File: path, Interval: time.Hour})
+		feeds = append(feeds, Feed{Name: fmt.Sprint("f", i), Place: Place{File: path}, Interval: time.Hour})
 	}
 	p.Set(feeds)
 	for done := range int64(all) {

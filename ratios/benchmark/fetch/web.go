@@ -14,18 +14,20 @@ const (
 	maxRedirects = 5
 )
 
-// web is a feed at a URL. The transport requests compression.
+// web is a feed at a URL. It may be compressed: its reader decompresses it.
 type web struct {
-	url    string
-	client *http.Client
-	most   int64
-	now    func() time.Time
+	url string
+	// insecure allows http://.
+	insecure bool
+	client   *http.Client
+	most     int64
+	now      func() time.Time
 	// etag and modified belong to the content that was returned last.
 	etag, modified string
 }
 
-func newWeb(url string, p *Poller) *web {
-	return &web{url: url, client: &http.Client{Transport: p.transport, CheckRedirect: checkRedirect}, most: p.maxBytes, now: p.config.Clock.Now}
+func newWeb(url string, insecure bool, p *Poller) *web {
+	return &web{url: url, insecure: insecure, client: &http.Client{Transport: p.transport, CheckRedirect: checkRedirect}, most: p.maxBytes, now: p.config.Clock.Now}
 }
 
 func checkRedirect(next *http.Request, before []*http.Request) error {
@@ -39,12 +41,19 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
+var errInsecure = errors.New("the URL begins with http://, so that others on the network can change its content: use https://, or set insecure")
+
 func (w *web) get(ctx context.Context, whole bool) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
 	if err != nil {
 		return nil, withoutURL(err)
 	}
+	if request.URL.Scheme != "https" && !w.insecure {
+		return nil, errInsecure
+	}
 	request.Header.Set("User-Agent", userAgent)
+	// The transport would decompress without a limit.
+	request.Header.Set("Accept-Encoding", "gzip")
 	conditional := !whole && (w.etag != "" || w.modified != "")
 	if conditional {
 		set(request.Header, "If-None-Match", w.etag)

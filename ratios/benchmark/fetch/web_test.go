@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 )
 
 // site is a server whose response can be replaced.
@@ -36,7 +38,9 @@ func newSite(t *testing.T, start func(http.Handler) *httptest.Server, answer htt
 
 func (s *site) serve(answer http.HandlerFunc) { s.answer.Store(&answer) }
 
-func (s *site) feed() Feed { return Feed{Name: "site", URL: s.URL + "/scores", Interval: time.Hour} }
+func (s *site) feed() Feed {
+	return Feed{Name: "site", Place: Place{URL: s.URL + "/scores"}, Insecure: true, Interval: time.Hour}
+}
 
 // text returns a response without support for conditional requests.
 func text(text string) http.HandlerFunc {
@@ -53,6 +57,9 @@ func TestWeb(t *testing.T) {
 	t.Run("waits as long as a server requests", waitsAsLongAsAServerRequests)
 	t.Run("transfers feeds compressed", transfersFeedsCompressed)
 	t.Run("follows redirects but not from https to http", followsRedirectsButNotFromHTTPSToHTTP)
+	t.Run("gets nothing over http unless it is allowed", getsNothingOverHTTPUnlessItIsAllowed)
+	t.Run("never connects to a metadata service", neverConnectsToAMetadataService)
+	t.Run("reads the table of servers with the feed", readsTheTableOfServersWithTheFeed)
 	t.Run("sends credentials and does not show them", sendsCredentialsAndDoesNotShowThem)
 }
 
@@ -130,14 +137,13 @@ func keepsTheLastGoodCopyUntilThereIsAnother(t *testing.T) {
 			w.Header().Set("Content-Length", "9")
 			_, _ = io.WriteString(w, "b")
 		}, "unexpected EOF"},
-		"a connection that is cut":              {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"a copy that is too large":              {text(long), "larger than 1024 bytes"},
-		"a large Content-Length":                {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", strconv.Itoa(1<<40)) }, "larger than 1024 bytes"},
-		"a copy that is too large decompressed": {compressed(long), "larger than 1024 bytes"},
-		"a redirect loop":                       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/scores", http.StatusFound) }, "more than 5 redirects"},
-		"an invalid copy":                       {text("b\nbroken"), "unknown format"},
-		"a copy with only bad rows":             {text("bad\nbad"), "none of the 2 rows is valid, e.g. line 1: score must be above 0"},
-		"an empty copy":                         {text(""), "none of the 0 rows is a sample"},
+		"a connection that is cut":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"a copy that is too large":  {text(long), "larger than 1024 bytes"},
+		"a large Content-Length":    {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", strconv.Itoa(1<<40)) }, "larger than 1024 bytes"},
+		"a redirect loop":           {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/scores", http.StatusFound) }, "more than 5 redirects"},
+		"an invalid copy":           {text("b\nbroken"), "unknown format"},
+		"a copy with only bad rows": {text("bad\nbad"), "none of the 2 rows is valid, e.g. line 1: score must be above 0"},
+		"an empty copy":             {text(""), "none of the 0 rows is a sample"},
 		"a server that never finishes": {func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "b")
 			_ = http.NewResponseController(w).Flush()
@@ -257,7 +263,18 @@ func compressed(text string) http.HandlerFunc {
 }
 
 func transfersFeedsCompressed(t *testing.T) {
-	p := poll(t, newSite(t, httptest.NewServer, compressed("a")).feed())
+	p := poll(t)
+	// The reader of the feed decompresses it.
+	p.read = func(f feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			t.Error(err)
+			return feed.Result{}, err
+		}
+		return lines(f, z, o)
+	}
+	p.Set([]Feed{newSite(t, httptest.NewServer, compressed("a")).feed()})
+	<-p.changed
 	p.wantErr(p.first(), "")
 	p.wantDelivered("a")
 }
@@ -290,6 +307,74 @@ func followsRedirectsButNotFromHTTPSToHTTP(t *testing.T) {
 	if plain.requests.Load() > 0 {
 		t.Error("sent a request without TLS")
 	}
+}
+
+func getsNothingOverHTTPUnlessItIsAllowed(t *testing.T) {
+	s := newSite(t, httptest.NewServer, text("a"))
+	f := s.feed()
+	f.Insecure = false
+	p := poll(t, f)
+	p.wantErr(p.first(), "others on the network can change its content")
+	if s.requests.Load() > 0 {
+		t.Error("sent a request")
+	}
+}
+
+func neverConnectsToAMetadataService(t *testing.T) {
+	for _, host := range []string{"169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "100.100.100.200", "169.254.170.2:80", "[fe80::1%25lo]"} {
+		p := poll(t, Feed{Name: "a", Place: Place{URL: "http://" + host + "/latest"}, Insecure: true})
+		p.wantErr(p.first(), "metadata service")
+		from := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+host+"/latest", http.StatusFound)
+		})
+		p = poll(t, from.feed())
+		p.wantErr(p.first(), "metadata service")
+	}
+	t.Run("not even under another name", func(t *testing.T) {
+		// The address is checked when a name has been resolved.
+		if err := checkAddress("tcp", "169.254.169.254:443", nil); err == nil {
+			t.Error("connects")
+		}
+		if err := checkAddress("tcp", "127.0.0.1:443", nil); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("not even through a proxy", func(t *testing.T) {
+		transport := newTransport()
+		for _, host := range []string{"metadata.google.internal", "METADATA.google.internal.", "169.254.169.254", "[fd00:ec2::254]"} {
+			request, err := http.NewRequest(http.MethodGet, "http://"+host+"/", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transport.Proxy(request); err == nil {
+				t.Errorf("asks a proxy for %s", host)
+			}
+		}
+	})
+}
+
+func readsTheTableOfServersWithTheFeed(t *testing.T) {
+	table := newSite(t, httptest.NewServer, text(`{"vendor_id":"gcp","server_id":"4711","api_reference":"n4-standard-8","vcpus":8}`))
+	f := newSite(t, httptest.NewServer, text("a")).feed()
+	f.Servers = &Place{URL: table.URL}
+	p := poll(t)
+	p.read = func(f feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
+		if len(o.Servers) != 1 {
+			t.Errorf("%v", o.Servers)
+		}
+		return lines(f, r, o)
+	}
+	p.Set([]Feed{f})
+	<-p.changed
+	p.wantErr(p.first(), "")
+	table.serve(text("{}"))
+	p.wantErr(p.after(time.Hour), "") // Neither is read again: the feed is unchanged.
+	table.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	for range 22 {
+		p.after(time.Hour)
+	}
+	p.wantErr(p.after(time.Hour), "get "+table.URL+": the server responded with 404")
+	p.wantDelivered("a")
 }
 
 func sendsCredentialsAndDoesNotShowThem(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}"
+const applied = "nodeTypes: {n4: {mode: apply}, c3: {mode: apply}}\naggregation: {minMachines: 3}"
 
 func TestJudge(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
@@ -38,6 +38,7 @@ func TestJudge(t *testing.T) {
 		{"emptying the ConfigMap ends the ratios immediately, and they start again", emptied},
 		{"a view just before the end of a window does not skip the window", looked},
 		{"a clock that was briefly ahead moves nothing", ahead},
+		{"moves the ratios of a fleet in steps, and leaves them in place for 90 days", fleet},
 	} {
 		n++
 		name := fmt.Sprint("p", n)
@@ -69,7 +70,7 @@ func byItself(t *testing.T, s *stored) {
 }
 
 func observed(t *testing.T, s *stored) {
-	s.set(t, "mode: observe")
+	s.set(t, "mode: observe\naggregation: {minMachines: 3}")
 	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
 	r.measure(t, "n2d", 1)
 	r.measure(t, "n4", 1.08)

@@ -27,6 +27,9 @@ type Config struct {
 	// Provider has the samples and the settings, and publishes the ratios.
 	Provider *benchmark.Provider
 	Ratios   Ratios
+	// Sizes returns, by node type and number of vCPUs, the vCPUs in the nodes of this size.
+	// By default, all sizes count alike.
+	Sizes func() map[string]map[int]float64
 	// Leads reports whether this replica changes ratios. By default, it does.
 	Leads func() bool
 	// Clock is the system clock by default.
@@ -42,6 +45,9 @@ type Judge struct {
 
 // New returns a judge that changes nothing until Run.
 func New(c Config) *Judge {
+	if c.Sizes == nil {
+		c.Sizes = func() map[string]map[int]float64 { return nil }
+	}
 	if c.Leads == nil {
 		c.Leads = func() bool { return true }
 	}

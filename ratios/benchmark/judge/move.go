@@ -85,6 +85,9 @@ func (j *Judge) input(name string, v *View) pace.Input {
 	in := pace.Input{Baseline: v.Baseline, Below: j.below(name, v.Baseline)}
 	if e, ok := v.Estimate(name); ok && v.Settings.Mode(name) == settings.Apply {
 		in.Estimate, in.HeldBack = target(e)
+		if e.Interval != nil {
+			in.Low, in.High = e.Interval.Low, e.Interval.High
+		}
 	}
 	return in
 }

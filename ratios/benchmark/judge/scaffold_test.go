@@ -149,7 +149,7 @@ func (r *replica) measure(t *testing.T, nodeType string, perf float64) {
 	t.Helper()
 	now := r.clock.Now()
 	var all []sample.Sample
-	for _, benchmark := range []string{"sha256", "flate", "json"} {
+	for _, benchmark := range []string{"bench-node:flate", "bench-node:json", "bench-node:sort"} {
 		for machine := range 3 {
 			all = append(all, sample.Sample{
 				ID: fmt.Sprintf("%s-%d-%s-%d", nodeType, machine, benchmark, now.UnixNano()), NodeType: nodeType, Benchmark: benchmark,

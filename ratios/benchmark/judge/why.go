@@ -25,5 +25,9 @@ func why(e *estimate.Estimate) string {
 	if e.Machines == 1 {
 		machines = "machine"
 	}
-	return fmt.Sprintf("%.2f (%.2f to %.2f) from %d %s: %s", e.Ratio, e.Low, e.High, e.Machines, machines, strings.Join(parts, ", "))
+	interval := ""
+	if e.Interval != nil {
+		interval = fmt.Sprintf(" (%.2f to %.2f)", e.Interval.Low, e.Interval.High)
+	}
+	return fmt.Sprintf("%.2f%s from %d %s: %s", e.Ratio, interval, e.Machines, machines, strings.Join(parts, ", "))
 }

@@ -4,8 +4,9 @@
 // Time is divided into windows that begin at multiples of their length since 1970, so that all
 // replicas use the same windows. The ratio is judged once per window:
 //
-//   - A target within the dead band changes nothing.
-//   - A target outside of it must be outside, on the same side, in several consecutive
+//   - A target within the dead band changes nothing, and neither does one whose confidence
+//     interval contains the ratio: the difference may be chance.
+//   - Any other target must be outside, on the same side, in several consecutive
 //     windows. The last of these windows makes the first step.
 //   - From then on, the ratio follows the target, which follows the estimate, until it
 //     reaches the target exactly. If the target falls behind the ratio, the ratio stops: a

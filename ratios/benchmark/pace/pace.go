@@ -50,8 +50,11 @@ type Input struct {
 	Baseline string
 	// Estimate is the target; 0 if there are too few measurements for one.
 	Estimate float64
-	// HeldBack means that the measurements are enough, but disagree: the
-	// ratio does not change.
+	// Low and High are the ends of the confidence interval of Estimate: a move does not
+	// start from a ratio within it. They are 0 if it is not known.
+	Low, High float64
+	// HeldBack means that the measurements are enough, but not certain: the ratio does
+	// not change.
 	HeldBack bool
 	// Below is the ratio that would be in effect without benchmarks: the ratio
 	// starts from it and returns to it. It is 1 if no other source knows the node
@@ -78,11 +81,12 @@ func Next(s State, in Input, now time.Time, settings Settings) State {
 	if in.HeldBack {
 		return s.rest()
 	}
-	return s.follow(in.toward(settings), in.below(), since, settings)
+	return s.follow(in, since, settings)
 }
 
-// follow judges a window with the given target, which is 0 if there is none.
-func (s State) follow(target, below float64, since time.Duration, settings Settings) State {
+// follow judges a window.
+func (s State) follow(in Input, since time.Duration, settings Settings) State {
+	target, below := in.toward(settings), in.below()
 	from := s.Ratio
 	if from == 0 {
 		from = below
@@ -97,7 +101,7 @@ func (s State) follow(target, below float64, since time.Duration, settings Setti
 	direction := cmp.Compare(target, from)
 	same := s.Confirmed > 0 && s.Ending == ending && s.Direction == direction
 	moving := same && s.Moving
-	if !ending && (target == from || !moving && settings.within(target, from)) {
+	if !ending && (target == from || !moving && (settings.within(target, from) || in.covers(from))) {
 		return s.rest()
 	}
 	if !same {
@@ -149,6 +153,9 @@ func (in Input) toward(settings Settings) float64 {
 	}
 	return min(max(in.Estimate, settings.Min), settings.Max)
 }
+
+// covers reports whether a ratio is within the confidence interval, so that it may be right.
+func (in Input) covers(ratio float64) bool { return in.Low <= ratio && ratio <= in.High }
 
 func (in Input) below() float64 {
 	if !positive(in.Below) {

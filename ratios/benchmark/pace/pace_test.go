@@ -24,6 +24,11 @@ func goodOver(below, estimate float64) Input {
 	return Input{Baseline: "n2d", Estimate: estimate, Below: below}
 }
 
+// within returns an estimate with a confidence interval.
+func within(estimate, low, high float64) Input {
+	return Input{Baseline: "n2d", Estimate: estimate, Low: low, High: high, Below: 1}
+}
+
 // none stands for too few measurements, held for measurements that disagree.
 var (
 	none = Input{Baseline: "n2d", Below: 1}
@@ -65,6 +70,10 @@ func aRatioFollowsItsEstimates(t *testing.T) {
 		{"a ratio stops at its target", Defaults(), 1, in(good(1.06), good(1.06), good(1.1), good(1.1)), is(1, 1.06, 1.06, 1.06)},
 		{"targets are clamped", Defaults(), 1.9, in(good(9), good(9), good(9)), is(1.9, 2, 2)},
 		{"targets are clamped to the minimum, too", Defaults(), 0.55, in(good(0.1), good(0.1), good(0.1)), is(0.55, 0.5, 0.5)},
+
+		{"an interval that contains the ratio moves nothing", Defaults(), 1, in(within(1.2, 0.99, 1.4), within(1.2, 0.99, 1.4), within(0.8, 0.7, 1), within(0.8, 0.7, 1)), is(1, 1, 1, 1)},
+		{"an interval that excludes the ratio moves it to the target", Defaults(), 1, in(within(1.2, 1.01, 1.4), within(1.2, 1.01, 1.4), within(1.2, 1.01, 1.4)), is(1, 1.1, 1.2)},
+		{"an interval that contains the other ratio starts nothing", Defaults(), 0, in(within(1.2, 0.9, 1.5), within(1.2, 0.9, 1.5), within(1.2, 0.9, 1.5)), is(0, 0, 0)},
 
 		{"starts from the ratio without benchmarks", Defaults(), 0, in(goodOver(1.3, 1.08), goodOver(1.3, 1.08), goodOver(1.3, 1.08)), is(0, 1.3/1.1, 1.08)},
 		{"starts from a ratio outside of the clamp, too", Defaults(), 0, in(goodOver(3, 1.9), goodOver(3, 1.9)), is(0, 3/1.1)},

@@ -1,6 +1,9 @@
 package sample
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // SourceAgent is the source of samples that a node agent sent about its own node. Only the
 // server sets it.
@@ -26,7 +29,7 @@ type Sample struct {
 	// nodetype.ModelName, e.g. "Platinum-8168". Empty if it is not known.
 	CPUModel string `json:"cpuModel,omitempty"`
 	// Benchmark is the name of the benchmark, e.g. "coremark" or
-	// "bench-node:sha256".
+	// "bench-node:json".
 	Benchmark string `json:"benchmark"`
 	// Version is the version of the benchmark, if it affects scores: scores of
 	// different versions are not compared. Empty if it is not known.
@@ -38,6 +41,8 @@ type Sample struct {
 	Unit string `json:"unit,omitempty"`
 	// VCPUs is the number of vCPUs of the machine; at least 1.
 	VCPUs int `json:"vcpus"`
+	// ThreadsPerCore is the number of vCPUs that share a core; 0 if it is not known.
+	ThreadsPerCore int `json:"threadsPerCore,omitempty"`
 	// Threads is the number of threads that ran: VCPUs, or 1 in a spot check.
 	Threads int `json:"threads"`
 	// SingleThread is the throughput of a single thread; 0 if it was not
@@ -56,6 +61,9 @@ type Sample struct {
 	// Spot marks a short check of one vCPU, which never affects ratios.
 	Spot bool `json:"spot,omitempty"`
 }
+
+// IsOwn reports whether a node agent measured it, rather than a publisher.
+func (s *Sample) IsOwn() bool { return strings.HasPrefix(s.Benchmark, AgentPrefix) }
 
 // PerVCPU returns the throughput per thread.
 func (s *Sample) PerVCPU() float64 { return s.Score / float64(s.Threads) }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,7 +26,9 @@ const MaxIDBytes = 128
 
 const (
 	maxVCPUs = 4096
-	maxRuns  = 1_000_000
+	// maxThreadsPerCore is what IBM's processors have.
+	maxThreadsPerCore = 8
+	maxRuns           = 1_000_000
 	// maxAhead is how far the clock of a machine may be ahead.
 	maxAhead = 5 * time.Minute
 )
@@ -35,7 +39,6 @@ const noName = "must be up to 63 letters, digits, -, _ and ., beginning and endi
 var (
 	name      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 	benchmark = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.:/ -]{0,126}[A-Za-z0-9])?$`)
-	text      = regexp.MustCompile(`^[^\p{C}]*$`)
 )
 
 // CheckNodeType returns why a sample cannot have the node type, e.g. "must be up to 63
@@ -59,7 +62,7 @@ func (s *Sample) Validate(now time.Time) []Fault {
 		name, value string
 		least, most int
 	}{
-		{"id", s.ID, 1, MaxIDBytes}, {"instanceType", s.InstanceType, 0, 128}, {"version", s.Version, 0, 64},
+		{"id", s.ID, 1, MaxIDBytes}, {"instanceType", s.InstanceType, 0, 128}, {"version", s.Version, 0, 128},
 		{"unit", s.Unit, 0, 64}, {"machine", s.Machine, 1, 253}, {"source", s.Source, 0, 63},
 	} {
 		switch {
@@ -67,7 +70,7 @@ func (s *Sample) Validate(now time.Time) []Fault {
 			reject(f.name, "must be set")
 		case len(f.value) > f.most:
 			reject(f.name, "must have at most %d bytes, not %d", f.most, len(f.value))
-		case !utf8.ValidString(f.value) || !text.MatchString(f.value):
+		case !printable(f.value):
 			reject(f.name, "must be printable text")
 		}
 	}
@@ -102,6 +105,9 @@ func (s *Sample) Validate(now time.Time) []Fault {
 	case !s.Spot && s.Threads != want:
 		reject("threads", "must be vcpus (%d), not %d: only runs on all vCPUs are compared", want, s.Threads)
 	}
+	if s.ThreadsPerCore < 0 || s.ThreadsPerCore > maxThreadsPerCore {
+		reject("threadsPerCore", "must be 1 to %d, or absent, not %d", maxThreadsPerCore, s.ThreadsPerCore)
+	}
 	if s.Runs < 0 || s.Runs > maxRuns {
 		reject("runs", "must be 0 to %d, not %d", maxRuns, s.Runs)
 	}
@@ -112,6 +118,11 @@ func (s *Sample) Validate(now time.Time) []Fault {
 		reject("time", "must not be in the future, but is %s", s.Time.Format(time.RFC3339))
 	}
 	return faults
+}
+
+// printable reports whether text is UTF-8 without control characters and the like.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.C, r) })
 }
 
 func positive(f float64) bool { return f > 0 && !math.IsInf(f, 0) }

@@ -52,4 +52,4 @@ func limitAgents(rows []row) []row {
 	})
 }
 
-func (r *row) key() key { return key{r.NodeType, r.Benchmark, r.Version, r.CPUModel, r.Spot} }
+func (r *row) key() key { return key{r.NodeType, r.Benchmark, r.Version, r.CPUModel, r.VCPUs, r.Spot} }

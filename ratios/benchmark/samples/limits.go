@@ -8,8 +8,8 @@ import (
 
 // Limits limit what is kept. PerKey and Bytes have their defaults unless they are above 0.
 type Limits struct {
-	// PerKey is the number of samples to keep per node type, CPU model, benchmark
-	// and version; the newest are kept. Spot checks count separately. The newest
+	// PerKey is the number of samples to keep per node type, CPU model, benchmark,
+	// version and number of vCPUs; the newest are kept. Spot checks count separately. The newest
 	// sample of each machine takes precedence over all others, so that one machine
 	// that is measured often does not displace the rest.
 	PerKey int
@@ -21,7 +21,7 @@ type Limits struct {
 }
 
 // DefaultLimits fit the API server's limit of 1 MiB.
-var DefaultLimits = Limits{PerKey: 64, Bytes: 768 << 10, MaxAge: 365 * 24 * time.Hour}
+var DefaultLimits = Limits{PerKey: 64, Bytes: 768 << 10, MaxAge: 3 * 365 * 24 * time.Hour}
 
 // maxBytes is slightly below the API server's limit of 1 MiB.
 const maxBytes = 1000 << 10
@@ -40,6 +40,7 @@ func (l Limits) orDefault() Limits {
 // key identifies the samples that PerKey applies to.
 type key struct {
 	nodeType, benchmark, version, cpuModel string
+	vcpus                                  int
 	spot                                   bool
 }
 
@@ -51,7 +52,7 @@ func (k key) compare(o key) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(k.nodeType, o.nodeType), cmp.Compare(k.benchmark, o.benchmark),
-		cmp.Compare(k.version, o.version), cmp.Compare(k.cpuModel, o.cpuModel), cmp.Compare(spot(k), spot(o)))
+		cmp.Compare(k.version, o.version), cmp.Compare(k.cpuModel, o.cpuModel), cmp.Compare(k.vcpus, o.vcpus), cmp.Compare(spot(k), spot(o)))
 }
 
 // group has the rows of a key. The rows that are kept longest come first.

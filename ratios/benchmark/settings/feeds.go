@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -24,11 +25,17 @@ var feedKeys = []key[fetch.Feed]{
 	text("name", "a DNS label", feedNameProblems, func(f *fetch.Feed) *string { return &f.Name }, "unique name of the feed, also the source of its samples"),
 	text("format", formats(), formatProblems, func(f *fetch.Feed) *string { return (*string)(&f.Format) }, "format of the feed"),
 	text("file", "an absolute path", func(s string) []string { return unless(filepath.IsAbs(s), "it must begin with /") }, func(f *fetch.Feed) *string { return &f.File }, "a file on the server; set exactly one of `file`, `url` and `configMap`"),
-	{"url", "the URL of the feed; redirects from https to http are refused; a user and password in the URL are sent, but never shown", "an http or https URL", "", readURL},
+	{"url", "the URL of the feed; redirects from https to http and the metadata services of clouds are refused; a user and password in the URL are sent, but never shown", "an http or https URL", "", readURL},
 	text("configMap.name", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &f.ConfigMap }, "a ConfigMap in the server's namespace, which the server must be allowed to get"),
 	text("configMap.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &f.Key }, "the key in the ConfigMap"),
 	span("interval", fetch.MinInterval, 7*day, fetch.DefaultInterval, func(f *fetch.Feed) *time.Duration { return &f.Interval }, "how often the feed is read; after a failure, it is retried sooner, at first after one minute"),
 	text("benchmark", "the name of a benchmark", benchmarkProblems, func(f *fetch.Feed) *string { return &f.Benchmark }, "the benchmark of a `cloud-csv` feed, for which it is required; for other formats, the only benchmark to read"),
+	{"insecure", "allows a URL that begins with http://, whose content others on the network can change", "`true` or `false`", "false", func(v reader.Value, f *fetch.Feed) { readFlag(v, &f.Insecure) }},
+	text("servers.file", "an absolute path", func(s string) []string { return unless(filepath.IsAbs(s), "it must begin with /") }, func(f *fetch.Feed) *string { return &servers(f).File }, "the table of servers of a `sparecores` feed, as a file, a URL or a key of a ConfigMap"),
+	{"servers.url", "its URL", "an http or https URL", "", func(v reader.Value, f *fetch.Feed) { readPlaceURL(v, servers(f)) }},
+	text("servers.configMap", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &servers(f).ConfigMap }, "its ConfigMap"),
+	text("servers.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &servers(f).Key }, "the key in that ConfigMap"),
+	text("instanceType", "the name of an instance type", instanceTypeProblems, func(f *fetch.Feed) *string { return &f.InstanceType }, "the instance type that a `geekbench` or `phoronix` feed is about, if it does not name it"),
 	{"vcpus", "number of vCPUs of instance types whose rows do not state it, e.g. `m7i.large: 2`", "by instance type, 1 to 4096", "", readVCPUs},
 }
 
@@ -58,25 +65,68 @@ func checkFeed(v reader.Value, f *fetch.Feed) {
 	if f.Format == "" {
 		v.KeyFault("format", "must be set")
 	}
-	inConfigMap := f.ConfigMap != "" || f.Key != ""
-	places := 0
-	for _, set := range []bool{f.File != "", f.URL != "", inConfigMap} {
-		if set {
-			places++
+	checkPlace(v, "", &f.Place, f.Insecure)
+	if f.Servers != nil {
+		checkPlace(v, "servers", f.Servers, f.Insecure)
+		if f.Format != feed.SpareCores {
+			v.KeyFault("servers", "is only for feeds of the format sparecores")
 		}
-	}
-	if places != 1 {
-		v.Fault("must have exactly one of file, url and configMap, not %d", places)
-	}
-	if inConfigMap && (f.ConfigMap == "" || f.Key == "") {
-		v.KeyFault("configMap", "name and key must be set")
 	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
 		v.KeyFault("benchmark", "must be set: the format cloud-csv does not name the benchmark")
 	}
 }
 
-func readURL(v reader.Value, into *fetch.Feed) {
+// checkPlace adds faults for missing and conflicting values of a place, which is under a key
+// unless the key is empty.
+func checkPlace(v reader.Value, key string, p *fetch.Place, insecure bool) {
+	fault := v.Fault
+	if key != "" {
+		fault = func(format string, args ...any) { v.KeyFault(key, format, args...) }
+	}
+	inConfigMap := p.ConfigMap != "" || p.Key != ""
+	places := 0
+	for _, set := range []bool{p.File != "", p.URL != "", inConfigMap} {
+		if set {
+			places++
+		}
+	}
+	if places != 1 {
+		fault("must have exactly one of file, url and configMap, not %d", places)
+	}
+	if inConfigMap && (p.ConfigMap == "" || p.Key == "") {
+		v.KeyFault(cmp.Or(key, "configMap"), "name and key must be set")
+	}
+	if strings.HasPrefix(strings.ToLower(p.URL), "http://") && !insecure {
+		v.KeyFault(cmp.Or(key, "url"), "must begin with https://: others on the network can change the content of http:// URLs, unless insecure is true")
+	}
+}
+
+// servers returns the place of the table of servers, which it adds if there is none.
+func servers(f *fetch.Feed) *fetch.Place {
+	if f.Servers == nil {
+		f.Servers = &fetch.Place{}
+	}
+	return f.Servers
+}
+
+func instanceTypeProblems(name string) []string {
+	const most = 128
+	return unless(len(name) <= most, fmt.Sprintf("it must have at most %d bytes", most))
+}
+
+func readFlag(v reader.Value, into *bool) {
+	switch text, _ := v.Text(); text {
+	case "true", "false":
+		*into = text == "true"
+	default:
+		v.Fault("must be true or false, not %s", v)
+	}
+}
+
+func readURL(v reader.Value, into *fetch.Feed) { readPlaceURL(v, &into.Place) }
+
+func readPlaceURL(v reader.Value, into *fetch.Place) {
 	// Even an invalid URL may contain a password, so the message does not show it.
 	text, _ := v.Text()
 	u, err := url.Parse(text)

@@ -12,7 +12,7 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", everything, "mode: apply", "a: &a [*a]", "? {a: b}\n: c", "nodeTypes: {n4: {mode: apply}}\n---\n", "changes: {min: .nan}",
-		"feeds: [{name: a, format: samples, url: 'http://a'}]", "weights: {'*': 0}", "changes: {window: 24h, windows: 100}", "1: 2",
+		"feeds: [{name: a, format: samples, url: 'http://a', insecure: true, servers: {url: 'https://b'}, instanceType: c}]", "weights: {'*': 0}", "changes: {window: 24h, windows: 100}", "1: 2",
 	} {
 		f.Add(text)
 	}
@@ -25,8 +25,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		e, p := s.Estimate, s.Pace
-		if e.MinSamples < 1 || e.MinMachines < 1 || e.MinBenchmarks < 1 || !(e.MaxSpread >= 1) || !(e.MaxModelSpread >= 1) || e.OutliersFrom < 3 ||
-			!(e.OutlierDeviations >= 1) || !(e.Confidence >= 0.5 && e.Confidence < 1) || e.Resamples < 100 || e.MaxAge < p.Window*time.Duration(p.Windows) {
+		if e.MinSamples < 1 || e.MinMachines < 1 || e.MinBenchmarks < 1 || !(e.TolerancePublished > 0) || !(e.ToleranceMeasured > 0) || !(e.MaxModelSpread >= 1) || e.OutliersFrom < 3 ||
+			!(e.OutlierDeviations >= 1) || !(e.Confidence >= 0.5 && e.Confidence < 1) || !(e.Prior >= 0) || min(e.MaxAgePublished, e.MaxAgeMeasured) < p.Window*time.Duration(p.Windows) {
 			t.Errorf("aggregation %+v", e)
 		}
 		if !(p.DeadBand >= 0) || p.Windows < 1 || p.Window < time.Second || !(p.MaxStepPerHour > 0) || !(p.Min > 0 && p.Min <= 1) || !(p.Max >= 1 && p.Max <= 100) {

@@ -18,18 +18,21 @@ var keys = []key[Settings]{
 		func(v reader.Value, into *Settings) { readMode(v, &into.Default) }},
 	{"nodeTypes", "the mode of one node type, e.g. `n4: {mode: apply}`; `\"e2@Intel-6-79\"` is one CPU model of `e2`", "by node type", "", readModes},
 
-	number("aggregation.minSamples", 1, 1000, func(s *Settings) *int { return &s.Estimate.MinSamples }, "minimum number of samples per benchmark"),
-	number("aggregation.minMachines", 1, 1000, func(s *Settings) *int { return &s.Estimate.MinMachines }, "minimum number of machines per benchmark"),
+	number("aggregation.minSamples", 1, 1000, func(s *Settings) *int { return &s.Estimate.MinSamples }, "minimum number of samples per benchmark of the node agent"),
+	number("aggregation.minMachines", 1, 1000, func(s *Settings) *int { return &s.Estimate.MinMachines }, "minimum number of machines per benchmark of the node agent; with fewer, ratios are only shown"),
 	number("aggregation.minBenchmarks", 1, 100, func(s *Settings) *int { return &s.Estimate.MinBenchmarks }, "minimum number of benchmarks with enough samples and machines"),
-	number("aggregation.maxSpread", 1, 100, func(s *Settings) *float64 { return &s.Estimate.MaxSpread }, "maximum factor between the lowest and the highest ratio of the benchmarks, and between the ends of the confidence interval"),
+	number("aggregation.tolerancePublished", 0.001, 1, func(s *Settings) *float64 { return &s.Estimate.TolerancePublished }, "maximum half-width of the confidence interval of a ratio from published scores, as a fraction of the ratio"),
+	number("aggregation.toleranceMeasured", 0.001, 1, func(s *Settings) *float64 { return &s.Estimate.ToleranceMeasured }, "the same for a ratio from measurements of the node agent"),
 	number("aggregation.maxModelSpread", 1, 100, func(s *Settings) *float64 { return &s.Estimate.MaxModelSpread }, "maximum factor between the CPU models of a node type"),
 	number("aggregation.outliersFrom", 3, 1000, func(s *Settings) *int { return &s.Estimate.OutliersFrom }, "minimum number of samples for dropping outliers"),
 	number("aggregation.outlierDeviations", 1, 100, func(s *Settings) *float64 { return &s.Estimate.OutlierDeviations }, "distance from the median, in scaled median absolute deviations, beyond which a sample is an outlier"),
-	span("aggregation.maxAge", time.Hour, 10*year, Defaults().Estimate.MaxAge, func(s *Settings) *time.Duration { return &s.Estimate.MaxAge }, "age from which samples are ignored"),
+	span("aggregation.maxAgePublished", time.Hour, 10*year, Defaults().Estimate.MaxAgePublished, func(s *Settings) *time.Duration { return &s.Estimate.MaxAgePublished }, "age from which published scores are ignored; until then, their weight halves three times"),
+	span("aggregation.maxAgeMeasured", time.Hour, 10*year, Defaults().Estimate.MaxAgeMeasured, func(s *Settings) *time.Duration { return &s.Estimate.MaxAgeMeasured }, "the same for measurements of the node agent"),
 	number("aggregation.confidence", 0.5, 0.999, func(s *Settings) *float64 { return &s.Estimate.Confidence }, "confidence level of the interval of a ratio"),
-	number("aggregation.resamples", 100, 100_000, func(s *Settings) *int { return &s.Estimate.Resamples }, "number of resamples from which that interval is computed"),
+	number("aggregation.prior", 0, 1, func(s *Settings) *float64 { return &s.Estimate.Prior }, "minimum standard deviation of the speed of machines of one type and size, as a fraction, where scores were published"),
 
-	{"weights", "weight of a benchmark relative to others; a benchmark with weight 0 is only shown; a name may end in `*`; the longest match applies, or 1 if none matches; extends the default", "by benchmark, 0 to 1000", "bench-node:memory-*: 0", readWeights},
+	{"loads", "share of the busy time of a thread in which its sibling is busy, too, e.g. `n2d: 0.4`; `\"*\"` is for other node types; needed if threads per core differ", "by node type, 0 to 1", "", readLoads},
+	{"weights", "weight of a suite relative to others; with 0, it is only shown; a name may end in `*`; the longest match applies, or else 1; extends the table of suites; `\"*\"` replaces all its weights above 0", "by suite, 0 to 1000", "the table of suites", readWeights},
 
 	number("changes.deadBand", 0, 0.5, func(s *Settings) *float64 { return &s.Pace.DeadBand }, "relative difference between the benchmarks and the current ratio up to which the ratio does not change"),
 	number("changes.windows", 1, 100, func(s *Settings) *int { return &s.Pace.Windows }, "number of consecutive windows that must confirm a change"),
@@ -38,7 +41,7 @@ var keys = []key[Settings]{
 	number("changes.min", 0.01, 1, func(s *Settings) *float64 { return &s.Pace.Min }, "minimum ratio to the baseline"),
 	number("changes.max", 1, 100, func(s *Settings) *float64 { return &s.Pace.Max }, "maximum ratio to the baseline"),
 
-	number("samples.perKey", 1, 1000, func(s *Settings) *int { return &s.Limits.PerKey }, "number of samples to keep per node type, CPU model, benchmark and version; the newest are kept"),
+	number("samples.perKey", 1, 1000, func(s *Settings) *int { return &s.Limits.PerKey }, "number of samples to keep per node type, CPU model, benchmark, version and number of vCPUs; the newest are kept"),
 
 	{"feeds", "feeds that are read periodically, see below", "a list of up to 64", "", readFeeds},
 }
@@ -66,14 +69,33 @@ func readModes(v reader.Value, into *Settings) {
 	})
 }
 
+func readLoads(v reader.Value, into *Settings) {
+	into.Estimate.Loads = map[string]float64{}
+	v.Each(func(nodeType string, v reader.Value) {
+		if problem := nodeTypeProblem(nodeType); problem != "" && nodeType != "*" {
+			v.Fault("%s", problem)
+		}
+		var load float64
+		readNumber(v, 0, 1, &load)
+		into.Estimate.Loads[nodeType] = load
+	})
+}
+
 func readWeights(v reader.Value, into *Settings) {
-	into.Estimate.Weights = maps.Clone(into.Estimate.Weights)
+	set := map[string]float64{}
 	v.Each(func(benchmark string, v reader.Value) {
 		if problem := patternProblem(benchmark); problem != "" {
 			v.Fault("%s", problem)
 		}
 		var weight float64
 		readNumber(v, 0, 1000, &weight)
-		into.Estimate.Weights[benchmark] = weight
+		set[benchmark] = weight
 	})
+	all := maps.Clone(into.Estimate.Weights)
+	if _, others := set["*"]; others {
+		// Suites that count by default are among the others.
+		maps.DeleteFunc(all, func(_ string, weight float64) bool { return weight > 0 })
+	}
+	maps.Copy(all, set)
+	into.Estimate.Weights = all
 }

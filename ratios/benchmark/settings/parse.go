@@ -29,7 +29,10 @@ func Parse(text string) (Settings, error) {
 		s.check(&r.Faults)
 	}
 	// Samples that still count must be kept.
-	s.Limits.MaxAge = max(s.Limits.MaxAge, s.Estimate.MaxAge)
+	s.Limits.MaxAge = max(s.Limits.MaxAge, s.Estimate.MaxAgePublished, s.Estimate.MaxAgeMeasured)
+	for i := range s.Feeds {
+		s.Feeds[i].MaxAge = s.Estimate.MaxAgePublished
+	}
 	if len(r.Faults) > 0 {
 		return Settings{}, r.Faults
 	}
@@ -39,15 +42,20 @@ func Parse(text string) (Settings, error) {
 // check adds faults between values.
 func (s *Settings) check(f *reader.Faults) {
 	confirming := s.Pace.Window * time.Duration(s.Pace.Windows)
-	if s.Estimate.MaxAge < confirming {
-		f.Add("aggregation.maxAge", "%s is shorter than the %s that changes.windows take, so no change could be confirmed",
-			durationText(s.Estimate.MaxAge), durationText(confirming))
+	for _, of := range []struct {
+		key string
+		age time.Duration
+	}{{"aggregation.maxAgePublished", s.Estimate.MaxAgePublished}, {"aggregation.maxAgeMeasured", s.Estimate.MaxAgeMeasured}} {
+		if of.age < confirming {
+			f.Add(of.key, "%s is shorter than the %s that changes.windows take, so no change could be confirmed",
+				durationText(of.age), durationText(confirming))
+		}
 	}
 	for i, feed := range s.Feeds {
 		// Rows without their own time count as of when they were last read.
-		if least := 2 * max(fetch.Freshness, feed.Interval); s.Estimate.MaxAge < least {
-			f.Add("aggregation.maxAge", "%s is shorter than %s: samples of feeds[%d] could expire before they are read again",
-				durationText(s.Estimate.MaxAge), durationText(least), i)
+		if least := 2 * max(fetch.Freshness, feed.Interval); s.Estimate.MaxAgePublished < least {
+			f.Add("aggregation.maxAgePublished", "%s is shorter than %s: samples of feeds[%d] could expire before they are read again",
+				durationText(s.Estimate.MaxAgePublished), durationText(least), i)
 		}
 	}
 	if _, all := s.Estimate.Weights["*"]; all && slices.Max(slices.Collect(maps.Values(s.Estimate.Weights))) == 0 {

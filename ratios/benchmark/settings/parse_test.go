@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
@@ -26,14 +28,16 @@ var line = regexp.MustCompile(`line \d+: `)
 const everything = `
 mode: apply
 nodeTypes: {n4: {mode: observe}, m7i.large: {mode: apply}}
-aggregation: {minSamples: 4, minMachines: 3, minBenchmarks: 1, maxSpread: 1.5, maxModelSpread: 1, outliersFrom: 6, outlierDeviations: 3,
-  maxAge: 48h30m, confidence: 0.9, resamples: 500}
+aggregation: {minSamples: 4, minMachines: 3, minBenchmarks: 1, tolerancePublished: 0.2, toleranceMeasured: 0.05, maxModelSpread: 1, outliersFrom: 6, outlierDeviations: 3,
+  maxAgePublished: 48h30m, maxAgeMeasured: 24h, confidence: 0.9, prior: 0.01}
+loads: {n4: 0.25, "*": 1}
 weights: {coremark: 2, "bench-node:memory-*": 0.5, "*": 0}
 changes: {deadBand: 0, windows: 3, window: 30m, maxStepPerHour: 1, min: 0.25, max: 3}
 samples: {perKey: 32}
 feeds:
 - {name: a, format: cloud-csv, url: "https://ann:secret@example.com/a?b=c", interval: 90s, benchmark: coremark, vcpus: {m7i.large: 2}}
 - {name: b, format: samples, configMap: {name: b.c, key: d.json}}
+- {name: c, format: sparecores, url: "http://example.com", insecure: true, servers: {configMap: e, key: f}, instanceType: g}
 `
 
 func TestParseReadsEverything(t *testing.T) {
@@ -41,18 +45,23 @@ func TestParseReadsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	weights := suite.Weights()
+	maps.DeleteFunc(weights, func(_ string, weight float64) bool { return weight > 0 })
+	weights["coremark"], weights["bench-node:memory-*"], weights["*"] = 2, 0.5, 0
+	const age = 48*time.Hour + 30*time.Minute
 	want := Settings{
 		Default: Apply, Modes: map[string]Mode{"n4": Observe, "m7i.large": Apply},
 		Estimate: estimate.Settings{
-			MinSamples: 4, MinMachines: 3, MinBenchmarks: 1, MaxSpread: 1.5, MaxModelSpread: 1, OutliersFrom: 6, OutlierDeviations: 3,
-			MaxAge: 48*time.Hour + 30*time.Minute, Confidence: 0.9, Resamples: 500,
-			Weights: map[string]float64{"coremark": 2, "bench-node:memory-*": 0.5, "*": 0},
+			MinSamples: 4, MinMachines: 3, MinBenchmarks: 1, TolerancePublished: 0.2, ToleranceMeasured: 0.05, MaxModelSpread: 1, OutliersFrom: 6, OutlierDeviations: 3,
+			MaxAgePublished: age, MaxAgeMeasured: 24 * time.Hour, Confidence: 0.9, Prior: 0.01,
+			Loads: map[string]float64{"n4": 0.25, "*": 1}, Weights: weights,
 		},
 		Pace:   pace.Settings{DeadBand: 0, Windows: 3, Window: 30 * time.Minute, MaxStepPerHour: 1, Min: 0.25, Max: 3},
 		Limits: samples.Limits{PerKey: 32, Bytes: samples.DefaultLimits.Bytes, MaxAge: samples.DefaultLimits.MaxAge},
 		Feeds: []fetch.Feed{
-			{Name: "a", Format: feed.CloudCSV, URL: "https://ann:secret@example.com/a?b=c", Interval: 90 * time.Second, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
-			{Name: "b", Format: feed.Samples, ConfigMap: "b.c", Key: "d.json", Interval: time.Hour},
+			{Name: "a", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://ann:secret@example.com/a?b=c"}, Interval: 90 * time.Second, Benchmark: "coremark", MaxAge: age, VCPUs: map[string]int{"m7i.large": 2}},
+			{Name: "b", Format: feed.Samples, Place: fetch.Place{ConfigMap: "b.c", Key: "d.json"}, Interval: time.Hour, MaxAge: age},
+			{Name: "c", Format: feed.SpareCores, Place: fetch.Place{URL: "http://example.com"}, Insecure: true, Servers: &fetch.Place{ConfigMap: "e", Key: "f"}, InstanceType: "g", Interval: time.Hour, MaxAge: age},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -141,29 +150,30 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		"a node type without mode":        {"nodeTypes: {n4: {}, m7i.large: {mode: }}", []string{`nodeTypes["m7i.large"].mode: must be observe or apply, not an empty value`, "nodeTypes.n4.mode: must be set"}},
 		"invalid names of node types": {`nodeTypes: {"": {mode: apply}, "a b": {mode: apply}, "a@": {mode: apply}, "@b": {mode: apply}}`, []string{
 			`nodeTypes[""]: the name of a node type must not be empty`, `nodeTypes["@b"]: not a valid node type: must have a node type before and a CPU model after "@"`, `nodeTypes["a b"]: not a valid node type: `, `nodeTypes["a@"]: not a valid node type: must have a node type before and a CPU model after "@"`}},
-		"numbers out of range": {"aggregation: {minSamples: 0, maxSpread: 0.9, confidence: 1}\nchanges: {deadBand: -0.1, maxStepPerHour: 0, min: 1.1, max: 0.9}", []string{
-			`aggregation.confidence: must be a number from 0.5 to 0.999, not "1"`, `aggregation.maxSpread: must be a number from 1 to 100, not "0.9"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "0"`,
+		"numbers out of range": {"aggregation: {minSamples: 0, tolerancePublished: 1.1, confidence: 1}\nloads: {n4: 2}\nchanges: {deadBand: -0.1, maxStepPerHour: 0, min: 1.1, max: 0.9}", []string{
+			`aggregation.confidence: must be a number from 0.5 to 0.999, not "1"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "0"`,
+			`aggregation.tolerancePublished: must be a number from 0.001 to 1, not "1.1"`, `loads.n4: must be a number from 0 to 1, not "2"`,
 			"changes.deadBand: ", "changes.max: ", "changes.maxStepPerHour: ", "changes.min: "}},
-		"values that are not numbers": {"aggregation: {minSamples: 2.5, minMachines: three, maxSpread: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: must be a number from 1 to 100, not an empty value", "aggregation.maxSpread: must be a number from 1 to 100, not a list", `aggregation.minMachines: must be a whole number from 1 to 1000, not "three"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "2.5"`}},
+		"values that are not numbers": {"aggregation: {minSamples: 2.5, minMachines: three, prior: [1], maxModelSpread: }", []string{"aggregation.maxModelSpread: must be a number from 1 to 100, not an empty value", `aggregation.minMachines: must be a whole number from 1 to 1000, not "three"`, `aggregation.minSamples: must be a whole number from 1 to 1000, not "2.5"`, "aggregation.prior: must be a number from 0 to 1, not a list"}},
 		"quoted numbers":              {`aggregation: {minSamples: "3", minMachines: "2.5"}`, []string{`aggregation.minMachines: must be a whole number from 1 to 1000, not "2.5"`, "aggregation.minSamples: must be a whole number from 1 to 1000, not a string: write 3 without quotes"}},
 		"not a number":                {"changes: {min: .nan}", []string{`changes.min: must be a number from 0.01 to 1, not ".nan"`}},
-		"durations":                   {"aggregation: {maxAge: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAge: must be a duration from 1h to 87600h, such as "90m" or "36h", not "90d"`, `changes.window: must be a duration from 1s to 24h`}},
-		"durations out of range":      {"aggregation: {maxAge: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAge: must be", "changes.window: must be"}},
-		"an age too short":            {"aggregation: {maxAge: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAge: 3h is shorter than the 4h that changes.windows take"}},
-		"an age too short for feeds": {"aggregation: {maxAge: 47h}\nfeeds: [{name: a, format: samples, file: /a}, {name: b, format: samples, file: /b, interval: 24h30m}]", []string{
-			"aggregation.maxAge: 47h is shorter than 48h: samples of feeds[0]", "aggregation.maxAge: 47h is shorter than 49h: samples of feeds[1]"}},
+		"durations":                   {"aggregation: {maxAgeMeasured: 90d}\nchanges: {window: 60}", []string{`aggregation.maxAgeMeasured: must be a duration from 1h to 87600h, such as "90m" or "36h", not "90d"`, `changes.window: must be a duration from 1s to 24h`}},
+		"durations out of range":      {"aggregation: {maxAgeMeasured: 59m}\nchanges: {window: 25h}", []string{"aggregation.maxAgeMeasured: must be", "changes.window: must be"}},
+		"an age too short":            {"aggregation: {maxAgeMeasured: 3h}\nchanges: {window: 2h, windows: 2}", []string{"aggregation.maxAgeMeasured: 3h is shorter than the 4h that changes.windows take"}},
+		"an age too short for feeds": {"aggregation: {maxAgePublished: 47h}\nfeeds: [{name: a, format: samples, file: /a}, {name: b, format: samples, file: /b, interval: 24h30m}]", []string{
+			"aggregation.maxAgePublished: 47h is shorter than 48h: samples of feeds[0]", "aggregation.maxAgePublished: 47h is shorter than 49h: samples of feeds[1]"}},
 		"a URL in the wrong place":      {feeds("file: 'https://ann:secret@example.com'"), []string{"feeds[0].file: must be an absolute path, not a URL: it must begin with /"}},
 		"weights":                       {`weights: {coremark: -1, a: b, "": 1, "*a": 1, "b:": 1}`, []string{`weights[""]: must be set`, `weights["*a"]: must be`, `weights["b:"]: must be`, `weights.a: must be a number from 0 to 1000, not "b"`, `weights.coremark: must be a number from 0 to 1000, not "-1"`}},
 		"only weights of 0":             {`weights: {"*": 0}`, []string{"weights: none is above 0, so no benchmark would count"}},
 		"feeds that are not a list":     {"feeds: {a: b}", []string{"feeds: must be a list, not a mapping"}},
 		"an empty feed":                 {"feeds: [{}]", []string{"feeds[0].format: must be set", "feeds[0].name: must be set", "feeds[0]: must have exactly one of file, url and configMap, not 0"}},
-		"a feed at two places":          {feeds("file: /a, url: 'http://a'"), []string{"feeds[0]: must have exactly one of file, url and configMap, not 2"}},
+		"a feed at two places":          {feeds("file: /a, url: 'https://a'"), []string{"feeds[0]: must have exactly one of file, url and configMap, not 2"}},
 		"half a ConfigMap":              {feeds("configMap: {name: a}"), []string{"feeds[0].configMap: name and key must be set"}},
 		"invalid names of ConfigMaps":   {feeds("configMap: {name: A_, key: a/b}"), []string{`feeds[0].configMap.key: must be a key of a ConfigMap, not "a/b": `, `feeds[0].configMap.name: must be the name of a ConfigMap, not "A_": `}},
 		"a relative file":               {feeds("file: a"), []string{`feeds[0].file: must be an absolute path, not "a": it must begin with /`}},
 		"a feed's name":                 {"feeds: [{name: A, format: samples, file: /a}, {name: agent, format: samples, file: /a}]", []string{`feeds[0].name: must be a DNS label, not "A": `, `feeds[1].name: must be a DNS label, not "agent": the name is reserved for samples that are sent through the API`}},
 		"two feeds with the same name":  {"feeds: [{name: a, format: samples, file: /a}, {name: a, format: samples, file: /b}]", []string{`feeds[1].name: "a" is the name of another feed`}},
-		"an unknown format":             {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: must be perfkit, sparecores, cloud-csv or samples, not "csv": unknown format`}},
+		"an unknown format":             {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: must be perfkit, sparecores, cloud-csv, geekbench, phoronix or samples, not "csv": unknown format`}},
 		"an interval too short":         {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: must be a duration from 1m to 168h`}},
 		"cloud-csv without a benchmark": {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: the format cloud-csv does not name the benchmark"}},
 		"an invalid benchmark":          {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: must be the name of a benchmark, not "!": must be`}},
@@ -225,9 +235,9 @@ func doesNotShowAnInvalidURL(t *testing.T) {
 
 func keepsSamplesAsLongAsTheyCount(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"":                              samples.DefaultLimits.MaxAge,
-		"aggregation: {maxAge: 24h}":    samples.DefaultLimits.MaxAge,
-		"aggregation: {maxAge: 17520h}": 2 * year,
+		"":                                       samples.DefaultLimits.MaxAge,
+		"aggregation: {maxAgePublished: 24h}":    samples.DefaultLimits.MaxAge,
+		"aggregation: {maxAgePublished: 43800h}": 5 * year,
 	} {
 		if s, err := Parse(text); err != nil || s.Limits.MaxAge != want {
 			t.Errorf("%s: kept for %s, %v", text, s.Limits.MaxAge, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables of the reference")
@@ -32,6 +33,28 @@ func table[T any](keys []key[T]) string {
 	return b.String()
 }
 
+func suites() string {
+	var b strings.Builder
+	b.WriteString("| Suite | Weight | What it measures |\n|---|---|---|\n")
+	for _, s := range suite.Suites {
+		fmt.Fprintf(&b, "| `%s` | %v | %s |\n", s.Name, s.Weight, s.Why)
+	}
+	return b.String()
+}
+
+func reasons() string {
+	var b strings.Builder
+	b.WriteString("| Reason | The row is | Meaning |\n|---|---|---|\n")
+	for _, r := range feed.Reasons {
+		is := "skipped"
+		if r.Bad {
+			is = "invalid"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Reason, is, r.Meaning)
+	}
+	return b.String()
+}
+
 func TestReference(t *testing.T) {
 	t.Run("the reference matches the code", theReferenceMatchesTheCode)
 	t.Run("reads the example of the reference as described", readsTheExampleOfTheReferenceAsDescribed)
@@ -43,7 +66,9 @@ func theReferenceMatchesTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := string(content)
-	for name, table := range map[string]string{"benchmark settings": table(keys), "benchmark feeds": table(feedKeys)} {
+	for name, table := range map[string]string{
+		"benchmark settings": table(keys), "benchmark feeds": table(feedKeys), "benchmark suites": suites(), "feed reasons": reasons(),
+	} {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(want, begin)
 		_, after, ended := strings.Cut(rest, end)
@@ -78,13 +103,15 @@ func readsTheExampleOfTheReferenceAsDescribed(t *testing.T) {
 	}
 	want := Defaults()
 	want.Modes = map[string]Mode{"n4": Apply, "e2@Intel-6-79": Apply, "t2d": Observe}
-	want.Estimate.MinMachines, want.Estimate.MaxAge = 3, 720*time.Hour
-	want.Estimate.Weights = map[string]float64{"bench-node:memory-*": 0, "coremark": 2}
+	want.Estimate.MinMachines, want.Estimate.MaxAgeMeasured = 12, 720*time.Hour
+	want.Estimate.Loads = map[string]float64{"*": 0.4}
+	want.Estimate.Weights = suite.Weights()
+	want.Estimate.Weights["coremark"] = 2
 	want.Pace.DeadBand = 0.03
 	want.Feeds = []fetch.Feed{
-		{Name: "coremark-table", Format: feed.CloudCSV, URL: "https://example.com/coremark.csv", Interval: 6 * time.Hour, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
-		{Name: "ours", Format: feed.PerfKit, ConfigMap: "perfkit-results", Key: "results.json", Interval: time.Hour},
-		{Name: "mounted", Format: feed.SpareCores, File: "/feeds/benchmark_score.csv", Interval: time.Hour},
+		{Name: "coremark-table", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://example.com/coremark.csv"}, Interval: 6 * time.Hour, MaxAge: want.Estimate.MaxAgePublished, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
+		{Name: "ours", Format: feed.PerfKit, Place: fetch.Place{ConfigMap: "perfkit-results", Key: "results.json"}, Interval: time.Hour, MaxAge: want.Estimate.MaxAgePublished},
+		{Name: "mounted", Format: feed.SpareCores, Place: fetch.Place{File: "/feeds/benchmark_score.csv"}, Servers: &fetch.Place{File: "/feeds/server.csv"}, Interval: time.Hour, MaxAge: want.Estimate.MaxAgePublished},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

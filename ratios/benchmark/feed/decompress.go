@@ -1,0 +1,103 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ulikunitz/xz"
+)
+
+const (
+	// maxText is the maximum size of a feed after decompression. Spare Cores' whole dump,
+	// most of which is prices, is smaller.
+	maxText = 4 << 30
+	// maxDictionary is the memory that decompressing xz may take: the dictionary of its
+	// highest level.
+	maxDictionary = 64 << 20
+)
+
+var (
+	gzipMagic   = []byte{0x1f, 0x8b}
+	xzMagic     = []byte{0xfd, '7', 'z', 'X', 'Z', 0}
+	sqliteMagic = []byte("SQLite format 3\x00")
+)
+
+// decompressed returns the text of a feed without a byte order mark. It may be compressed with gzip
+// or xz, and a server may compress it again to send it.
+func decompressed(r io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReaderSize(r, bufferSize)
+	for range 2 {
+		text, err := decompress(in)
+		if err != nil {
+			return nil, fmt.Errorf("decompress the feed: %w", err)
+		}
+		if text == nil {
+			break
+		}
+		in = bufio.NewReaderSize(&limited{text, maxText}, bufferSize)
+	}
+	if head, _ := in.Peek(len(sqliteMagic)); bytes.Equal(head, sqliteMagic) {
+		return nil, errors.New("the feed is a SQLite database: use its dump as SQL")
+	}
+	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
+		_, _ = in.Discard(len(byteOrderMark)) // The bytes are buffered.
+	}
+	return in, nil
+}
+
+const bufferSize = 64 << 10
+
+// decompress returns the text of compressed content; nil if it is not compressed.
+func decompress(in *bufio.Reader) (io.Reader, error) {
+	head, _ := in.Peek(64)
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		return gzip.NewReader(in)
+	case bytes.HasPrefix(head, xzMagic):
+		if size := dictionary(head); size > maxDictionary {
+			return nil, fmt.Errorf("it needs %d bytes of memory, and may need at most %d", size, maxDictionary)
+		}
+		return xz.NewReader(in)
+	}
+	return nil, nil
+}
+
+// byteOrderMark is written at the start of UTF-8 text by some programs.
+var byteOrderMark = []byte("\uFEFF")
+
+// limited fails if there is more text than is left.
+type limited struct {
+	text io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.text.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("the feed is larger than %d bytes after decompression", int64(maxText))
+	}
+	return n, err
+}
+
+// dictionary returns the size of the dictionary that the header of the first block of xz data
+// asks for; 0 if it cannot be read.
+func dictionary(head []byte) int64 {
+	const streamHeader, lzma2 = 12, 0x21
+	if len(head) < streamHeader+2 {
+		return 0
+	}
+	// The header of the block has its size, its flags, and its filters. Sizes of the block
+	// are optional; the filter is an ID, the number of its properties (1), and the size.
+	size := (int(head[streamHeader]) + 1) * 4
+	block := head[streamHeader:min(len(head), streamHeader+size)]
+	at := bytes.Index(block[2:], []byte{lzma2, 1})
+	if at < 0 || 2+at+2 >= len(block) {
+		return 0
+	}
+	bits := block[2+at+2] & 0x3f
+	return int64(2|bits&1) << (bits/2 + 11)
+}

@@ -120,7 +120,7 @@ test: ## Run all tests, against real clusters that are built and started for the
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
 # LARGE_STORED names the subtests of TestStore that do.
-PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing)
+PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
 LARGE := TestAnyHistory|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
 LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
@@ -154,7 +154,7 @@ test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long ot
 	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzLast server/rules.FuzzRequests server/translate.FuzzSelector
+FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzLast server/rules.FuzzRequests server/translate.FuzzSelector usage/histogram.FuzzFromBinary usage/history.FuzzReadContainer
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
@@ -181,7 +181,7 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.

@@ -32,7 +32,7 @@ type Pod struct {
 type Sample struct {
 	Pod
 	Resource Resource
-	// At is the start of the measurement, and Length how long it took. A Length of 0 means a
+	// At is when the measurement ended, and Length how long it took. A Length of 0 means a
 	// moment.
 	At     time.Time
 	Length time.Duration

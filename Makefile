@@ -115,7 +115,7 @@ clean: ## Remove build results and the local cluster.
 # User journeys mostly wait, so other tests run in parallel.
 .PHONY: test
 test: ## Run all tests, against real clusters that are built and started for the tests.
-	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image
+	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image test-vpa
 
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
@@ -142,6 +142,10 @@ test-image: ## Build the image and check its content.
 .PHONY: test-cluster
 test-cluster: bin/testcluster ## Run the tests of the test cluster itself.
 	go test -C test/cluster ./...
+
+.PHONY: test-vpa
+test-vpa: ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace.
+	TRACE='$(abspath $(TRACE))' go test -C test/bench/vpa ./...
 
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest supported Kubernetes API server.
@@ -196,6 +200,14 @@ bench: build ## Measure speed and cost compared with plain clients, on a real AP
 	go build -o bin/ ./test/bench
 	bin/bench $(BENCH)
 
+# The trace that "make backtest" replays; generated machines without it.
+TRACE ?=
+
+.PHONY: backtest
+backtest: ## Replay recorded usage under our policies and the VPA's (TRACE=usage.csv.gz BACKTEST='-o wide'). Its first build takes minutes.
+	@go build -C test/bench/vpa -o ../../../bin/backtest .
+	@bin/backtest $(if $(TRACE),--trace '$(TRACE)') $(BACKTEST)
+
 .PHONY: bench-api
 bench-api: ## Compare API calls with plain gRPC calls: calls/s of both, and the ratio.
 	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
@@ -234,6 +246,7 @@ verify-vet:
 	go vet ./...
 	go vet -C test/cluster ./...
 	go vet -C deploy/image ./...
+	go vet -C test/bench/vpa ./...
 
 .PHONY: verify-lint
 verify-lint:
@@ -241,6 +254,7 @@ verify-lint:
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
+	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Generates code in a temporary directory and compares it, so that the check changes nothing.
 .PHONY: verify-proto
@@ -295,6 +309,7 @@ verify-prose:
 verify-modules:
 	go mod tidy -diff
 	go mod -C deploy/image tidy -diff
+	go mod -C test/bench/vpa tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/tools tidy -diff

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"slices"
 )
 
 // indistinct is the share of the total weight that AppendBinary leaves out: a bucket of this size
@@ -14,8 +13,8 @@ const indistinct = 1e-10
 // AppendBinary appends the histogram in a compact form to b. Weights keep 24 bits of precision.
 //
 // The form is: the number of buckets; if there are any, the reference time in nanoseconds and the
-// total; then for each bucket the distance to the one before and its share of the total. Counts
-// and distances are varints, the total has 8 bytes and shares have 4, the lowest byte first.
+// total; then each bucket and its share of the total. The number and the time are varints, the total
+// has 8 bytes, a bucket has 1, and a share has 4, the lowest byte first.
 func (h *Histogram) AppendBinary(b []byte) []byte {
 	least, kept := h.total*indistinct, 0
 	for _, weight := range h.weights {
@@ -29,12 +28,10 @@ func (h *Histogram) AppendBinary(b []byte) []byte {
 	}
 	b = binary.AppendVarint(b, h.reference)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(h.total))
-	i, previous := 0, -1
+	i := 0
 	for bucket := range h.each() {
 		if weight := h.weights[i]; weight > least {
-			b = binary.AppendUvarint(b, uint64(bucket-previous-1))
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(weight/h.total)))
-			previous = bucket
+			b = binary.LittleEndian.AppendUint32(append(b, byte(bucket)), math.Float32bits(float32(weight/h.total)))
 		}
 		i++
 	}
@@ -56,31 +53,30 @@ func FromBinary(shape *Shape, b []byte) (h Histogram, rest []byte, err error) {
 		return h, b, nil
 	}
 	reference, n := binary.Varint(b)
-	if n <= 0 || reference == 0 || len(b) < n+8 {
+	if n <= 0 || reference == 0 {
 		return h, nil, errBinary
 	}
-	total := math.Float64frombits(binary.LittleEndian.Uint64(b[n:]))
-	if !finite(total) || total <= 0 {
+	b = b[n:]
+	if len(b) < 8+5*int(kept) {
 		return h, nil, errBinary
 	}
-	b = b[n+8:]
-	h.reference, h.total = reference, total
-	h.weights = make([]float64, 0, kept)
-	bucket := -1
+	total := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if !(total > 0 && total <= math.MaxFloat64) { // NaN, too, is not within these bounds.
+		return h, nil, errBinary
+	}
+	b = b[8:]
+	read := Histogram{shape: shape, reference: reference, total: total, weights: make([]float64, 0, kept)}
+	previous := -1
 	for range kept {
-		distance, n := binary.Uvarint(b)
-		if n <= 0 || distance >= count || len(b) < n+4 {
-			return New(shape), nil, errBinary
+		bucket, share := int(b[0]), float64(math.Float32frombits(binary.LittleEndian.Uint32(b[1:])))
+		b = b[5:]
+		// Rounding may add a little to a share of everything.
+		if bucket <= previous || bucket >= count || !(share > 0 && share < 1.01) {
+			return h, nil, errBinary
 		}
-		share := float64(math.Float32frombits(binary.LittleEndian.Uint32(b[n:])))
-		b = b[n+4:]
-		bucket += int(distance) + 1
-		if bucket >= count || !finite(share) || share <= 0 || share > 1.001 {
-			return New(shape), nil, errBinary
-		}
-		h.present[bucket/64] |= 1 << (bucket % 64)
-		h.weights = append(h.weights, share*total)
+		read.present[bucket/64] |= 1 << (bucket % 64)
+		read.weights = append(read.weights, share*total)
+		previous = bucket
 	}
-	h.weights = slices.Clip(h.weights)
-	return h, b, nil
+	return read, b, nil
 }

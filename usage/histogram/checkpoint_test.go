@@ -2,6 +2,7 @@ package histogram
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"testing"
@@ -11,6 +12,21 @@ import (
 func TestCheckpoint(t *testing.T) {
 	h := of(1, 1, 1, 2)
 	h.Add(4, 0.00001, began)
+	t.Run("leaves out what is outside of the range of values, even next to light buckets", func(t *testing.T) {
+		light := New(cpu)
+		light.Add(1, epsilon*1.1, began)
+		light.Add(2, epsilon*1.1, began)
+		light.Add(0.1, epsilon*0.9, began)
+		light.Add(9, epsilon*0.9, began)
+		if got := light.Checkpoint().Weights; len(got) != 2 || got[36] != 10000 {
+			t.Errorf("weights %v", got)
+		}
+		within := of(1, 4)
+		within.Add(2, 0.00001, began)
+		if got := within.Checkpoint().Weights; len(got) != 2 {
+			t.Errorf("weights %v", got)
+		}
+	})
 	t.Run("is the VPA's JSON", func(t *testing.T) {
 		text, err := json.Marshal(h.Checkpoint())
 		if want := `{"referenceTimestamp":"2026-03-01T00:00:00Z","bucketWeights":{"36":10000,"49":3333},"totalWeight":4.00001}`; err != nil || string(text) != want {
@@ -85,6 +101,47 @@ func TestBinary(t *testing.T) {
 			t.Errorf("%x: %+v, %v", form, again, err)
 		}
 	})
+	// bytesOf returns the form of a histogram with one bucket after the other.
+	bytesOf := func(kept uint64, reference int64, total float64, buckets ...any) []byte {
+		b := binary.AppendVarint(binary.AppendUvarint(nil, kept), reference)
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(total))
+		for i := 0; i < len(buckets); i += 2 {
+			b = append(b, byte(buckets[i].(int)))
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(buckets[i+1].(float64))))
+		}
+		return b
+	}
+	for name, form := range map[string][]byte{
+		"no time":                            bytesOf(1, 0, 1, 5, 1.0),
+		"a total of 0":                       bytesOf(1, 1, 0, 5, 1.0),
+		"a negative total":                   bytesOf(1, 1, -1, 5, 1.0),
+		"an infinite total":                  bytesOf(1, 1, math.Inf(1), 5, 1.0),
+		"a total that is not a number":       bytesOf(1, 1, math.NaN(), 5, 1.0),
+		"a share of 0":                       bytesOf(1, 1, 1, 5, 0.0),
+		"a share above 1":                    bytesOf(1, 1, 1, 5, 1.011),
+		"a share that is not a number":       bytesOf(1, 1, 1, 5, math.NaN()),
+		"a bucket that does not exist":       bytesOf(1, 1, 1, count, 1.0),
+		"a bucket twice":                     bytesOf(2, 1, 1, 5, 0.5, 5, 0.5),
+		"buckets in another order":           bytesOf(2, 1, 1, 5, 0.5, 4, 0.5),
+		"more buckets than there are":        bytesOf(count+1, 1, 1, oneTooMany()...),
+		"a number of buckets beyond 64 bits": bytes.Repeat([]byte{255}, 11),
+		"a time beyond 64 bits":              append([]byte{1}, bytes.Repeat([]byte{255}, 30)...),
+	} {
+		t.Run("is rejected with "+name, func(t *testing.T) {
+			if h, _, err := FromBinary(cpu, form); err == nil || !h.Empty() {
+				t.Errorf("%+v, %v", h, err)
+			}
+		})
+	}
+	t.Run("can have all buckets, and rounded shares", func(t *testing.T) {
+		all := oneTooMany()[:2*count]
+		if h, _, err := FromBinary(cpu, bytesOf(count, 1, 1, all...)); err != nil || len(h.weights) != count {
+			t.Errorf("%d buckets, %v", len(h.weights), err)
+		}
+		if _, _, err := FromBinary(cpu, bytesOf(1, 1, 1, 0, 1.0000001)); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("is rejected if it is cut", func(t *testing.T) {
 		for n := range len(form) - 1 {
 			if h, _, err := FromBinary(cpu, form[1:1+n]); err == nil || !h.Empty() {
@@ -115,4 +172,12 @@ func FuzzFromBinary(f *testing.F) {
 			t.Error("no progress")
 		}
 	})
+}
+
+// oneTooMany returns one bucket more than there are, with their shares.
+func oneTooMany() (all []any) {
+	for bucket := range count + 1 {
+		all = append(all, bucket, 1.0/count)
+	}
+	return all
 }

@@ -164,6 +164,13 @@ func TestHistogram(t *testing.T) {
 		if h.total != 1.5 || h.weights[0] != 1.5 {
 			t.Errorf("total %v, weights %v", h.total, h.weights)
 		}
+		later := of()
+		later.Add(1, 1, began)
+		later.Add(1, 1, began.Add(day))
+		later.Subtract(1, 1, began.Add(day))
+		if later.total != 1 || later.weights[0] != 1 {
+			t.Errorf("total %v, weights %v", later.total, later.weights)
+		}
 		h.Subtract(0.5, 1, began) // not there
 		if h.total != 0.5 || len(h.weights) != 1 {
 			t.Errorf("total %v, weights %v", h.total, h.weights)
@@ -197,6 +204,20 @@ func TestHistogram(t *testing.T) {
 		fresh.Follow(slow, now)
 		if fresh.shape != slow || fresh.reference != 0 {
 			t.Error("an empty histogram does not follow")
+		}
+	})
+	t.Run("keeps weights in the order of buckets", func(t *testing.T) {
+		h := New(cpu)
+		for _, bucket := range rand.New(rand.NewPCG(1, 1)).Perm(count) {
+			h.Add(CPU.starts[bucket]*1.0001+1e-6, float64(bucket+1), began)
+		}
+		if len(h.weights) != count || !slices.IsSorted(h.weights) {
+			t.Errorf("weights %v", h.weights)
+		}
+	})
+	t.Run("ends a percentile with the bucket that reaches it exactly", func(t *testing.T) {
+		if got, want := of(1, 2).Percentile(0.5), of(1).Percentile(1); got != want {
+			t.Errorf("median %v, want %v", got, want)
 		}
 	})
 	t.Run("is independent of its clone", func(t *testing.T) {

@@ -25,6 +25,8 @@ func TestCoverage(t *testing.T) {
 		{"after a silence of years", []int{0, 1, 2, 20000}, 20000, 1.0 / remembered},
 		{"after a silence of 8 days", []int{0, remembered + 1}, remembered + 1, 1.0 / remembered},
 		{"when the silence is longer", []int{0, 1, 2}, 10 * remembered, 0},
+		{"with a sample that is too late to count", []int{remembered, 0}, remembered, 1.0 / remembered},
+		{"in the hour of the first sample", []int{5}, 5, 1},
 		{"before the first sample", []int{5}, 3, 0},
 		{"with a sample that is newer than the clock", []int{0, 1, 5}, 1, 1},
 	} {
@@ -83,6 +85,8 @@ func TestPeak(t *testing.T) {
 		f.cpu(slow, began, 300)
 		if v, _ := f.View(web, began); v.Types[0].week != nil {
 			t.Error("peaks are kept")
+		} else if _, known := v.Types[0].Peak(CPU, began.Add(week)); known {
+			t.Error("a peak is known")
 		}
 	})
 }

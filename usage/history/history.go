@@ -64,14 +64,13 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	}
 	r := h.record(c, options, now)
 	w := r.window(s.Pod, &options)
-	var err error
-	if s.Resource == CPU {
-		err = r.addCPU(w, &s)
-	} else {
-		err = r.addMemory(w, s.At, s.Usage, false)
-	}
-	if err != nil {
-		return err
+	switch {
+	case s.Resource == CPU && s.At.After(w.cpu):
+		w.addCPU(&s)
+	case s.Resource == Memory && !s.At.Before(w.memory):
+		w.addMemory(s.At, s.Usage, false)
+	default:
+		return ErrRepeated
 	}
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
@@ -110,9 +109,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	}
 	w.killed = k.At
 	needed := k.needed(used, &options)
-	if err := r.addMemory(w, k.At, needed, true); err != nil {
-		return err
-	}
+	w.addMemory(k.At, needed, true)
 	if w.series.heard.Before(k.At) {
 		w.series.heard = k.At
 	}
@@ -197,10 +194,7 @@ func (r *record) series(nodeType string) *series {
 }
 
 // addCPU counts a CPU sample.
-func (r *record) addCPU(w *window, sample *Sample) error {
-	if !sample.At.After(w.cpu) {
-		return ErrRepeated
-	}
+func (w *window) addCPU(sample *Sample) {
 	w.cpu = sample.At
 	s, cores := w.series, float64(sample.Usage)/1000
 	if sample.Pressure > 0 && s.pressed == nil {
@@ -220,5 +214,4 @@ func (r *record) addCPU(w *window, sample *Sample) error {
 		s.first = sample.At
 	}
 	s.samples++
-	return nil
 }

@@ -424,6 +424,15 @@ func TestExpiry(t *testing.T) {
 			t.Errorf("%d pods, want 2", got)
 		}
 	})
+	t.Run("releases the pods of a node type that expires, and only those", func(t *testing.T) {
+		f := newFixture(t)
+		f.cpu(slow, began, 1)
+		f.cpu(fast, began.Add(kept), 1)
+		f.Expire(began.Add(kept))
+		if got := f.containers[web].windows; len(got) != 1 || got[fast.UID] == nil {
+			t.Errorf("pods %v", got)
+		}
+	})
 	t.Run("keeps a job that runs every minute under one key", func(t *testing.T) {
 		f := newFixture(t)
 		var most int
@@ -461,6 +470,27 @@ func TestOptions(t *testing.T) {
 		}
 		if want := throttled * 3 / 4; math.Abs(v.Types[0].Throttled-want) > 0.01 {
 			t.Errorf("throttled %v, want %v", v.Types[0].Throttled, want)
+		}
+	})
+	t.Run("apply to all histograms of a container", func(t *testing.T) {
+		f := newFixture(t)
+		f.cpu(slow, began, 1)
+		if err := f.Record(web, Sample{Pod: fast, At: began, Usage: 1, Pressure: 0.5}, began); err != nil {
+			t.Fatal(err)
+		}
+		f.options.CPUHalfLife = time.Hour
+		f.cpu(slow, began.Add(time.Minute), 1)
+		now := began.Add(10 * time.Hour)
+		f.cpu(slow, now, 4000)
+		if err := f.Record(web, Sample{Pod: fast, At: now, Usage: 4000, Pressure: 0.5}, now); err != nil {
+			t.Fatal(err)
+		}
+		// After ten half-lives, the old samples have a thousandth of the weight.
+		v, _ := f.View(web, now)
+		for _, s := range v.Types {
+			if low, high := s.CPU.Percentile(0.01), s.Pressed.Percentile(0.01); low < 3.9 || high < 3.9 {
+				t.Errorf("%s: lowest percentiles %v and %v", s.NodeType, low, high)
+			}
 		}
 	})
 	t.Run("share the shapes of histograms", func(t *testing.T) {

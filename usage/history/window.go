@@ -34,10 +34,7 @@ func (r *record) window(p Pod, options *Options) *window {
 func (w *window) highest() int64 { return max(w.peak, w.killPeak) }
 
 // addMemory counts a usage of memory: the peak of each window counts once, as of the window's end.
-func (r *record) addMemory(w *window, at time.Time, usage int64, kill bool) error {
-	if !kill && at.Before(w.memory) {
-		return ErrRepeated
-	}
+func (w *window) addMemory(at time.Time, usage int64, kill bool) {
 	w.memory = at
 	if w.end.IsZero() {
 		w.end = at
@@ -45,7 +42,7 @@ func (r *record) addMemory(w *window, at time.Time, usage int64, kill bool) erro
 	if at.Before(w.end) {
 		highest := w.highest()
 		if highest == 0 || usage <= highest {
-			return nil
+			return
 		}
 		w.series.memory.Subtract(float64(highest), peakWeight, w.end)
 	} else {
@@ -58,5 +55,4 @@ func (r *record) addMemory(w *window, at time.Time, usage int64, kill bool) erro
 	} else {
 		w.peak = usage
 	}
-	return nil
 }

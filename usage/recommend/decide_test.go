@@ -87,6 +87,18 @@ func TestDecision(t *testing.T) {
 		{"as in the VPA, ignores a kill after 10 minutes", CompatOptions(), []change{request(510, 990), killed(time.Minute, 10*time.Minute)}, Amounts{510, 990}},
 		{"as in the VPA, ignores a kill of 10 minutes ago", CompatOptions(), []change{request(510, 990), killed(10*time.Minute, 0)}, Amounts{510, 990}},
 
+		{"as in the VPA, corrects a difference of exactly 10%", CompatOptions(), []change{func(_ *Options, r *Recommendation, p *Pod) {
+			p.Request.CPU = 5000
+			r.Target.CPU = 4500
+			r.Upper.CPU = 6000
+		}}, Amounts{4500, 1000}},
+		{"corrects a difference of exactly 10%", DefaultOptions(), []change{func(_ *Options, r *Recommendation, p *Pod) {
+			p.Request.CPU = 5000
+			r.Target.CPU = 4500
+			r.Upper.CPU = 6000
+		}}, Amounts{4500, 1000}},
+		{"lowers CPU if as many samples are throttled as may exceed the target", DefaultOptions(), []change{request(1000, 1000), func(o *Options, r *Recommendation, _ *Pod) { r.Throttled = 1 - o.CPU.Target }}, Amounts{500, 1000}},
+
 		{"corrects CPU and memory separately", DefaultOptions(), []change{request(399, 1010), since(0, 0)}, Amounts{500, 1010}},
 		{"corrects a request within the bounds after 12 hours if it differs by 10%", DefaultOptions(), []change{request(454, 1112), since(12*time.Hour, 12*time.Hour)}, Amounts{500, 1000}},
 		{"not if it differs by less", DefaultOptions(), []change{request(456, 1111)}, Amounts{456, 1111}},

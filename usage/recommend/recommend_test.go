@@ -202,6 +202,23 @@ func TestNodeTypes(t *testing.T) {
 			t.Errorf("%+v", r.Target)
 		}
 	})
+	t.Run("have peaks in baseline units, whichever had one in that hour", func(t *testing.T) {
+		h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000e6}, "c3")
+		record(t, h, "bad", began.Add(-day), Amounts{CPU: 9000, Memory: 9000e6})
+		record(t, h, "c2", began.Add(-day), Amounts{CPU: 100, Memory: 100e6}) // sorted before c3, in another hour
+		speeds := func(nodeType string) (Speed, bool) {
+			if nodeType == "c2" {
+				return Speed{1, 1}, true
+			}
+			return speeds(nodeType)
+		}
+		d := demand(h, speeds, began.Add(7*day))
+		for resource, want := range map[history.Resource]float64{history.CPU: 0.5, history.Memory: 1100e6} {
+			if got, known := d.peak(resource, began.Add(7*day)); !known || math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("%v, %v, want %v", got, known, want)
+			}
+		}
+	})
 	t.Run("are united", func(t *testing.T) {
 		h := used(t, day, Amounts{CPU: 400, Memory: 1000e6}, "c3", "n2d")
 		d := demand(h, speeds, now)
@@ -225,10 +242,48 @@ func TestNodeTypes(t *testing.T) {
 		h := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "c3")
 		record(t, h, "n2d", began.Add(-time.Hour), Amounts{CPU: 1, Memory: 1})
 		record(t, h, "n2d", began.Add(30*time.Minute), Amounts{CPU: 1, Memory: 1})
+		later := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "c3")
+		record(t, later, "n2d", began.Add(30*time.Minute), Amounts{CPU: 1, Memory: 1})
+		if d := demand(later, speeds, now); !d.First.Equal(began) {
+			t.Errorf("samples from %v", d.First)
+		}
 		if d := demand(h, speeds, now); !d.First.Equal(began.Add(-time.Hour)) || !d.Last.Equal(began.Add(59*time.Minute)) {
 			t.Errorf("samples from %v to %v", d.First, d.Last)
 		}
 	})
+}
+
+func TestConfidence(t *testing.T) {
+	for _, test := range []struct {
+		samples  int
+		interval time.Duration
+		want     float64
+	}{
+		{4 * 24 * 60, 24 * time.Hour, 2}, // two a minute: the time decides
+		{24 * 60, 24 * time.Hour, 1},     // one every two minutes: the number decides
+		{4 * 24 * 60, 12 * time.Hour, 4},
+		{24 * 60, 12 * time.Hour, 2},
+	} {
+		d := Demand{First: began, Last: began.Add(2 * day), Samples: test.samples}
+		if got := d.confidence(test.interval); got != test.want {
+			t.Errorf("%d samples, %v: %v, want %v", test.samples, test.interval, got, test.want)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	o := DefaultOptions()
+	if o.Floor != (Amounts{25, 64 * mib}) || o.Limits != (Limits{Memory: Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 * mib}) {
+		t.Errorf("%+v, %+v", o.Floor, o.Limits)
+	}
+	if o := FollowOptions(); o.Floor != (Amounts{25, 250 * mib}) || o.Limits != (Limits{}) {
+		t.Errorf("%+v, %+v", o.Floor, o.Limits)
+	}
+	for amount, want := range map[int64]int64{0: 0, 1: 100, 99: 100, 100: 100, 101: 200} {
+		if got := roundUp(amount, 100); got != want {
+			t.Errorf("%d is rounded to %d, want %d", amount, got, want)
+		}
+	}
 }
 
 func TestPolicies(t *testing.T) {

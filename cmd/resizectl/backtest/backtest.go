@@ -29,6 +29,8 @@ type options struct {
 	node           string
 	prices         backtest.Prices
 	plot           string
+	every          time.Duration
+	badDay         float64
 }
 
 // NewCommand returns backtest. It knows more policies than its own if the caller adds them.
@@ -78,6 +80,8 @@ This needs no server.`,
 	f.StringVar(&o.node, "node", "16,64Gi", "cores and memory of the nodes that requests are packed on")
 	f.Float64Var(&o.prices.Core, "price-core", 18, "price of a requested core for a month")
 	f.Float64Var(&o.prices.GiB, "price-gib", 2.4, "price of a requested GiB for a month")
+	f.DurationVar(&o.every, "every", time.Hour, "time between decisions of a policy")
+	f.Float64Var(&o.badDay, "bad-day", 0.05, "share of a day's CPU samples above the request from which the day is bad")
 	f.StringVar(&o.plot, "plot", "", "SVG file to write with memory against days with a kill")
 	o.changes.addFlags(f)
 	return cmd

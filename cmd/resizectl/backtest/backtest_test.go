@@ -19,7 +19,7 @@ func TestBacktest(t *testing.T) {
 		"backtest.json":   {"--trace", small, "-o", "json", "--policy", "default"},
 		"backtest.yaml":   {"--trace", small, "-o", "yaml", "--policy", "default"},
 		"changed.table":   {"--trace", small, "--policy", "default,changed", "--cpu-percentile", "0.95", "--memory-percentile", "0.99", "--margin", "0.2", "--half-life", "48h", "--memory-multiple", "1.5"},
-		"speeds.table":    {"--trace", small, "--policy", "default,mixed", "--speeds", "1,1.25"},
+		"speeds.table":    {"--trace", small, "--policy", "default,mixed", "--speeds", "1,1.25", "--every", "12h", "--bad-day", "0.15"},
 		"policies.table":  {"--trace", small, "--policy", "pressure,week,peak"},
 		"generated.table": {"--machines", "2", "--days", "10"},
 		"nodes.table":     {"--trace", small, "--policy", "authored", "--node", "1,1Gi", "--price-core", "1", "--price-gib", "0"},
@@ -68,6 +68,8 @@ func TestBacktest(t *testing.T) {
 		"a node of nothing":               {[]string{"--node", "0,64Gi"}, `node "0,64Gi" is not CORES,MEMORY`},
 		"a node of bad memory":            {[]string{"--node", "1,x"}, `node "1,x" is not CORES,MEMORY`},
 		"a negative price":                {[]string{"--price-core", "-1"}, "prices must be numbers of at least 0"},
+		"no time between decisions":       {[]string{"--every", "0s"}, "--every must be positive, e.g. 12h"},
+		"a bad day of more than all":      {[]string{"--bad-day", "1.5"}, "--bad-day must be between 0 and 1"},
 		"an argument":                     {[]string{"trace.csv"}, `unexpected argument "trace.csv"`},
 	} {
 		t.Run("rejects "+name, func(t *testing.T) {

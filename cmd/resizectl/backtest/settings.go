@@ -28,7 +28,13 @@ func (o *options) settings() (backtest.Settings, error) {
 	if price := func(p float64) bool { return p >= 0 && p <= 1e9 }; !price(o.prices.Core) || !price(o.prices.GiB) {
 		return s, errors.New("prices must be numbers of at least 0")
 	}
-	s.Speeds = o.speeds
+	if o.every <= 0 {
+		return s, errors.New("--every must be positive, e.g. 12h")
+	}
+	if !(o.badDay >= 0 && o.badDay <= 1) {
+		return s, errors.New("--bad-day must be between 0 and 1, e.g. 0.05")
+	}
+	s.Speeds, s.Every, s.BadDay = o.speeds, o.every, o.badDay
 	node, err := parseNode(o.node)
 	s.Node = node
 	return s, err

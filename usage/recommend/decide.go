@@ -81,7 +81,7 @@ func (o *Options) request(r Recommendation, p Pod, now time.Time) Amounts {
 	if !u.Separate {
 		difference, outside := cpu.difference()+memory.difference(), cpu.outside() || memory.outside()
 		late := min(cpu.since, memory.since) >= u.After && difference >= u.Band
-		due := outside || late || killed && difference > 0
+		due := outside || late || killed
 		if !due {
 			return p.Request
 		}

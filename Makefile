@@ -131,12 +131,12 @@ clean: ## Remove build results and the local cluster.
 # User journeys mostly wait, so other tests run in parallel.
 .PHONY: test
 test: ## Run all tests, against real clusters that are built and started for the tests.
-	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image
+	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image test-vpa
 
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
 # LARGE_STORED names the subtests of TestStore that do.
-PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing)
+PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
 LARGE := TestAnyHistory|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
 LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
@@ -159,6 +159,10 @@ test-image: ## Build the image and check its content.
 test-cluster: bin/testcluster bin/kubectl bin/metrics-server bin/prometheus ## Run the tests of the test cluster itself.
 	go test -C test/cluster ./...
 
+.PHONY: test-vpa
+test-vpa: ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace.
+	TRACE='$(abspath $(TRACE))' go test -C test/bench/vpa ./...
+
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest supported Kubernetes API server.
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
@@ -170,13 +174,14 @@ test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long ot
 	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzParseBenchmarksToken server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector
+FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/histogram.FuzzFromBinary usage/history.FuzzReadContainer
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
 fuzz: ## Try random input on each parser of bytes that callers send, ten minutes each (FUZZ_TIME=1m FUZZ=server/paging.FuzzToken).
 	@for test in $(FUZZ); do \
 	  echo "$$test"; \
+	  grep -q "^func $${test##*.}(" $${test%.*}/*_test.go || { echo "no such fuzz test"; exit 1; }; \
 	  go test "./$${test%.*}" -run '^$$' -fuzz "^$${test##*.}\$$" -fuzztime $(FUZZ_TIME) || exit 1; \
 	done
 
@@ -197,7 +202,7 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.
@@ -214,6 +219,14 @@ api_reference = $(TOOL) buf build -o -\#format=binpb | go run ./test/apidoc > $(
 bench: build ## Measure speed and cost compared with plain clients, on a real API server. Takes 40 minutes, or 10 with BENCH=--quick.
 	go build -o bin/ ./test/bench
 	bin/bench $(BENCH)
+
+# The trace that "make backtest" replays; generated machines without it.
+TRACE ?=
+
+.PHONY: backtest
+backtest: ## Replay recorded usage under our policies and the VPA's (TRACE=usage.csv.gz BACKTEST='-o wide'). Its first build takes minutes.
+	@go build -C test/bench/vpa -o ../../../bin/backtest .
+	@bin/backtest $(if $(TRACE),--trace '$(TRACE)') $(BACKTEST)
 
 .PHONY: bench-api
 bench-api: ## Compare API calls with plain gRPC calls: calls/s of both, and the ratio.
@@ -258,6 +271,7 @@ verify-vet:
 	go vet ./...
 	go vet -C test/cluster ./...
 	go vet -C deploy/image ./...
+	go vet -C test/bench/vpa ./...
 
 .PHONY: verify-lint
 verify-lint:
@@ -265,6 +279,7 @@ verify-lint:
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
+	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Generates code in a temporary directory and compares it, so that the check changes nothing.
 .PHONY: verify-proto
@@ -319,6 +334,7 @@ verify-prose:
 verify-modules:
 	go mod tidy -diff
 	go mod -C deploy/image tidy -diff
+	go mod -C test/bench/vpa tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/metricsserver tidy -diff

@@ -39,6 +39,8 @@ require (
 
 require github.com/go-jose/go-jose/v4 v4.1.4
 
+require k8s.io/metrics v0.37.2
+
 require (
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect

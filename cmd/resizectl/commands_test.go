@@ -32,7 +32,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 }
 
 // asksNobody are the commands that do not need a server.
-var asksNobody = []string{"config validate", "options", "version"}
+var asksNobody = []string{"backtest", "config validate", "options", "version"}
 
 func TestCommands(t *testing.T) {
 	t.Run("tests every command that calls a server for errors", testsEveryCommandThatCallsAServerForErrors)

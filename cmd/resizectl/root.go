@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/backtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/benchmarks"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
@@ -112,7 +113,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
-	section(root, "plans", "Previews and explanations:", plans.NewCommands(out, server)...)
+	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes and the state of the server:",
 		resizes.NewCommand(out, server),
 		status.NewCommand(out, server))

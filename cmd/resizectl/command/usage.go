@@ -20,6 +20,7 @@ var flagTexts = []struct {
 }{
 	{regexp.MustCompile(`: time: .*duration.*$`), ": must be a duration, such as 30s, 5m or 48h"},
 	{regexp.MustCompile(`: strconv\.Parse(?:Int|Uint): .*$`), ": must be a whole number"},
+	{regexp.MustCompile(`: strconv\.ParseFloat: .*$`), ": must be a number"},
 	{regexp.MustCompile(`: strconv\.ParseBool: .*$`), ": must be true or false"},
 	{regexp.MustCompile(`^unknown shorthand flag: '.' in (-\S+)$`), "unknown flag: $1"},
 	{regexp.MustCompile(`^flag needs an argument: '.' in (-\S+)$`), "flag needs an argument: $1"},

@@ -1,0 +1,187 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/usage/backtest"
+	"github.com/workload-resizer/workload-resizer/usage/trace"
+)
+
+type options struct {
+	print.Output
+	trace          string
+	machines, days int
+	seed           uint64
+	policies       []string
+	more           []backtest.Policy
+	changes        changes
+	speeds         []float64
+	node           string
+	prices         backtest.Prices
+	plot           string
+	every          time.Duration
+	badDay         float64
+}
+
+// NewCommand returns backtest. It knows more policies than its own if the caller adds them.
+func NewCommand(out print.Output, more ...backtest.Policy) *cobra.Command {
+	o := &options{Output: out, more: more}
+	cmd := &cobra.Command{
+		Use:   "backtest",
+		Short: "Replay recorded usage, and compare policies for sizes",
+		Long: `Replay recorded usage, and show what would have happened under different policies:
+how much the machines would have requested, how often they would have been killed
+because of their memory, and how often they would have been resized.
+
+FILE is a trace, possibly compressed with gzip: for each machine, a row
+
+  vm NAME cores CORES memory_kib KIB mhz MHZ
+
+with what it was given, and then a row TIME,CORES_USED,KIB_USED for each sample.
+The first time of a machine is in Unix seconds, the others in seconds since the
+row before. Without --trace, the command replays generated machines.
+
+The policies are
+
+` + describe(own(changes{})) + `
+Flags such as --margin change the options of "default". The result is the policy
+"changed". docs/usage.md explains the rules of a replay and the columns.
+
+This needs no server.`,
+		Example: `  # Compare policies on a trace
+  resizectl backtest --trace usage.csv.gz
+
+  # Show whether a higher percentile is worth its cost, and plot the result
+  resizectl backtest --trace usage.csv.gz --memory-percentile 0.95 --plot result.svg
+
+  # Run each machine on nodes of four speeds
+  resizectl backtest --trace usage.csv.gz --policy default,mixed --speeds 1,1.08,1.25,1.46`,
+		Args: command.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+	}
+	command.AddOutputFlag(cmd, &o.Format)
+	f := cmd.Flags()
+	f.StringVar(&o.trace, "trace", "", "trace to replay, or - for standard input")
+	f.IntVar(&o.machines, "machines", 20, "number of generated machines")
+	f.IntVar(&o.days, "days", 30, "days of generated machines")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of generated machines: the same seed generates the same usage")
+	f.StringSliceVar(&o.policies, "policy", nil, "policies to compare (default authored, compat, default and follow)")
+	f.Float64SliceVar(&o.speeds, "speeds", []float64{1}, "speeds of nodes, relative to the baseline; each machine runs on a node of each speed")
+	f.StringVar(&o.node, "node", "16,64Gi", "cores and memory of the nodes that requests are packed on")
+	f.Float64Var(&o.prices.Core, "price-core", 18, "price of a requested core for a month")
+	f.Float64Var(&o.prices.GiB, "price-gib", 2.4, "price of a requested GiB for a month")
+	f.DurationVar(&o.every, "every", time.Hour, "time between decisions of a policy")
+	f.Float64Var(&o.badDay, "bad-day", 0.05, "share of a day's CPU samples above the request from which the day is bad")
+	f.StringVar(&o.plot, "plot", "", "SVG file to write with memory against days with a kill")
+	o.changes.addFlags(f)
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command) error {
+	settings, err := o.settings()
+	if err != nil {
+		return command.UsageErrorf(cmd, "%v", err)
+	}
+	policies, err := o.choose()
+	if err != nil {
+		return command.UsageErrorf(cmd, "%v", err)
+	}
+	machines, err := o.read(cmd.Context())
+	if err != nil {
+		return err
+	}
+	var rows []backtest.Row
+	for _, policy := range policies {
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		rows = append(rows, backtest.Run(machines, policy, settings).Summary(o.prices)...)
+	}
+	if len(rows) == 0 || rows[0].MachineDays == 0 {
+		return fmt.Errorf("no machine has more than %d days of usage: policies learn from them, so they do not count", settings.Warmup/(24*time.Hour))
+	}
+	if o.plot != "" {
+		if err := o.writePlot(rows); err != nil {
+			return err
+		}
+	}
+	return o.printRows(rows)
+}
+
+// choose returns the policies to compare.
+func (o *options) choose() (chosen []backtest.Policy, err error) {
+	all := slices.Concat(own(o.changes), o.more)
+	names := o.policies
+	if len(names) == 0 {
+		names = []string{"authored"}
+		for _, policy := range o.more {
+			names = append(names, policy.Name())
+		}
+		names = append(names, "compat", "default", "follow")
+		if o.changes.any() {
+			names = append(names, "changed")
+		}
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(p backtest.Policy) bool { return p.Name() == name })
+		if i < 0 {
+			known := make([]string, len(all))
+			for i, p := range all {
+				known[i] = p.Name()
+			}
+			return nil, fmt.Errorf("unknown policy %q: expected one of %s", name, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+// read reads or generates the machines.
+func (o *options) read(ctx context.Context) (machines []*trace.Machine, err error) {
+	keep := func(m *trace.Machine) error {
+		machines = append(machines, m)
+		return ctx.Err()
+	}
+	switch o.trace {
+	case "":
+		in, out := io.Pipe()
+		go func() { out.CloseWithError(trace.Generate(out, o.machines, o.days, o.seed)) }()
+		defer in.Close()
+		err = trace.Read(in, keep)
+	case "-":
+		err = trace.Read(o.In, keep)
+	default:
+		file, openErr := os.Open(o.trace)
+		if openErr != nil {
+			return nil, fmt.Errorf("open the trace: %w", openErr)
+		}
+		defer file.Close()
+		err = trace.Read(file, keep)
+	}
+	return machines, err
+}
+
+// writePlot writes the plot to its file.
+func (o *options) writePlot(rows []backtest.Row) error {
+	file, err := os.Create(o.plot)
+	if err != nil {
+		return fmt.Errorf("create the plot: %w", err)
+	}
+	if err := backtest.Plot(file, rows); err != nil {
+		return fmt.Errorf("write the plot: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write the plot: %w", err)
+	}
+	return nil
+}

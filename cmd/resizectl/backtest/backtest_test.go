@@ -1,0 +1,82 @@
+package backtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+)
+
+const small = "../../../usage/trace/testdata/small.csv.gz"
+
+func TestBacktest(t *testing.T) {
+	for name, args := range map[string][]string{
+		"backtest.table":  {"--trace", small},
+		"backtest.wide":   {"--trace", small, "-o", "wide"},
+		"backtest.json":   {"--trace", small, "-o", "json", "--policy", "default"},
+		"backtest.yaml":   {"--trace", small, "-o", "yaml", "--policy", "default"},
+		"changed.table":   {"--trace", small, "--policy", "default,changed", "--cpu-percentile", "0.95", "--memory-percentile", "0.99", "--margin", "0.2", "--half-life", "48h", "--memory-multiple", "1.5"},
+		"speeds.table":    {"--trace", small, "--policy", "default,mixed", "--speeds", "1,1.25", "--every", "12h", "--bad-day", "0.15"},
+		"policies.table":  {"--trace", small, "--policy", "pressure,week,peak"},
+		"generated.table": {"--machines", "2", "--days", "10"},
+		"nodes.table":     {"--trace", small, "--policy", "authored", "--node", "1,1Gi", "--price-core", "1", "--price-gib", "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"backtest"}, args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			cmdtest.Golden(t, name, stdout)
+		})
+	}
+	t.Run("plots", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "plot.svg")
+		if code, _, stderr := program.Shell(t.Context(), "backtest", "--trace", small, "--policy", "default", "--plot", file); code != command.ExitOK {
+			t.Fatal(stderr)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmdtest.Golden(t, "plot.svg", string(text))
+	})
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown policy":               {[]string{"--policy", "best"}, `unknown policy "best": expected one of authored, compat, default, follow, mixed, pressure, week, peak`},
+		"a policy of changes without any": {[]string{"--policy", "changed"}, `unknown policy "changed"`},
+		"a missing trace":                 {[]string{"--trace", "missing.csv"}, "open the trace: open missing.csv: no such file or directory"},
+		"a file that is no trace":         {[]string{"--trace", "backtest.go"}, "read line 1 of the trace"},
+		"an empty trace":                  {[]string{"--trace", "-"}, "read the trace: it has no machine"},
+		"a plot that cannot be written":   {[]string{"--trace", small, "--plot", "missing/plot.svg"}, "create the plot: open missing/plot.svg"},
+		"too short a trace":               {[]string{"--days", "8"}, "no machine has more than 8 days of usage: policies learn from them, so they do not count"},
+		"too many machines":               {[]string{"--machines", "10001"}, "--machines must be between 1 and 10000"},
+		"no machines":                     {[]string{"--machines", "0"}, "--machines must be between 1 and 10000"},
+		"no days":                         {[]string{"--days", "0"}, "--days between 1 and 1000"},
+		"a percentile above 1":            {[]string{"--cpu-percentile", "95"}, "a percentile must be between 0 and 1, e.g. 0.95"},
+		"a percentile that is no number":  {[]string{"--memory-percentile", "NaN"}, "a percentile must be between 0 and 1, e.g. 0.95"},
+		"a negative margin":               {[]string{"--margin", "-1"}, "--margin must be between 0 and 10"},
+		"a negative half-life":            {[]string{"--half-life", "-1h"}, "--half-life must be positive"},
+		"a limit below the request":       {[]string{"--memory-multiple", "0.5"}, "--memory-multiple must be between 1 and 100"},
+		"a speed of 0":                    {[]string{"--speeds", "1,0"}, "speed 0 is not between 0.01 and 100"},
+		"no speed":                        {[]string{"--speeds", ""}, "must be a number"},
+		"a node without memory":           {[]string{"--node", "16"}, `node "16" is not CORES,MEMORY, e.g. 16,64Gi`},
+		"a node of nothing":               {[]string{"--node", "0,64Gi"}, `node "0,64Gi" is not CORES,MEMORY`},
+		"a node of bad memory":            {[]string{"--node", "1,x"}, `node "1,x" is not CORES,MEMORY`},
+		"a negative price":                {[]string{"--price-core", "-1"}, "prices must be numbers of at least 0"},
+		"no time between decisions":       {[]string{"--every", "0s"}, "--every must be positive, e.g. 12h"},
+		"a bad day of more than all":      {[]string{"--bad-day", "1.5"}, "--bad-day must be between 0 and 1"},
+		"an argument":                     {[]string{"trace.csv"}, `unexpected argument "trace.csv"`},
+	} {
+		t.Run("rejects "+name, func(t *testing.T) {
+			code, _, stderr := program.Shell(t.Context(), append([]string{"backtest"}, test.args...)...)
+			if code != command.ExitError || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit %d: %s\nwant %q", code, stderr, test.want)
+			}
+		})
+	}
+}

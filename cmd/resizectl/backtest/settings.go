@@ -1,0 +1,52 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/usage/backtest"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// settings returns the rules of the replay that the flags set.
+func (o *options) settings() (backtest.Settings, error) {
+	s := backtest.DefaultSettings()
+	if fault := o.changes.invalid(); fault != "" {
+		return s, errors.New(fault)
+	}
+	for _, speed := range o.speeds {
+		if !(speed >= 0.01 && speed <= 100) {
+			return s, fmt.Errorf("speed %v is not between 0.01 and 100", speed)
+		}
+	}
+	if o.trace == "" && (o.machines < 1 || o.machines > 10_000 || o.days < 1 || o.days > 1000) {
+		return s, errors.New("--machines must be between 1 and 10000, and --days between 1 and 1000")
+	}
+	if price := func(p float64) bool { return p >= 0 && p <= 1e9 }; !price(o.prices.Core) || !price(o.prices.GiB) {
+		return s, errors.New("prices must be numbers of at least 0")
+	}
+	if o.every <= 0 {
+		return s, errors.New("--every must be positive, e.g. 12h")
+	}
+	if !(o.badDay >= 0 && o.badDay <= 1) {
+		return s, errors.New("--bad-day must be between 0 and 1, e.g. 0.05")
+	}
+	s.Speeds, s.Every, s.BadDay = o.speeds, o.every, o.badDay
+	node, err := parseNode(o.node)
+	s.Node = node
+	return s, err
+}
+
+// parseNode reads the size of a node, e.g. 16,64Gi.
+func parseNode(text string) (node recommend.Amounts, err error) {
+	cores, memory, found := strings.Cut(text, ",")
+	cpu, errCPU := resource.ParseQuantity(cores)
+	bytes, errMemory := resource.ParseQuantity(memory)
+	if !found || errCPU != nil || errMemory != nil || cpu.Sign() <= 0 || bytes.Sign() <= 0 {
+		return node, fmt.Errorf("node %q is not CORES,MEMORY, e.g. 16,64Gi", text)
+	}
+	return recommend.Amounts{CPU: cpu.MilliValue(), Memory: bytes.Value()}, nil
+}

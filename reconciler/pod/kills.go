@@ -1,0 +1,84 @@
+package pod
+
+import (
+	"regexp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Kill is the end of a container because of its memory.
+type Kill struct {
+	Container string
+	At        time.Time
+	// Limit and Request are those that the kubelet reports, or else those in the spec; 0 if
+	// there are none.
+	Limit, Request int64
+	// Used is what the container used, if the kubelet evicted the pod and says so; otherwise 0.
+	Used int64
+}
+
+// evictedUsing finds the containers in the kubelet's message about an eviction.
+var evictedUsing = regexp.MustCompile(`Container (\S+) was using (\S+), request is \S+, has larger consumption of memory\.`)
+
+// Kills returns the kills that the status of a pod shows: of the current and of the last state of
+// each container, and of an eviction because of memory. The same kill is in the status until the
+// container ends again.
+func Kills(p *corev1.Pod) (kills []Kill) {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			s := &statuses[i]
+			for _, ended := range []*corev1.ContainerStateTerminated{s.LastTerminationState.Terminated, s.State.Terminated} {
+				if ended != nil && ended.Reason == "OOMKilled" {
+					kills = append(kills, killOf(p, s.Name, ended.FinishedAt.Time, 0))
+				}
+			}
+		}
+	}
+	if p.Status.Reason != "Evicted" {
+		return kills
+	}
+	for _, found := range evictedUsing.FindAllStringSubmatch(p.Status.Message, -1) {
+		if used, err := resource.ParseQuantity(found[2]); err == nil {
+			kills = append(kills, killOf(p, found[1], evictedAt(p), used.Value()))
+		}
+	}
+	return kills
+}
+
+// killOf returns a kill with the resources of its container.
+func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
+	k := Kill{Container: name, At: at, Used: used}
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			if containers[i].Name == name {
+				k.Limit, k.Request = containers[i].Resources.Limits.Memory().Value(), containers[i].Resources.Requests.Memory().Value()
+			}
+		}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			if statuses[i].Name == name && statuses[i].Resources != nil {
+				k.Limit, k.Request = statuses[i].Resources.Limits.Memory().Value(), statuses[i].Resources.Requests.Memory().Value()
+			}
+		}
+	}
+	return k
+}
+
+// evictedAt returns when a pod was evicted: when its condition says that it is to be disrupted, or
+// else when its last container ended. It is the zero time if neither is known.
+func evictedAt(p *corev1.Pod) (at time.Time) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	for _, s := range p.Status.ContainerStatuses {
+		if ended := s.State.Terminated; ended != nil && ended.FinishedAt.After(at) {
+			at = ended.FinishedAt.Time
+		}
+	}
+	return at
+}

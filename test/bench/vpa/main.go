@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/backtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// The program is "resizectl backtest" with the VPA as further policies.
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	color := print.ColorAuto
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	unlimited := defaultConfig()
+	unlimited.PodMinCPUMillicores, unlimited.PodMinMemoryMb = 0, 0
+	cmd := backtest.NewCommand(print.Output{IOStreams: streams, Color: &color},
+		&vpaPolicy{label: "vpa", config: defaultConfig()},
+		&vpaPolicy{label: "vpa-no-floors", config: unlimited},
+		&vpaPolicy{label: "vpa-limit-2x", config: defaultConfig(), limits: recommend.Limits{Memory: recommend.Multiple, MemoryMultiple: 2}},
+	)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(ctx)
+	return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
+}

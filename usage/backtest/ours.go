@@ -1,0 +1,80 @@
+package backtest
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// Recommender is the policy of our recommender.
+type Recommender struct {
+	// Label is the policy's name in results.
+	Label   string
+	History history.Options
+	Options recommend.Options
+	// Mixed ignores the speeds of nodes: the samples of all replicas form one distribution.
+	Mixed bool
+}
+
+// Name implements Policy.
+func (r *Recommender) Name() string { return r.Label }
+
+// Sizer implements Policy.
+func (r *Recommender) Sizer(_ recommend.Authored, speeds []float64) Sizer {
+	s := &sizer{
+		recommender: r, container: history.Container{Workload: "machine", Name: "main"},
+		history: history.New(func(history.Container) history.Options { return r.History }),
+		speeds:  map[string]recommend.Speed{},
+	}
+	for i, speed := range speeds {
+		pod := history.Pod{UID: strconv.Itoa(i), NodeType: strconv.FormatFloat(speed, 'g', -1, 64)}
+		if r.Mixed {
+			pod.NodeType, speed = "mixed", 1
+		}
+		s.pods = append(s.pods, pod)
+		s.speeds[pod.NodeType] = recommend.Speed{CPU: speed, Memory: 1}
+	}
+	return s
+}
+
+type sizer struct {
+	recommender *Recommender
+	container   history.Container
+	history     *history.History
+	pods        []history.Pod
+	speeds      map[string]recommend.Speed
+}
+
+func (s *sizer) Record(replica int, sample Sample) {
+	// What the history rejects, such as the second of two rows of the same time, is not known.
+	measured := history.Sample{Pod: s.pods[replica], Resource: history.CPU, At: sample.At, Usage: sample.CPU}
+	_ = s.history.Record(s.container, measured, sample.At)
+	measured.Resource, measured.Usage = history.Memory, sample.Memory
+	_ = s.history.Record(s.container, measured, sample.At)
+}
+
+func (s *sizer) Kill(replica int, k history.Kill) {
+	k.Pod = s.pods[replica]
+	_ = s.history.RecordKill(s.container, k, k.At)
+}
+
+func (s *sizer) Decide(replica int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+	options := &s.recommender.Options
+	view, ok := s.history.View(s.container, now)
+	if !ok {
+		return request, limit, false
+	}
+	speed := func(nodeType string) (recommend.Speed, bool) { speed, known := s.speeds[nodeType]; return speed, known }
+	recommendation, ok := recommend.For(recommend.NewDemand(view, speed), 1, options, now)
+	if !ok {
+		return request, limit, false
+	}
+	own, _ := speed(s.pods[replica].NodeType)
+	d := options.Decide(recommendation.On(own), p, now)
+	if !d.Resize {
+		return request, limit, false
+	}
+	return d.Request, d.Limit, true
+}

@@ -1,0 +1,49 @@
+package backtest
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// Policy decides about the sizes of machines.
+type Policy interface {
+	// Name is the policy's name in results.
+	Name() string
+	// Sizer returns what sizes one machine, which has a replica on a node of each speed.
+	Sizer(given recommend.Authored, speeds []float64) Sizer
+}
+
+// Sizer sizes the replicas of one machine. Replicas have numbers, like their speeds.
+type Sizer interface {
+	// Record takes what a replica is seen to use.
+	Record(replica int, s Sample)
+	// Kill takes a kill of a replica.
+	Kill(replica int, k history.Kill)
+	// Decide returns the size that a replica gets, and false if it keeps its size.
+	Decide(replica int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool)
+}
+
+// Sample is what a replica uses at a time: millicores and bytes.
+type Sample struct {
+	At          time.Time
+	CPU, Memory int64
+}
+
+// Authored leaves every machine at what it was given.
+func Authored() Policy { return authored{} }
+
+type authored struct{}
+
+func (authored) Name() string { return "authored" }
+
+func (authored) Sizer(recommend.Authored, []float64) Sizer { return authored{} }
+
+func (authored) Record(int, Sample) {}
+
+func (authored) Kill(int, history.Kill) {}
+
+func (authored) Decide(int, recommend.Pod, time.Time) (request, limit recommend.Amounts, resize bool) {
+	return recommend.Amounts{}, recommend.Amounts{}, false
+}

@@ -1,0 +1,82 @@
+package backtest
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/workload-resizer/workload-resizer/usage/trace"
+)
+
+// Result is what happened under a policy.
+type Result struct {
+	Policy   string
+	Machines int
+	// Replicas has the sum over machines for each speed, with the mean requests of machines in
+	// cores and bytes.
+	Replicas []Replica
+	// Nodes are the nodes that machines were packed on, if there is one speed.
+	Nodes Nodes
+}
+
+// Replica is the sum over the replicas of all machines on nodes of one speed.
+type Replica struct {
+	Speed float64
+	Tally Tally
+	// Cores and Bytes are the sums over machines of their mean requests, and UsedCores and
+	// UsedBytes those of their mean usage.
+	Cores, Bytes, UsedCores, UsedBytes float64
+}
+
+// Run replays machines under a policy. It uses all processors, and its results do not depend on
+// their number.
+func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
+	pack1 := len(settings.Speeds) == 1
+	all := make([][]*replica, len(machines))
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := range next {
+				all[i] = replay(machines[i], policy, &settings, pack1)
+			}
+		})
+	}
+	for i, m := range machines {
+		if len(m.Rows) > 0 {
+			next <- i
+		}
+	}
+	close(next)
+	wait.Wait()
+	result := Result{Policy: policy.Name(), Replicas: make([]Replica, len(settings.Speeds))}
+	for i, speed := range settings.Speeds {
+		result.Replicas[i].Speed = speed
+	}
+	var loads []*load
+	for _, replicas := range all {
+		if replicas == nil || replicas[0].tally.Samples == 0 {
+			continue
+		}
+		result.Machines++
+		for i, r := range replicas {
+			result.Replicas[i].add(r.tally)
+			if r.load != nil {
+				loads = append(loads, r.load)
+			}
+		}
+	}
+	if pack1 {
+		result.Nodes = pack(loads, settings.Node)
+	}
+	return result
+}
+
+// add adds the tally of a machine.
+func (r *Replica) add(t Tally) {
+	n := float64(t.Samples)
+	r.Cores += t.CPURequest / n
+	r.Bytes += t.MemoryRequest / n
+	r.UsedCores += t.CPUUsage / n
+	r.UsedBytes += t.MemoryUsage / n
+	r.Tally.add(t)
+}

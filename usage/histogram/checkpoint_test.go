@@ -1,0 +1,183 @@
+package histogram
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestCheckpoint(t *testing.T) {
+	h := of(1, 1, 1, 2)
+	h.Add(4, 0.00001, began)
+	t.Run("leaves out what is outside of the range of values, even next to light buckets", func(t *testing.T) {
+		light := New(cpu)
+		light.Add(1, epsilon*1.1, began)
+		light.Add(2, epsilon*1.1, began)
+		light.Add(0.1, epsilon*0.9, began)
+		light.Add(9, epsilon*0.9, began)
+		if got := light.Checkpoint().Weights; len(got) != 2 || got[36] != 10000 {
+			t.Errorf("weights %v", got)
+		}
+		within := of(1, 4)
+		within.Add(2, 0.00001, began)
+		if got := within.Checkpoint().Weights; len(got) != 2 {
+			t.Errorf("weights %v", got)
+		}
+	})
+	t.Run("is the VPA's JSON", func(t *testing.T) {
+		text, err := json.Marshal(h.Checkpoint())
+		if want := `{"referenceTimestamp":"2026-03-01T00:00:00Z","bucketWeights":{"36":10000,"49":3333},"totalWeight":4.00001}`; err != nil || string(text) != want {
+			t.Errorf("%s, %v, want %s", text, err, want)
+		}
+		if text, err = json.Marshal(of().Checkpoint()); err != nil || string(text) != `{"referenceTimestamp":null}` {
+			t.Errorf("%s, %v", text, err)
+		}
+	})
+	t.Run("can be read", func(t *testing.T) {
+		again, err := FromCheckpoint(cpu, h.Checkpoint())
+		if err != nil || again.total != h.total || again.reference != h.reference || math.Abs(again.weights[0]-3) > 0.001 {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if empty, err := FromCheckpoint(cpu, of().Checkpoint()); err != nil || !empty.Empty() {
+			t.Errorf("%+v, %v", empty, err)
+		}
+	})
+	zero := time.Unix(1, 0)
+	for name, c := range map[string]Checkpoint{
+		"a total that is not a number": {Reference: &zero, Total: math.NaN(), Weights: map[int]uint32{1: 1}},
+		"an infinite total":            {Reference: &zero, Total: math.Inf(1), Weights: map[int]uint32{1: 1}},
+		"a negative total":             {Reference: &zero, Total: -1, Weights: map[int]uint32{1: 1}},
+		"a negative bucket":            {Reference: &zero, Total: 1, Weights: map[int]uint32{-1: 1}},
+		"a bucket too many":            {Reference: &zero, Total: 1, Weights: map[int]uint32{count: 1}},
+		"weights without a time":       {Total: 1, Weights: map[int]uint32{1: 1}},
+	} {
+		t.Run("is rejected with "+name, func(t *testing.T) {
+			if h, err := FromCheckpoint(cpu, c); err == nil || !h.Empty() {
+				t.Errorf("%+v, %v", h, err)
+			}
+		})
+	}
+	t.Run("accepts the first and the last bucket", func(t *testing.T) {
+		h, err := FromCheckpoint(cpu, Checkpoint{Reference: &zero, Total: 2, Weights: map[int]uint32{0: 1, count - 1: 1}})
+		if err != nil || len(h.weights) != 2 {
+			t.Errorf("%+v, %v", h, err)
+		}
+	})
+}
+
+func TestBinary(t *testing.T) {
+	h := of(0.001, 1, 1, 2, 900)
+	h.Add(50, 1, began.Add(-40*day))
+	form := h.AppendBinary([]byte("x"))
+	t.Run("keeps the distribution", func(t *testing.T) {
+		again, rest, err := FromBinary(cpu, append(form[1:], "rest"...))
+		if err != nil || string(rest) != "rest" || again.total != h.total || again.reference != h.reference {
+			t.Fatalf("%+v, %q, %v", again, rest, err)
+		}
+		for p := 0.05; p < 1; p += 0.1 {
+			if got, want := again.Percentile(p), h.Percentile(p); got != want {
+				t.Errorf("percentile %v is %v, want %v", p, got, want)
+			}
+		}
+	})
+	t.Run("leaves out what only decides ties", func(t *testing.T) {
+		again, _, err := FromBinary(cpu, form[1:])
+		if err != nil || len(again.weights) != len(h.weights)-1 {
+			t.Errorf("%d buckets of %d, %v", len(again.weights), len(h.weights), err)
+		}
+	})
+	t.Run("takes 5 bytes a bucket", func(t *testing.T) {
+		if len(form) > 1+20+5*4 {
+			t.Errorf("%d bytes", len(form))
+		}
+	})
+	t.Run("of an empty histogram is one byte", func(t *testing.T) {
+		form := of().AppendBinary(nil)
+		again, rest, err := FromBinary(cpu, form)
+		if len(form) != 1 || err != nil || len(rest) != 0 || !again.Empty() {
+			t.Errorf("%x: %+v, %v", form, again, err)
+		}
+	})
+	// bytesOf returns the form of a histogram with one bucket after the other.
+	bytesOf := func(kept uint64, reference int64, total float64, buckets ...any) []byte {
+		b := binary.AppendVarint(binary.AppendUvarint(nil, kept), reference)
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(total))
+		for i := 0; i < len(buckets); i += 2 {
+			b = append(b, byte(buckets[i].(int)))
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(buckets[i+1].(float64))))
+		}
+		return b
+	}
+	for name, form := range map[string][]byte{
+		"no time":                            bytesOf(1, 0, 1, 5, 1.0),
+		"a total of 0":                       bytesOf(1, 1, 0, 5, 1.0),
+		"a negative total":                   bytesOf(1, 1, -1, 5, 1.0),
+		"an infinite total":                  bytesOf(1, 1, math.Inf(1), 5, 1.0),
+		"a total that is not a number":       bytesOf(1, 1, math.NaN(), 5, 1.0),
+		"a share of 0":                       bytesOf(1, 1, 1, 5, 0.0),
+		"a share above 1":                    bytesOf(1, 1, 1, 5, 1.011),
+		"a share that is not a number":       bytesOf(1, 1, 1, 5, math.NaN()),
+		"a bucket that does not exist":       bytesOf(1, 1, 1, count, 1.0),
+		"a bucket twice":                     bytesOf(2, 1, 1, 5, 0.5, 5, 0.5),
+		"buckets in another order":           bytesOf(2, 1, 1, 5, 0.5, 4, 0.5),
+		"more buckets than there are":        bytesOf(count+1, 1, 1, oneTooMany()...),
+		"a number of buckets beyond 64 bits": bytes.Repeat([]byte{255}, 11),
+		"a time beyond 64 bits":              append([]byte{1}, bytes.Repeat([]byte{255}, 30)...),
+	} {
+		t.Run("is rejected with "+name, func(t *testing.T) {
+			if h, _, err := FromBinary(cpu, form); err == nil || !h.Empty() {
+				t.Errorf("%+v, %v", h, err)
+			}
+		})
+	}
+	t.Run("can have all buckets, and rounded shares", func(t *testing.T) {
+		all := oneTooMany()[:2*count]
+		if h, _, err := FromBinary(cpu, bytesOf(count, 1, 1, all...)); err != nil || len(h.weights) != count {
+			t.Errorf("%d buckets, %v", len(h.weights), err)
+		}
+		if _, _, err := FromBinary(cpu, bytesOf(1, 1, 1, 0, 1.0000001)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("is rejected if it is cut", func(t *testing.T) {
+		for n := range len(form) - 1 {
+			if h, _, err := FromBinary(cpu, form[1:1+n]); err == nil || !h.Empty() {
+				t.Errorf("%d of %d bytes are accepted", n, len(form)-1)
+			}
+		}
+	})
+}
+
+// FuzzFromBinary checks that any bytes are rejected or form a histogram that can be used.
+func FuzzFromBinary(f *testing.F) {
+	f.Add(of(1, 2, 3).AppendBinary(nil))
+	f.Add([]byte{0})
+	f.Add([]byte{200, 2})
+	f.Fuzz(func(t *testing.T, form []byte) {
+		h, rest, err := FromBinary(cpu, form)
+		if err != nil {
+			return
+		}
+		if p := h.Percentile(0.9); math.IsNaN(p) || p < 0 || p > CPU.upper(count) {
+			t.Errorf("percentile %v", p)
+		}
+		again, _, err := FromBinary(cpu, h.AppendBinary(nil))
+		if err != nil || again.Percentile(0.5) != h.Percentile(0.5) && len(again.weights) == len(h.weights) {
+			t.Errorf("read again: %v", err)
+		}
+		if len(rest) > len(form) || bytes.Equal(rest, form) {
+			t.Error("no progress")
+		}
+	})
+}
+
+// oneTooMany returns one bucket more than there are, with their shares.
+func oneTooMany() (all []any) {
+	for bucket := range count + 1 {
+		all = append(all, bucket, 1.0/count)
+	}
+	return all
+}

@@ -1,0 +1,182 @@
+package history
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+// filled returns a history with everything that a history can have.
+func filled(t *testing.T) *fixture {
+	f := newFixture(t)
+	f.options.Hours = true
+	for i := range 500 {
+		at := began.Add(time.Duration(i) * 10 * time.Minute)
+		for j, pod := range []Pod{slow, fast} {
+			s := Sample{Pod: pod, At: at, Usage: int64(100 + 7*i%300 + j), Throttled: i%9 == 0, Pressure: float64(j*(i%3)) / 10}
+			if err := f.Record(web, s, at); err != nil {
+				t.Fatal(err)
+			}
+			f.memory(pod, at, int64(1e8+1e6*(i*13%100)))
+		}
+	}
+	f.kill(Kill{Pod: slow, At: began.Add(70 * time.Hour), Limit: 300 * mib})
+	return f
+}
+
+func TestBinary(t *testing.T) {
+	f := filled(t)
+	now := began.Add(84 * time.Hour)
+	form := f.AppendContainer([]byte("x"), web)[1:]
+	t.Run("continues after a restart as if there were none", func(t *testing.T) {
+		g := newFixture(t)
+		g.options = f.options
+		c, rest, err := g.ReadContainer(append(slices.Clone(form), "rest"...), now)
+		if err != nil || c != web || string(rest) != "rest" {
+			t.Fatalf("%v, %q, %v", c, rest, err)
+		}
+		if again := g.AppendContainer(nil, web); !slices.Equal(again, form) {
+			t.Error("written again, the bytes differ")
+		}
+		if !g.newest.Equal(f.newest) {
+			t.Errorf("newest sample at %v, want %v", g.newest, f.newest)
+		}
+		for i := range 100 {
+			at := now.Add(time.Duration(i) * time.Hour)
+			for _, h := range []*fixture{f, g} {
+				h.cpu(slow, at, 200)
+				h.memory(fast, at, int64(2e8-1e6*i))
+				if i == 50 {
+					h.kill(Kill{Pod: fast, At: at, Limit: 500 * mib})
+				}
+			}
+			a, _ := f.View(web, at)
+			b, _ := g.View(web, at)
+			if a.Coverage != b.Coverage || !a.Begin.Equal(b.Begin) {
+				t.Fatalf("coverage %v and %v", a.Coverage, b.Coverage)
+			}
+			for j := range a.Types {
+				x, y := a.Types[j], b.Types[j]
+				peakX, knownX := x.Peak(CPU, at)
+				peakY, knownY := y.Peak(CPU, at)
+				if x.CPU.Percentile(0.9) != y.CPU.Percentile(0.9) || x.Memory.Percentile(0.9) != y.Memory.Percentile(0.9) ||
+					x.Pressed.Percentile(0.9) != y.Pressed.Percentile(0.9) || x.Samples != y.Samples || !x.First.Equal(y.First) ||
+					!x.Last.Equal(y.Last) || peakX != peakY || knownX != knownY {
+					t.Fatalf("at %v, %+v and %+v", at, x, y)
+				}
+			}
+		}
+	})
+	t.Run("is empty without a history", func(t *testing.T) {
+		if got := f.AppendContainer(nil, Container{}); got != nil {
+			t.Errorf("%x", got)
+		}
+	})
+	t.Run("is rejected if it is cut, and changes nothing", func(t *testing.T) {
+		for n := range len(form) {
+			g := newFixture(t)
+			if _, _, err := g.ReadContainer(form[:n], now); !errors.Is(err, ErrFormat) || len(g.containers) != 0 {
+				t.Fatalf("%d of %d bytes: %v", n, len(form), err)
+			}
+		}
+	})
+	t.Run("is rejected if its version is unknown", func(t *testing.T) {
+		later := slices.Clone(form)
+		later[0]++
+		if _, _, err := newFixture(t).ReadContainer(later, now); !errors.Is(err, ErrFormat) {
+			t.Error(err)
+		}
+	})
+	t.Run("is rejected if node types are not in order", func(t *testing.T) {
+		g := newFixture(t)
+		g.cpu(slow, began, 1)
+		g.cpu(fast, began, 1)
+		g.containers[web].types[1].nodeType = "c3" // twice
+		if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
+			t.Error(err)
+		}
+	})
+	t.Run("is rejected with a peak that is no amount", func(t *testing.T) {
+		for _, peak := range []int64{-1, most + 1} {
+			g := newFixture(t)
+			g.memory(slow, began, 1)
+			g.containers[web].windows[slow.UID].peak = peak
+			if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
+				t.Errorf("a peak of %d: %v", peak, err)
+			}
+		}
+	})
+	t.Run("of a clock that was ahead does not expire others", func(t *testing.T) {
+		g := newFixture(t)
+		if _, _, err := g.ReadContainer(form, began); err != nil || !g.newest.IsZero() {
+			t.Errorf("newest %v, %v", g.newest, err)
+		}
+	})
+}
+
+// FuzzReadContainer checks that any bytes are rejected or form a history that can be used.
+func FuzzReadContainer(f *testing.F) {
+	h := New(func(Container) Options { return DefaultOptions() })
+	_ = h.Record(web, Sample{Pod: slow, At: began, Usage: 100}, began)
+	_ = h.Record(web, Sample{Pod: slow, Resource: Memory, At: began, Usage: 1e8}, began)
+	f.Add(h.AppendContainer(nil, web))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		g := New(func(Container) Options { return DefaultOptions() })
+		c, _, err := g.ReadContainer(form, began)
+		if err != nil {
+			if len(g.containers) != 0 {
+				t.Error("rejected bytes have changed the history")
+			}
+			return
+		}
+		now := began.Add(time.Hour)
+		_ = g.Record(c, Sample{Pod: slow, At: now, Usage: 100}, now)
+		_ = g.Record(c, Sample{Pod: slow, Resource: Memory, At: now, Usage: 1e8}, now)
+		v, _ := g.View(c, now)
+		for _, s := range v.Types {
+			if p := s.CPU.Percentile(0.9); p < 0 || p > 1100 {
+				t.Errorf("percentile %v", p)
+			}
+		}
+		g.Expire(now)
+	})
+}
+
+func TestCheckpoint(t *testing.T) {
+	f := newFixture(t)
+	for i, pod := range []Pod{slow, fast, {UID: "c", NodeType: "n2d"}} {
+		f.cpu(pod, began.Add(time.Duration(i)*time.Second), 100)
+		f.memory(pod, began.Add(time.Duration(i)*time.Second), int64(i+1)*100e6)
+	}
+	now := began.Add(25 * time.Hour)
+	f.memory(slow, now, 500e6)
+	t.Run("has the samples of one node type, without open windows", func(t *testing.T) {
+		c, ok := f.Checkpoint(web, "n2d", now)
+		if !ok || c.Samples != 2 || !c.First.Equal(began) || !c.Last.Equal(began.Add(2*time.Second)) || !c.Updated.Equal(now) {
+			t.Fatalf("%+v, %v", c, ok)
+		}
+		// The window of the third pod has ended, too.
+		if len(c.Memory.Weights) != 2 || c.CPU.Weights[8] != 10000 {
+			t.Errorf("weights %v and %v", c.Memory.Weights, c.CPU.Weights)
+		}
+		if c, _ := f.Checkpoint(web, "n2d", began.Add(time.Hour)); len(c.Memory.Weights) != 1 {
+			t.Errorf("with open windows: %v", c.Memory.Weights)
+		}
+	})
+	t.Run("does not exist without samples", func(t *testing.T) {
+		if _, ok := f.Checkpoint(web, "n4", now); ok {
+			t.Error("of an unknown node type")
+		}
+		if _, ok := f.Checkpoint(Container{}, "n2d", now); ok {
+			t.Error("of an unknown container")
+		}
+	})
+	t.Run("has no time without samples of CPU", func(t *testing.T) {
+		g := newFixture(t)
+		g.memory(slow, began, 1)
+		if c, ok := g.Checkpoint(web, "n2d", began); !ok || c.First != nil || c.Last != nil {
+			t.Errorf("%+v, %v", c, ok)
+		}
+	})
+}

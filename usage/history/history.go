@@ -1,0 +1,217 @@
+package history
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/histogram"
+)
+
+// History is what containers used. It is not safe for concurrent use.
+type History struct {
+	options    func(Container) Options
+	shapes     map[histogram.Shape]*histogram.Shape
+	containers map[Container]*record
+	// newest is when the newest sample was taken. Its clock expires history: while all sources
+	// fail, nothing expires.
+	newest time.Time
+}
+
+// New returns an empty history. The options of a container may change.
+func New(options func(Container) Options) *History {
+	return &History{options: options, shapes: map[histogram.Shape]*histogram.Shape{}, containers: map[Container]*record{}}
+}
+
+// record is the history of one container.
+type record struct {
+	halfLives shapes
+	// types has one series per node type, in alphabetical order.
+	types []*series
+	// windows has the state of each pod, by UID.
+	windows map[string]*window
+	hours   hours
+}
+
+// series is what a container used on one node type.
+type series struct {
+	nodeType    string
+	cpu, memory histogram.Histogram
+	// pressed counts CPU samples with the time that the container waited; nil while no sample
+	// has a pressure.
+	pressed *histogram.Histogram
+	// first, last and samples are those of CPU, as in the VPA. heard is the time of the last
+	// sample of any resource.
+	first, last, heard time.Time
+	samples            int
+	// throttled has the weights of throttled samples, in one bucket.
+	throttled histogram.Histogram
+	week      *week
+}
+
+// weights of samples, as in the VPA.
+const (
+	cpuWeight  = 0.1
+	peakWeight = 1
+)
+
+// Record counts a sample, or returns why it cannot count.
+func (h *History) Record(c Container, s Sample, now time.Time) error {
+	options := h.options(c)
+	if err := s.check(now, options.Kept()); err != nil {
+		return err
+	}
+	r := h.record(c, options, now)
+	w := r.window(s.Pod, &options)
+	switch {
+	case s.Resource == CPU && s.At.After(w.cpu):
+		w.addCPU(&s)
+	case s.Resource == Memory && !s.At.Before(w.memory):
+		w.addMemory(s.At, s.Usage, false)
+	default:
+		return ErrRepeated
+	}
+	if options.Hours {
+		w.series.hour(s.Resource, s.At, s.Usage)
+	}
+	r.hours.mark(s.At)
+	if w.series.heard.Before(s.At) {
+		w.series.heard = s.At
+	}
+	if h.newest.Before(s.At) {
+		h.newest = s.At
+	}
+	return nil
+}
+
+// RecordKill counts a kill as a peak of memory, or returns why it cannot count.
+func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
+	options := h.options(c)
+	if err := k.check(now); err != nil {
+		return err
+	}
+	r := h.record(c, options, now)
+	w := r.window(k.Pod, &options)
+	if !k.At.After(w.killed) {
+		return ErrRepeated
+	}
+	// As in the VPA: the newest sample decides whether a kill is too old.
+	if !w.memory.IsZero() && k.At.Before(w.memory.Add(-options.Interval)) {
+		return ErrExpired
+	}
+	used := max(k.Usage, k.Limit, w.peak)
+	if options.OOMFromRequest {
+		used = max(k.Usage, k.Request, w.peak)
+	}
+	if used == 0 {
+		return ErrImplausible
+	}
+	w.killed = k.At
+	needed := k.needed(used, &options)
+	w.addMemory(k.At, needed, true)
+	if w.series.heard.Before(k.At) {
+		w.series.heard = k.At
+	}
+	return nil
+}
+
+// Forget releases what is known of a pod that has ended. What its containers used stays.
+func (h *History) Forget(c Container, uid string) {
+	if r := h.containers[c]; r != nil {
+		delete(r.windows, uid)
+	}
+}
+
+// Expire deletes the histories whose last sample is too old, by the clock of samples.
+func (h *History) Expire(now time.Time) {
+	if h.newest.Before(now) {
+		now = h.newest
+	}
+	for c, r := range h.containers {
+		options := h.options(c)
+		old := func(at time.Time, after time.Duration) bool { return now.Sub(at) >= after }
+		maps.DeleteFunc(r.windows, func(_ string, w *window) bool {
+			return old(w.end, options.Kept()) && old(w.cpu, options.Kept())
+		})
+		r.types = slices.DeleteFunc(r.types, func(s *series) bool {
+			expired := old(s.heard, options.Kept())
+			if expired {
+				maps.DeleteFunc(r.windows, func(_ string, w *window) bool { return w.series == s })
+			}
+			return expired
+		})
+		if len(r.types) == 0 {
+			delete(h.containers, c)
+		}
+	}
+}
+
+// Containers returns the containers that have a history, in alphabetical order.
+func (h *History) Containers() []Container {
+	return slices.SortedFunc(maps.Keys(h.containers), Container.compare)
+}
+
+// compare orders containers.
+func (c Container) compare(d Container) int {
+	return slices.Compare([]string{c.Namespace, c.Kind, c.Workload, c.Name}, []string{d.Namespace, d.Kind, d.Workload, d.Name})
+}
+
+// record returns the history of a container, which follows the options.
+func (h *History) record(c Container, options Options, now time.Time) *record {
+	shapes := h.shapesOf(options)
+	r := h.containers[c]
+	if r == nil {
+		r = &record{halfLives: shapes, windows: map[string]*window{}}
+		h.containers[c] = r
+	}
+	if r.halfLives != shapes {
+		for _, s := range r.types {
+			s.cpu.Follow(shapes.cpu, now)
+			s.throttled.Follow(shapes.cpu, now)
+			s.memory.Follow(shapes.memory, now)
+			if s.pressed != nil {
+				s.pressed.Follow(shapes.cpu, now)
+			}
+		}
+		r.halfLives = shapes
+	}
+	return r
+}
+
+// series returns the series of a node type.
+func (r *record) series(nodeType string) *series {
+	i, found := slices.BinarySearchFunc(r.types, nodeType, func(s *series, name string) int {
+		return strings.Compare(s.nodeType, name)
+	})
+	if !found {
+		r.types = slices.Insert(r.types, i, &series{
+			nodeType: nodeType, cpu: histogram.New(r.halfLives.cpu), memory: histogram.New(r.halfLives.memory),
+			throttled: histogram.New(r.halfLives.cpu),
+		})
+	}
+	return r.types[i]
+}
+
+// addCPU counts a CPU sample.
+func (w *window) addCPU(sample *Sample) {
+	w.cpu = sample.At
+	s, cores := w.series, float64(sample.Usage)/1000
+	if sample.Pressure > 0 && s.pressed == nil {
+		s.pressed = s.cpu.Clone()
+	}
+	s.cpu.Add(cores, cpuWeight, sample.At)
+	if s.pressed != nil {
+		s.pressed.Add(cores*(1+sample.Pressure), cpuWeight, sample.At)
+	}
+	if sample.Throttled {
+		s.throttled.Add(0, cpuWeight, sample.At)
+	}
+	if sample.At.After(s.last) {
+		s.last = sample.At
+	}
+	if s.first.IsZero() || sample.At.Before(s.first) {
+		s.first = sample.At
+	}
+	s.samples++
+}

@@ -1,0 +1,59 @@
+package history
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/histogram"
+)
+
+// Options are how usage is collected. A change applies to future samples and loses nothing.
+type Options struct {
+	// CPUHalfLife and MemoryHalfLife are the times in which a sample loses half its weight.
+	CPUHalfLife, MemoryHalfLife time.Duration
+	// Interval is the length of the windows of memory peaks, and Intervals how many of them
+	// are kept. Their product is the time after which history expires.
+	Interval  time.Duration
+	Intervals int
+	// A kill counts as a peak that is larger than the usage by this ratio, and by at least
+	// OOMMinBump bytes.
+	OOMBump    float64
+	OOMMinBump int64
+	// OOMFromRequest takes the request as the usage of a container that was killed, as the VPA
+	// does, instead of the limit that it reached. A request that an earlier kill raised then
+	// raises the next one.
+	OOMFromRequest bool
+	// Hours keeps the peaks of each hour of the week, for policies that need them.
+	Hours bool
+}
+
+// DefaultOptions returns the VPA's options, except that a kill counts from the limit.
+func DefaultOptions() Options {
+	return Options{
+		CPUHalfLife: 24 * time.Hour, MemoryHalfLife: 24 * time.Hour,
+		Interval: 24 * time.Hour, Intervals: 8,
+		OOMBump: 1.2, OOMMinBump: 100 << 20,
+	}
+}
+
+// Kept returns the time after which history expires.
+func (o *Options) Kept() time.Duration { return o.Interval * time.Duration(o.Intervals) }
+
+// shapes are the histograms' shapes of options.
+type shapes struct{ cpu, memory *histogram.Shape }
+
+// shapesOf returns the shapes of options.
+func (h *History) shapesOf(o Options) shapes {
+	return shapes{
+		cpu:    h.shape(histogram.CPU, o.CPUHalfLife),
+		memory: h.shape(histogram.Memory, o.MemoryHalfLife),
+	}
+}
+
+// shape returns the one shape of these values, so that histograms share it.
+func (h *History) shape(buckets *histogram.Buckets, halfLife time.Duration) *histogram.Shape {
+	key := histogram.Shape{Buckets: buckets, HalfLife: halfLife}
+	if h.shapes[key] == nil {
+		h.shapes[key] = &key
+	}
+	return h.shapes[key]
+}

@@ -1,0 +1,74 @@
+package history
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/histogram"
+)
+
+// View is the history of a container. It is valid until the history changes.
+type View struct {
+	// Types has what is known per node type, in alphabetical order.
+	Types []TypeView
+	// Begin is the hour of the first sample that is remembered.
+	Begin time.Time
+	// Coverage is the share of hours with samples since then, of the last eight days.
+	Coverage float64
+}
+
+// TypeView is what a container used on one node type.
+type TypeView struct {
+	NodeType string
+	CPU      *histogram.Histogram
+	Memory   *histogram.Histogram
+	// Pressed is CPU with the time that the container waited for it added to the usage. It
+	// equals CPU if no source measures this.
+	Pressed *histogram.Histogram
+	// Throttled is the share of the weight of CPU samples that were throttled: what they would
+	// have used is unknown.
+	Throttled float64
+	// First and Last are the times of the first and the last CPU sample, and Samples their
+	// number.
+	First, Last time.Time
+	Samples     int
+	// week has the peaks of each hour; nil if they are not kept.
+	week *week
+}
+
+// Peak returns the highest usage in the hour of the week that follows from the given time, and
+// whether it is known: whether it was measured a week before.
+func (t *TypeView) Peak(resource Resource, at time.Time) (usage int64, known bool) {
+	hour := hourOf(at) - hoursOfWeek
+	if t.week == nil || hour < 0 {
+		return 0, false
+	}
+	i := hour % hoursOfWeek
+	usage = t.week.cpu[i]
+	if resource == Memory {
+		usage = t.week.memory[i]
+	}
+	return usage, t.week.hour[i] >= hour && usage > 0
+}
+
+// View returns the history of a container, and whether there is one.
+func (h *History) View(c Container, now time.Time) (View, bool) {
+	r := h.containers[c]
+	if r == nil {
+		return View{}, false
+	}
+	v := View{
+		Types: make([]TypeView, len(r.types)), Coverage: r.hours.share(now),
+		Begin: time.Unix(r.hours.first*3600, 0).UTC(),
+	}
+	for i, s := range r.types {
+		t := TypeView{
+			NodeType: s.nodeType, CPU: &s.cpu, Memory: &s.memory, Pressed: s.pressed,
+			Throttled: s.throttled.Share(&s.cpu), First: s.first, Last: s.last, Samples: s.samples, week: s.week,
+		}
+		if t.Pressed == nil {
+			t.Pressed = t.CPU
+		}
+		v.Types[i] = t
+	}
+	return v, true
+}

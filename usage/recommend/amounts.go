@@ -1,0 +1,53 @@
+package recommend
+
+import "math"
+
+// Amounts are millicores of CPU and bytes of memory.
+type Amounts struct {
+	CPU, Memory int64
+}
+
+// most is the largest amount, as in the VPA.
+const most = 1e14
+
+// whole returns the amount of a number, without its fraction. What is not a number is no amount.
+func whole(x float64) int64 {
+	switch {
+	case x > most:
+		return most
+	case x > 0:
+		return int64(x)
+	default: // including NaN
+		return 0
+	}
+}
+
+// scale multiplies an amount.
+func scale(amount int64, factor float64) int64 { return whole(float64(amount) * factor) }
+
+// roundUp returns the next multiple of step.
+func roundUp(amount, step int64) int64 {
+	if step <= 1 {
+		return amount
+	}
+	return (amount + step - 1) / step * step
+}
+
+// clamp returns the amount within bounds. A bound of 0 does not exist, and the maximum wins.
+func clamp(amount, least, most int64) int64 {
+	amount = max(amount, least)
+	if most > 0 {
+		amount = min(amount, most)
+	}
+	return amount
+}
+
+// apply calls a function for both resources.
+func apply(a, b Amounts, f func(a, b int64) int64) Amounts {
+	return Amounts{CPU: f(a.CPU, b.CPU), Memory: f(a.Memory, b.Memory)}
+}
+
+// apart returns by how much of the first amount two amounts differ.
+func apart(from, to int64) float64 {
+	return math.Abs(float64(from-to)) / math.Max(float64(from), 1)
+}

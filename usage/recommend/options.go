@@ -1,0 +1,70 @@
+package recommend
+
+import "time"
+
+// Percentiles are those of the samples that a recommendation follows, e.g. 0.9.
+type Percentiles struct {
+	Target, Lower, Upper float64
+}
+
+// Options are how recommendations for a container follow from its history.
+type Options struct {
+	// Policy turns usage into estimates.
+	Policy      Policy
+	CPU, Memory Percentiles
+	// Margin is added to each estimate, e.g. 0.15 of it.
+	Margin float64
+	// CPUConfidence and MemoryConfidence are the times after which the bounds are trusted: less
+	// history moves them apart.
+	CPUConfidence, MemoryConfidence time.Duration
+	// Floor is the least that is recommended for a pod. Its containers share it.
+	Floor Amounts
+	// Min and Max are the bounds of the container; 0 means none. GlobalMax applies where Max
+	// is 0.
+	Min, Max, GlobalMax Amounts
+	// Round rounds up to multiples; 0 and 1 mean whole millicores and bytes.
+	Round Amounts
+	// IntegerCPU rounds CPU up to whole cores, for the static CPU manager.
+	IntegerCPU bool
+	// KeepMemory never lowers memory, for runtimes whose heap grows to what it is given: the
+	// usage of a Java virtual machine says little about its demand.
+	KeepMemory bool
+	// MinHistory and MinCoverage are how much history, and which share of its hours, must be
+	// known before a decrease.
+	MinHistory  time.Duration
+	MinCoverage float64
+	Limits      Limits
+	Updates     Updates
+}
+
+// DefaultOptions returns the options of containers whose memory limit is above the request, or that
+// have none. Percentiles and margin are the VPA's. The room for small containers is in the limit,
+// which reserves nothing, instead of the floor of the request.
+func DefaultOptions() Options {
+	o := FollowOptions()
+	o.Floor.Memory = 64 << 20
+	o.Limits = Limits{Memory: Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 << 20}
+	o.Updates.DecreaseMemory, o.Updates.DecreaseLimit = 0, 72*time.Hour
+	return o
+}
+
+// FollowOptions returns the options of containers whose memory limit is a proportion of the
+// request, as it must be in Guaranteed pods: to lower the request lowers the limit.
+func FollowOptions() Options {
+	o := CompatOptions()
+	o.MinHistory, o.MinCoverage = 24*time.Hour, 0.5
+	o.Updates.DecreaseCPU, o.Updates.DecreaseMemory = 24*time.Hour, 36*time.Hour
+	o.Updates.Separate, o.Updates.AnyKill, o.Updates.InUse = true, true, true
+	return o
+}
+
+// CompatOptions returns the VPA's recommendations and decisions. Limits follow requests.
+func CompatOptions() Options {
+	percentiles := Percentiles{Target: 0.9, Lower: 0.5, Upper: 0.95}
+	return Options{
+		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15,
+		CPUConfidence: 24 * time.Hour, MemoryConfidence: 24 * time.Hour,
+		Floor:   Amounts{CPU: 25, Memory: 250 << 20},
+		Updates: CompatUpdates(),
+	}
+}

@@ -1,0 +1,89 @@
+package recommend
+
+import (
+	"math"
+	"time"
+)
+
+// Recommendation is what a container needs, in baseline units.
+type Recommendation struct {
+	// Target is the request to set; Lower and Upper are the bounds outside of which a request
+	// is wrong.
+	Target, Lower, Upper Amounts
+	// Uncapped is the target without the bounds of the options.
+	Uncapped Amounts
+	// CPUConfidence and MemoryConfidence say how much history there is: 1 for one sample a
+	// minute over the time in the options.
+	CPUConfidence, MemoryConfidence float64
+	// Age is how long ago the history begins, and Coverage the share of its hours with samples.
+	Age      time.Duration
+	Coverage float64
+	// Throttled is the share of CPU samples that were throttled.
+	Throttled float64
+	// Unknown has node types whose history does not count because their speed is unknown.
+	Unknown []string
+}
+
+// For returns what a container needs, given its demand and the number of containers that share the
+// floor of its pod. There is no recommendation without samples of CPU.
+func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation, ok bool) {
+	if d.Samples == 0 {
+		return Recommendation{}, false
+	}
+	cpu, memory := o.Policy.Estimate(&d, o, now)
+	r = Recommendation{
+		CPUConfidence: d.confidence(o.CPUConfidence), MemoryConfidence: d.confidence(o.MemoryConfidence),
+		Age: now.Sub(d.Begin), Coverage: d.Coverage, Throttled: d.Throttled, Unknown: d.Unknown,
+	}
+	floor := apply(o.Floor, Amounts{}, func(amount, _ int64) int64 { return scale(amount, 1/float64(max(containers, 1))) })
+	finish := func(cpu, memory float64, adjust func(float64) float64) Amounts {
+		return Amounts{
+			CPU:    o.finishCPU(max(scale(margin(cpu*1000, o.Margin), adjust(r.CPUConfidence)), floor.CPU)),
+			Memory: roundUp(max(scale(margin(memory, o.Margin), adjust(r.MemoryConfidence)), floor.Memory), o.Round.Memory),
+		}
+	}
+	r.Uncapped = finish(cpu.Target, memory.Target, func(float64) float64 { return 1 })
+	r.Target = o.cap(r.Uncapped)
+	r.Lower = o.cap(finish(cpu.Lower, memory.Lower, func(c float64) float64 { return math.Pow(1+0.001/c, -2) }))
+	r.Upper = o.cap(finish(cpu.Upper, memory.Upper, func(c float64) float64 { return 1 + 1/c }))
+	return r, true
+}
+
+// margin adds the margin to an estimate. As in the VPA, both are whole amounts.
+func margin(estimate, fraction float64) int64 {
+	amount := whole(estimate)
+	return amount + scale(amount, fraction)
+}
+
+// finishCPU rounds an amount of CPU.
+func (o *Options) finishCPU(amount int64) int64 {
+	amount = roundUp(amount, o.Round.CPU)
+	if o.IntegerCPU {
+		amount = roundUp(amount, 1000)
+	}
+	return amount
+}
+
+// cap returns amounts within the bounds of the options.
+func (o *Options) cap(a Amounts) Amounts {
+	most := apply(o.Max, o.GlobalMax, func(own, global int64) int64 {
+		if own > 0 {
+			return own
+		}
+		return global
+	})
+	return Amounts{CPU: clamp(a.CPU, o.Min.CPU, most.CPU), Memory: clamp(a.Memory, o.Min.Memory, most.Memory)}
+}
+
+// On returns the recommendation in units of a node type, as CPU and memory of the baseline divided
+// by its speed.
+func (r Recommendation) On(speed Speed) Recommendation {
+	convert := func(a Amounts) Amounts {
+		return Amounts{
+			CPU:    int64(math.Round(float64(a.CPU) / speed.CPU)),
+			Memory: int64(math.Ceil(float64(a.Memory) / speed.Memory)),
+		}
+	}
+	r.Target, r.Lower, r.Upper, r.Uncapped = convert(r.Target), convert(r.Lower), convert(r.Upper), convert(r.Uncapped)
+	return r
+}

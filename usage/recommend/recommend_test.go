@@ -1,0 +1,354 @@
+package recommend
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+var (
+	web   = history.Container{Workload: "web", Name: "main"}
+	began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+)
+
+const (
+	mib = 1 << 20
+	day = 24 * time.Hour
+)
+
+// used is a history that uses the same amounts, once a minute, on each of the given node types.
+func used(t *testing.T, length time.Duration, use Amounts, nodeTypes ...string) *history.History {
+	t.Helper()
+	options := history.DefaultOptions()
+	options.Hours = true
+	h := history.New(func(history.Container) history.Options { return options })
+	for at := began; at.Before(began.Add(length)); at = at.Add(time.Minute) {
+		for _, nodeType := range nodeTypes {
+			record(t, h, nodeType, at, use)
+		}
+	}
+	return h
+}
+
+// record records a sample of both resources.
+func record(t *testing.T, h *history.History, nodeType string, at time.Time, use Amounts) {
+	t.Helper()
+	pod := history.Pod{UID: nodeType, NodeType: nodeType}
+	for resource, usage := range map[history.Resource]int64{history.CPU: use.CPU, history.Memory: use.Memory} {
+		if err := h.Record(web, history.Sample{Pod: pod, Resource: resource, At: at, Usage: usage}, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// demand returns the demand at a time.
+func demand(h *history.History, speeds Speeds, now time.Time) Demand {
+	v, _ := h.View(web, now)
+	return NewDemand(v, speeds)
+}
+
+// recommend returns the recommendation for one container, after a time.
+func recommend(t *testing.T, h *history.History, o Options, after time.Duration) Recommendation {
+	t.Helper()
+	r, ok := For(demand(h, Uniform, began.Add(after)), 1, &o, began.Add(after))
+	if !ok {
+		t.Fatal("no recommendation")
+	}
+	return r
+}
+
+func TestRecommendation(t *testing.T) {
+	h := used(t, 2*day, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
+	o := CompatOptions()
+	compat := recommend(t, h, o, 2*day)
+	t.Run("has the VPA's target and bounds", func(t *testing.T) {
+		// The buckets that contain the usage end at 0.4148 cores and 1016 MB. The upper bound
+		// of two days is 1.5 times as high.
+		if want := (Amounts{476, 1168723596}); compat.Target != want {
+			t.Errorf("target %+v, want %+v", compat.Target, want)
+		}
+		if got := float64(compat.Lower.Memory) / float64(compat.Target.Memory); math.Abs(got-math.Pow(1+0.001/compat.MemoryConfidence, -2)) > 1e-8 {
+			t.Errorf("lower bound is %v of the target", got)
+		}
+		if got := float64(compat.Upper.Memory) / float64(compat.Target.Memory); math.Abs(got-1-1/compat.MemoryConfidence) > 1e-8 {
+			t.Errorf("upper bound is %v of the target", got)
+		}
+		if got := compat.CPUConfidence; math.Abs(got-2) > 0.001 {
+			t.Errorf("confidence %v, want 2", got)
+		}
+	})
+	t.Run("without samples of CPU does not exist", func(t *testing.T) {
+		if _, ok := For(Demand{}, 1, &o, began); ok {
+			t.Error("a recommendation")
+		}
+	})
+	t.Run("of one sample has a target and open bounds", func(t *testing.T) {
+		h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
+		r := recommend(t, h, o, time.Minute)
+		if r.Target != compat.Target || r.Upper.CPU != most || r.Upper.Memory != most || r.Lower.CPU != o.Floor.CPU || r.Lower.Memory != o.Floor.Memory {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("shares the floor of the pod among its containers", func(t *testing.T) {
+		h := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "n2d")
+		d := demand(h, Uniform, began.Add(time.Hour))
+		for containers, want := range map[int]Amounts{0: {25, 250 * mib}, 1: {25, 250 * mib}, 2: {12, 125 * mib}, 100: {11, 11500000}} {
+			if r, _ := For(d, containers, &o, began.Add(time.Hour)); r.Target != want {
+				t.Errorf("%d containers: %+v, want %+v", containers, r.Target, want)
+			}
+		}
+	})
+	t.Run("adds the margin", func(t *testing.T) {
+		o := o
+		o.Margin = 0
+		if r := recommend(t, h, o, 2*day); r.Target != (Amounts{414, 1016281388}) {
+			t.Errorf("%+v", r.Target)
+		}
+	})
+	t.Run("follows the percentiles of each resource", func(t *testing.T) {
+		h := used(t, 2*day, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
+		for i := range 400 {
+			record(t, h, "n2d", began.Add(2*day+time.Duration(i)*time.Minute), Amounts{CPU: 4000, Memory: 1000e6})
+		}
+		o := o
+		o.CPU = Percentiles{Target: 0.5, Lower: 0.1, Upper: 0.99}
+		r := recommend(t, h, o, 2*day)
+		if r.Target.CPU != 476 || r.Upper.CPU < 4000 {
+			t.Errorf("%+v", r)
+		}
+		o.CPU.Target = 0.99
+		if r := recommend(t, h, o, 2*day); r.Target.CPU < 4000 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("stays within the bounds of the container, and its uncapped target does not", func(t *testing.T) {
+		o := o
+		o.Min, o.Max = Amounts{CPU: 1000}, Amounts{Memory: 500 * mib}
+		r := recommend(t, h, o, 2*day)
+		if want := (Amounts{1000, 500 * mib}); r.Target != want || r.Lower != want || r.Uncapped != compat.Target {
+			t.Errorf("%+v", r)
+		}
+		if r.Upper.CPU != 1000 || r.Upper.Memory != 500*mib {
+			t.Errorf("upper %+v", r.Upper)
+		}
+	})
+	t.Run("stays within the global maximum unless the container has one", func(t *testing.T) {
+		o := o
+		o.Max, o.GlobalMax = Amounts{CPU: 450}, Amounts{CPU: 100, Memory: 300 * mib}
+		if r := recommend(t, h, o, 2*day); r.Target != (Amounts{450, 300 * mib}) {
+			t.Errorf("%+v", r.Target)
+		}
+	})
+	t.Run("is rounded up", func(t *testing.T) {
+		o := o
+		o.Round = Amounts{CPU: 100, Memory: mib}
+		if r := recommend(t, h, o, 2*day); r.Target != (Amounts{500, 1115 * mib}) || r.Uncapped != r.Target {
+			t.Errorf("%+v", r.Target)
+		}
+		o.IntegerCPU = true
+		if r := recommend(t, h, o, 2*day); r.Target.CPU != 1000 || r.Lower.CPU != 1000 || r.Uncapped.CPU != 1000 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("states how much it is based on", func(t *testing.T) {
+		r := recommend(t, h, o, 4*day)
+		if r.Age != 4*day || math.Abs(r.Coverage-48.0/97) > 1e-9 || r.Throttled != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("never follows from numbers that are none", func(t *testing.T) {
+		for x, want := range map[float64]int64{math.Inf(1): most, math.Inf(-1): 0, -1: 0, 1.9: 1, 2 * most: most} {
+			if got := whole(x); got != want {
+				t.Errorf("%v is %d, want %d", x, got, want)
+			}
+		}
+		if whole(math.NaN()) != 0 {
+			t.Error("NaN is an amount")
+		}
+	})
+}
+
+func TestNodeTypes(t *testing.T) {
+	speeds := func(nodeType string) (Speed, bool) {
+		speed, known := map[string]Speed{"n2d": {1, 1}, "c3": {1.25, 1.1}, "bad": {0, 1}, "worse": {1, math.Inf(1)}}[nodeType]
+		return speed, known
+	}
+	h := used(t, day, Amounts{CPU: 400, Memory: 1000e6}, "c3")
+	o := CompatOptions()
+	now := began.Add(day)
+	of := func(h *history.History) Recommendation {
+		r, _ := For(demand(h, speeds, now), 1, &o, now)
+		return r
+	}
+	fast := of(h)
+	t.Run("count in baseline units", func(t *testing.T) {
+		if want := (Amounts{594, 1285595956}); fast.Target != want {
+			t.Errorf("%+v, want %+v", fast.Target, want)
+		}
+	})
+	t.Run("get their own units back", func(t *testing.T) {
+		speed, _ := speeds("c3")
+		own := recommend(t, h, o, day)
+		got := fast.On(speed)
+		for i, pair := range [][2]Amounts{{got.Target, own.Target}, {got.Lower, own.Lower}, {got.Upper, own.Upper}, {got.Uncapped, own.Uncapped}} {
+			if math.Abs(float64(pair[0].CPU-pair[1].CPU)) > 2 || math.Abs(float64(pair[0].Memory-pair[1].Memory)) > 2 {
+				t.Errorf("%d: %+v, want %+v", i, pair[0], pair[1])
+			}
+		}
+		if r := (Recommendation{Target: Amounts{100, 100}}).On(Speed{CPU: 1.5, Memory: 1.5}); r.Target != (Amounts{67, 67}) {
+			t.Errorf("%+v", r.Target)
+		}
+	})
+	t.Run("have peaks in baseline units, whichever had one in that hour", func(t *testing.T) {
+		h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000e6}, "c3")
+		record(t, h, "bad", began.Add(-day), Amounts{CPU: 9000, Memory: 9000e6})
+		record(t, h, "c2", began.Add(-day), Amounts{CPU: 100, Memory: 100e6}) // sorted before c3, in another hour
+		speeds := func(nodeType string) (Speed, bool) {
+			if nodeType == "c2" {
+				return Speed{1, 1}, true
+			}
+			return speeds(nodeType)
+		}
+		d := demand(h, speeds, began.Add(7*day))
+		for resource, want := range map[history.Resource]float64{history.CPU: 0.5, history.Memory: 1100e6} {
+			if got, known := d.peak(resource, began.Add(7*day)); !known || math.Abs(got/want-1) > 1e-9 {
+				t.Errorf("%v, %v, want %v", got, known, want)
+			}
+		}
+	})
+	t.Run("are united", func(t *testing.T) {
+		h := used(t, day, Amounts{CPU: 400, Memory: 1000e6}, "c3", "n2d")
+		d := demand(h, speeds, now)
+		if got := of(h); got.Target != fast.Target || d.Samples != 2*24*60 || !d.First.Equal(began) || !d.Last.Equal(now.Add(-time.Minute)) {
+			t.Errorf("%+v, %d samples from %v to %v", got.Target, d.Samples, d.First, d.Last)
+		}
+	})
+	t.Run("of unknown or impossible speed do not count", func(t *testing.T) {
+		h := used(t, day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown", "bad", "worse")
+		if _, ok := For(demand(h, speeds, now), 1, &o, now); ok {
+			t.Error("a recommendation")
+		}
+		for at := began; at.Before(now); at = at.Add(time.Minute) {
+			record(t, h, "c3", at, Amounts{CPU: 400, Memory: 1000e6})
+		}
+		if got := of(h); got.Target != fast.Target || !slices.Equal(got.Unknown, []string{"bad", "unknown", "worse"}) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("count from the first to the last sample of all", func(t *testing.T) {
+		h := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "c3")
+		record(t, h, "n2d", began.Add(-time.Hour), Amounts{CPU: 1, Memory: 1})
+		record(t, h, "n2d", began.Add(30*time.Minute), Amounts{CPU: 1, Memory: 1})
+		later := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "c3")
+		record(t, later, "n2d", began.Add(30*time.Minute), Amounts{CPU: 1, Memory: 1})
+		if d := demand(later, speeds, now); !d.First.Equal(began) {
+			t.Errorf("samples from %v", d.First)
+		}
+		if d := demand(h, speeds, now); !d.First.Equal(began.Add(-time.Hour)) || !d.Last.Equal(began.Add(59*time.Minute)) {
+			t.Errorf("samples from %v to %v", d.First, d.Last)
+		}
+	})
+}
+
+func TestConfidence(t *testing.T) {
+	for _, test := range []struct {
+		samples  int
+		interval time.Duration
+		want     float64
+	}{
+		{4 * 24 * 60, 24 * time.Hour, 2}, // two a minute: the time decides
+		{24 * 60, 24 * time.Hour, 1},     // one every two minutes: the number decides
+		{4 * 24 * 60, 12 * time.Hour, 4},
+		{24 * 60, 12 * time.Hour, 2},
+	} {
+		d := Demand{First: began, Last: began.Add(2 * day), Samples: test.samples}
+		if got := d.confidence(test.interval); got != test.want {
+			t.Errorf("%d samples, %v: %v, want %v", test.samples, test.interval, got, test.want)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	o := DefaultOptions()
+	if o.Floor != (Amounts{25, 64 * mib}) || o.Limits != (Limits{Memory: Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 * mib}) {
+		t.Errorf("%+v, %+v", o.Floor, o.Limits)
+	}
+	if o := FollowOptions(); o.Floor != (Amounts{25, 250 * mib}) || o.Limits != (Limits{}) {
+		t.Errorf("%+v, %+v", o.Floor, o.Limits)
+	}
+	for amount, want := range map[int64]int64{0: 0, 1: 100, 99: 100, 100: 100, 101: 200} {
+		if got := roundUp(amount, 100); got != want {
+			t.Errorf("%d is rounded to %d, want %d", amount, got, want)
+		}
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	names := []string{}
+	for _, p := range Policies() {
+		names = append(names, p.Name())
+	}
+	if !slices.Equal(names, []string{"usage", "pressure", "week", "peak"}) {
+		t.Errorf("policies %v", names)
+	}
+	h := used(t, 6*day, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
+	at := began.Add(6 * day)
+	for i := range 10 {
+		s := history.Sample{Pod: history.Pod{UID: "x", NodeType: "n2d"}, At: at.Add(time.Duration(i) * time.Minute), Usage: 2000, Pressure: 0.5, Throttled: true}
+		if err := h.Record(web, s, s.At); err != nil {
+			t.Fatal(err)
+		}
+		s.Resource, s.Usage = history.Memory, 3000e6
+		if err := h.Record(web, s, s.At); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(t, h, "n2d", at.Add(time.Hour), Amounts{CPU: 400, Memory: 1000e6})
+	policy := func(p Policy, now time.Time) Recommendation {
+		o := CompatOptions()
+		o.Policy, o.Margin = p, 0
+		r, _ := For(demand(h, Uniform, now), 1, &o, now)
+		return r
+	}
+	now := at.Add(time.Hour)
+	t.Run("usage follows percentiles", func(t *testing.T) {
+		if r := policy(Usage, now); r.Target.CPU != 414 || r.Throttled < 0.002 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("pressure adds the time that a container waited", func(t *testing.T) {
+		for i := range 1000 {
+			s := history.Sample{Pod: history.Pod{UID: "y", NodeType: "n2d"}, At: at.Add(time.Duration(i) * time.Second), Usage: 400, Pressure: 0.5}
+			if err := h.Record(web, s, s.At); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := policy(Pressure, now); r.Target.CPU < 600 || r.Target.CPU > 630 || r.Target.Memory != policy(Usage, now).Target.Memory {
+			t.Errorf("%+v", r.Target)
+		}
+		if r := policy(Usage, now); r.Target.CPU != 414 {
+			t.Errorf("usage %+v", r.Target)
+		}
+	})
+	t.Run("week follows the peak of a week ago, an hour ahead", func(t *testing.T) {
+		week := at.Add(7 * day)
+		for hour, want := range map[int]int64{-2: 414, -1: 2000, 0: 2000, 1: 414} {
+			r := policy(Week, week.Add(time.Duration(hour)*time.Hour))
+			if r.Target.CPU != want || r.Upper.CPU < want {
+				t.Errorf("%d hours later: %+v", hour, r)
+			}
+			if raised := r.Target.Memory == 3000e6; raised != (want == 2000) && r.Target.Memory < 3000e6 {
+				t.Errorf("%d hours later: memory %+v", hour, r.Target)
+			}
+		}
+	})
+	t.Run("peak follows the 75th percentile of CPU and the highest peaks", func(t *testing.T) {
+		r := policy(Peak, now)
+		if r.Target.CPU > 630 || r.Upper.CPU < 3000 || r.Target.Memory < 3000e6 || r.Lower.Memory > r.Target.Memory {
+			t.Errorf("%+v", r)
+		}
+	})
+}

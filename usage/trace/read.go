@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// Machine is what one machine was given, and what it used.
+type Machine struct {
+	Name string
+	// Given is what the machine was provisioned with.
+	Given recommend.Amounts
+	Rows  []Row
+}
+
+// Row is a sample.
+type Row struct {
+	// At is in Unix seconds.
+	At int64
+	// CPU is in millicores, on average since the row before, and Memory in bytes.
+	CPU, Memory int64
+}
+
+// latest is a time that no sample has, in 2200: times have to fit in 64 bits of nanoseconds.
+const latest = 7_258_118_400
+
+// longestLine is more than any line of a trace needs.
+const longestLine = 64 << 10
+
+// Read reads a trace. It passes each machine to visit, whose error ends the reading.
+func Read(r io.Reader, visit func(*Machine) error) error {
+	in := bufio.NewReaderSize(r, 1<<20)
+	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		unzip, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("decompress the trace: %w", err)
+		}
+		in = bufio.NewReaderSize(unzip, 1<<20)
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, longestLine), longestLine)
+	var machine *Machine
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		var err error
+		switch {
+		case len(line) == 0 || line[0] == '#':
+		case bytes.HasPrefix(line, []byte("vm ")):
+			if machine != nil {
+				if err := visit(machine); err != nil {
+					return err
+				}
+			}
+			machine, err = begin(line)
+		case machine == nil:
+			err = errors.New("a sample before the first machine")
+		default:
+			err = machine.add(line)
+		}
+		if err != nil {
+			return fmt.Errorf("read line %d of the trace: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read the trace: %w", err)
+	}
+	if machine == nil {
+		return errors.New("read the trace: it has no machine")
+	}
+	return visit(machine)
+}
+
+// begin reads the row that begins a machine.
+func begin(line []byte) (*Machine, error) {
+	var name string
+	var cores, kib, mhz float64
+	if n, err := fmt.Sscanf(string(line), "vm %s cores %g memory_kib %g mhz %g", &name, &cores, &kib, &mhz); err != nil || n != 4 {
+		return nil, fmt.Errorf("%q is not vm NAME cores CORES memory_kib KIB mhz MHZ", line)
+	}
+	cpu, ok := history.Millicores(cores)
+	memory, okMemory := history.Bytes(kib * 1024)
+	if !ok || !okMemory || cpu == 0 || memory == 0 {
+		return nil, fmt.Errorf("machine %q has no CPU or no memory", name)
+	}
+	return &Machine{Name: name, Given: recommend.Amounts{CPU: cpu, Memory: memory}}, nil
+}
+
+// add reads a sample.
+func (m *Machine) add(line []byte) error {
+	at, rest, _ := bytes.Cut(line, []byte(","))
+	cores, kib, found := bytes.Cut(rest, []byte(","))
+	seconds, err := strconv.ParseInt(string(at), 10, 64)
+	if !found || err != nil || seconds < 0 || seconds > latest {
+		return fmt.Errorf("%q is not TIME,CORES_USED,KIB_USED", line)
+	}
+	c, err1 := strconv.ParseFloat(string(cores), 64)
+	k, err2 := strconv.ParseFloat(string(kib), 64)
+	cpu, okCPU := history.Millicores(c)
+	memory, okMemory := history.Bytes(k * 1024)
+	if err1 != nil || err2 != nil || !okCPU || !okMemory {
+		return fmt.Errorf("%q does not have positive numbers", line)
+	}
+	if n := len(m.Rows); n > 0 {
+		if seconds += m.Rows[n-1].At; seconds > latest {
+			return fmt.Errorf("%q is after the year 2200", line)
+		}
+	}
+	m.Rows = append(m.Rows, Row{At: seconds, CPU: cpu, Memory: memory})
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package usagetest is the contract that every source of usage passes.
+package usagetest

@@ -12,7 +12,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -42,6 +41,7 @@ func TestFreeze(t *testing.T) {
 	a := s.start(t, "a")
 	a.awaitLead(t)
 	s.awaitSizes(t, "80m")
+	a.awaitReasons(t, contract.AlreadyAligned) // All records are written.
 
 	t.Run("between a resize and its record, a freeze permits the record only", func(t *testing.T) {
 		turns := turnstile{gate: newGate(), tokens: make(chan struct{})}
@@ -124,14 +124,14 @@ func (s *replicas) thaw(t *testing.T) {
 	}
 }
 
-// awaitReasons waits until all pods are skipped for one of the reasons, and nothing is queued.
+// awaitReasons waits until the last plan of all pods has one of the reasons, and nothing is queued.
 func (c *replica) awaitReasons(t *testing.T, reasons ...contract.Reason) {
 	t.Helper()
-	localcluster.Eventually(t, fmt.Sprintf("all pods to be skipped because of %v", reasons), func() error {
+	localcluster.Eventually(t, fmt.Sprintf("all pods to have one of the reasons %v", reasons), func() error {
 		now, pods := c.Status(), 0
 		for _, count := range now.Pods {
 			for _, reason := range reasons {
-				if count.Decision == plan.Skip && count.Reason == reason {
+				if count.Reason == reason {
 					pods += count.Pods
 				}
 			}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -68,13 +69,15 @@ func returnsTheSizesOfContainersAndSidecars(t *testing.T) {
 		Pod: types.NamespacedName{Namespace: "default", Name: "pod"}, UID: "uid", Node: "node", NodeType: "n4",
 		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
 		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
+		Labels:   pod.From(p).Labels(),
 		Containers: []ResizedContainer{
 			{Name: "app", Original: podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Container(), Spec: small.Container(), Actual: small.Container(), Told: true},
 			{Name: "proxy", Original: podtest.Amounts{"100m"}.Container(), Spec: podtest.Amounts{"80m"}.Container(), Sidecar: true},
 		},
 	}
 	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
-	if diff := cmp.Diff(want, ResizeOf(pod.From(p), workloads...)); diff != "" {
+	texts := cmp.Transformer("texts", func(t pod.Texts) map[string]string { return maps.Collect(t.All()) })
+	if diff := cmp.Diff(want, ResizeOf(pod.From(p), workloads...), texts); diff != "" {
 		t.Error(diff)
 	}
 	if !want.same(ResizeOf(pod.From(p), workloads...)) {

@@ -335,7 +335,7 @@ func (s *resizeSuite) watch(t *testing.T) {
 func (s *resizeSuite) watchSelected(t *testing.T) {
 	done := []workloadresizerv1.ResizeState{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED}
 	w := watchOn(t, s.other, &workloadresizerv1.WatchResizesRequest{LabelSelector: "app in (web, waits)", States: done})
-	w.until(t, "BOOKMARK")
+	w.until(t, "ADDED shop/web n4 ACTUATED from 1 to 500m, has 500m")
 	s.setFactor(0.8)
 	// While the kubelet has not processed it, the resize is not in the state.
 	w.until(t, "DELETED shop/web n4 PENDING from 1 to 800m, has 500m")

@@ -182,7 +182,7 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 	@for test in $(FUZZ); do \
 	  echo "$$test"; \
 	  grep -q "^func $${test##*.}(" $${test%.*}/*_test.go || { echo "no such fuzz test"; exit 1; }; \
-	  go test "./$${test%.*}" -run '^$$' -fuzz "^$${test##*.}\$$" -fuzztime $(FUZZ_TIME) || exit 1; \
+	  go test "./$${test%.*}" -run '^$$' -fuzz "^$${test##*.}\$$" -fuzztime $(FUZZ_TIME) -fuzzminimizetime 5s || exit 1; \
 	done
 
 .PHONY: test-chaos

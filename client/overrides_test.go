@@ -30,11 +30,11 @@ type changingRatio struct {
 	fail    error
 }
 
-func (s *changingRatio) dial(t *testing.T, opts ...Option) *Client {
+func (s *changingRatio) dial(t *testing.T) *Client {
 	return dialServices(t, func(server *grpc.Server) {
 		workloadresizerv1.RegisterRatioServiceServer(server, s)
 		workloadresizerv1.RegisterOverrideServiceServer(server, s)
-	}, opts...)
+	})
 }
 
 func (s *changingRatio) GetRatio(_ context.Context, req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {

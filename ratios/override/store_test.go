@@ -397,9 +397,9 @@ func (s *stored) awaitChanges(t *testing.T, n int) {
 	})
 }
 
-// temporary returns a patch that sets the cpu performance of a node type until a time.
-func temporary(nodeType string, cpu float64, until time.Time) Patch {
-	p := set(nodeType, cpu)
+// temporary returns a patch that sets the cpu performance of n4 until a time.
+func temporary(cpu float64, until time.Time) Patch {
+	p := set("n4", cpu)
 	p.ExpireTime = &until
 	return p
 }
@@ -409,8 +409,8 @@ func fallsBack(t *testing.T, s *stored) {
 	clock := testingclock.NewFakeClock(began)
 	r := s.run(t, WithClock(clock))
 	r.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
-	r.mustUpdate(t, Request{Author: "bob"}, temporary("n4", 3, began.Add(time.Hour)))
-	r.mustUpdate(t, Request{Author: "bob"}, temporary("n4", 4, began.Add(2*time.Hour)))
+	r.mustUpdate(t, Request{Author: "bob"}, temporary(3, began.Add(time.Hour)))
+	r.mustUpdate(t, Request{Author: "bob"}, temporary(4, began.Add(2*time.Hour)))
 	overrides, err := r.Overrides()
 	if o := overrides["n4"]; err != nil || o.CPUPerf != 4 || o.Fallback == nil || o.Fallback.CPUPerf != 2 || o.Fallback.Provenance.Author != "ann" {
 		t.Fatalf("overrides %+v, %v", overrides, err)
@@ -437,7 +437,7 @@ func permanentAgain(t *testing.T, s *stored) {
 	s.write(t, nil)
 	r := s.run(t)
 	r.mustUpdate(t, Request{}, set("n4", 2))
-	r.mustUpdate(t, Request{}, temporary("n4", 3, time.Now().Add(time.Hour)))
+	r.mustUpdate(t, Request{}, temporary(3, time.Now().Add(time.Hour)))
 	forever := set("n4", 4)
 	forever.ExpireTime = &time.Time{}
 	r.mustUpdate(t, Request{}, forever)
@@ -451,7 +451,7 @@ func rolledBackFallback(t *testing.T, s *stored) {
 	clock := testingclock.NewFakeClock(began)
 	r := s.run(t, WithClock(clock))
 	r.mustUpdate(t, Request{}, set("n4", 2))
-	r.mustUpdate(t, Request{}, temporary("n4", 3, began.Add(time.Hour)))
+	r.mustUpdate(t, Request{}, temporary(3, began.Add(time.Hour)))
 	forever := set("n4", 4)
 	forever.ExpireTime = &time.Time{}
 	r.mustUpdate(t, Request{}, forever)

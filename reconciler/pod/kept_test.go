@@ -39,7 +39,7 @@ func TestKept(t *testing.T) {
 			}
 			return unsafe.StringData(text)
 		}
-		if value() != value() {
+		if first, second := value(), value(); first != second {
 			t.Error("two pods with the same labels do not share them")
 		}
 	})

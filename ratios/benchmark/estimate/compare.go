@@ -55,7 +55,7 @@ func pairOf(of, base *pool, cluster *Cluster, s *Settings) *pairing {
 	if known && both {
 		p.load, p.baseLoad = a, b
 	}
-	p.unknown = p.differ && !(known && both)
+	p.unknown = p.differ && (!known || !both)
 	return p
 }
 

@@ -124,9 +124,9 @@ func listsAllOverridesAndChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, "change of "+change.GetAuthor())
+		got = append(got, "changed: "+change.GetAuthor())
 	}
-	if diff := cmp.Diff([]string{"c3", "n4", "change of n4", "change of n4", "change of n4"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"c3", "n4", "changed: n4", "changed: n4", "changed: n4"}, got); diff != "" {
 		t.Errorf("wrong list (-want +got):\n%s", diff)
 	}
 }

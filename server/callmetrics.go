@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// callMetrics are the metrics of calls. They are those of the library, which looks up five of
-// them by their labels in each unary call. Here, these are looked up once per method.
+// callMetrics are the library's metrics of calls. The library looks up five of them by their
+// labels in each unary call. Here, these are looked up once per method.
 type callMetrics struct {
 	*grpcprom.ServerMetrics
 	// methods has the metrics of each method of the server by its full name.

@@ -12,8 +12,8 @@ type Source interface {
 	// Name is the name of the source in errors and metrics.
 	Name() string
 	// Read passes the samples that were taken after since and not after until to observe: each
-	// one once, and those of a container and resource in the order of time. What was not
-	// measured is left out, never zero. An error means that some samples may be missing; those
+	// one once, and those of a container and resource in the order of time. Values that were
+	// not measured are left out, never zero. An error means that some samples may be missing; those
 	// that were passed are true. Reading the same time again is allowed.
 	Read(ctx context.Context, since, until time.Time, observe func(Sample)) error
 }

@@ -10,7 +10,7 @@ import (
 type Rollback struct {
 	// To is the last change to keep; 0 is the state before the first one.
 	To int64
-	// Newest must be the newest stored change, unless it is nil; 0 means that there is none.
+	// Newest must be the newest stored change, unless it is nil; 0 means that no change is stored.
 	Newest *int64
 }
 

@@ -21,8 +21,8 @@ type change struct {
 	drop []Hold
 }
 
-// priority returns when to write a change of a scope, if others wait too: whoever may stop the
-// cluster must not wait for those who may stop only some pods.
+// priority returns when to write a hold with this scope if others wait, too: callers who may stop
+// the cluster must not wait for callers who may stop only some pods.
 func (s Scope) priority() document.Priority {
 	switch s.level() {
 	case ofCluster:

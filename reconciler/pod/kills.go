@@ -67,7 +67,7 @@ func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 	return k
 }
 
-// evictedAt returns when a pod was evicted: when its condition says that it is to be disrupted, or
+// evictedAt returns when a pod was evicted: when its condition DisruptionTarget became true, or
 // else when its last container ended. It is the zero time if neither is known.
 func evictedAt(p *corev1.Pod) (at time.Time) {
 	for _, c := range p.Status.Conditions {

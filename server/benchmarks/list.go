@@ -94,7 +94,7 @@ func keyText(k *estimate.Key) string {
 	return strings.Join([]string{k.NodeType, k.CPUModel, k.Benchmark, k.Version, strconv.Itoa(k.VCPUs)}, keySeparator)
 }
 
-// keyOf returns the key with a text as in page tokens; nil for an empty text.
+// keyOf returns the key in a page token, as keyText writes it; nil for an empty string.
 func keyOf(text string) (*estimate.Key, error) {
 	if text == "" {
 		return nil, nil

@@ -55,8 +55,9 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }
 
-// GetFreeze implements workloadresizerv1.HoldServiceServer. It reads the freeze: whoever looks
-// before freezing the cluster must not be told of a freeze that has ended, or that is only assumed.
+// GetFreeze implements workloadresizerv1.HoldServiceServer. It reads the freeze from
+// the API server: callers look before they freeze the cluster, so the answer must not be a freeze
+// that has ended, or one that is only assumed.
 func (s *Service) GetFreeze(ctx context.Context, _ *workloadresizerv1.GetFreezeRequest) (*workloadresizerv1.GetFreezeResponse, error) {
 	freeze, err := s.config.Store.Look(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 	t.Run("limits the number of watches per caller", limitsTheNumberOfWatchesPerCaller)
 	t.Run("forgets a caller when its work ends", forgetsACallerWhenItsWorkEnds)
 	t.Run("sets a deadline on unary calls", setsADeadlineOnUnaryCalls)
-	t.Run("the context of a unary call is that of its caller, with a deadline", theContextOfAUnaryCallIsThatOfItsCallerWithADeadline)
+	t.Run("a unary call has the context of its caller, with a deadline", aUnaryCallHasTheContextOfItsCallerWithADeadline)
 }
 
 func aCallerDoesNotUseUpTheCallsOfOthers(t *testing.T) {
@@ -189,7 +189,7 @@ func setsADeadlineOnUnaryCalls(t *testing.T) {
 	}
 }
 
-func theContextOfAUnaryCallIsThatOfItsCallerWithADeadline(t *testing.T) {
+func aUnaryCallHasTheContextOfItsCallerWithADeadline(t *testing.T) {
 	begin := func(at time.Time) (*deadline, context.CancelCauseFunc) {
 		ctx, cancel := context.WithCancelCause(servertest.As(t, "ann"))
 		return &deadline{Context: ctx, at: at}, cancel

@@ -39,7 +39,7 @@ type seen struct {
 
 // writeResult is the result of a change.
 type writeResult struct {
-	// overrides and ratios are those of the node types of the request, nil where there are none.
+	// overrides and ratios belong to the node types of the request; nil where there are none.
 	overrides []*workloadresizerv1.Override
 	ratios    []*workloadresizerv1.Ratio
 	change    *workloadresizerv1.OverrideChange

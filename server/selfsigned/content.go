@@ -38,7 +38,7 @@ type content struct {
 var errForeign = errors.New("was not created by this server and is not replaced: delete the content of the Secret to get a new certificate, " +
 	"or serve this one from files with --tls-cert-file and --tls-private-key-file")
 
-// isOurs reports whether a name is that of an authority that this server creates.
+// isOurs reports whether an authority with this name was created by this server.
 func isOurs(name pkix.Name) bool { return name.CommonName == authorityName }
 
 // foreign returns the error for what the Secret has under a key if its authority is not ours.

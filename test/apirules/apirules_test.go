@@ -106,7 +106,7 @@ func field(m protoreflect.MessageDescriptor, name protoreflect.Name) protoreflec
 }
 
 func TestFieldBehavior(t *testing.T) {
-	t.Run("every field of a request says whether it is required", func(t *testing.T) {
+	t.Run("every field of a request is marked as required, optional or otherwise", func(t *testing.T) {
 		for name, field := range requests {
 			needed := 0
 			for _, behavior := range behaviors(field) {

@@ -19,7 +19,7 @@ const (
 // workHelp explains how work is declared.
 const workHelp = `Containers do the work that the annotation work.testcluster.local/CONTAINER of
 their pod declares, in YAML, or that of --work. Without, they use a thousandth of
-a core and 16 MiB. Cores are those of a node of speed 1.
+a core and 16 MiB. They are cores of a node of speed 1.
 
   cpu: 250m              # cores; or a list of parts, which add up:
   memory:                # bytes, in the same way
@@ -43,9 +43,9 @@ a core and 16 MiB. Cores are those of a node of speed 1.
   - noise: 10            # percentage by which the sum varies, with this step
     step: 1m
   startup:               # work before anything else: so many seconds of a core,
-    coreSeconds: 30      # on so many cores at a time
+    coreSeconds: 30      # on so many cores at a time.
     cores: 2
-  job:                   # work next to cpu, after which the container exits
+  job:                   # work next to cpu, after which the container exits.
     coreSeconds: 600
     cores: 1
     exitCode: 0

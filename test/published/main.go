@@ -21,9 +21,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// The limits that the program checks: of the time and memory for reading, of the share of the rows
-// of suites with weight that are accepted, and of the share of node types for which the other
-// benchmark is within the spread of the suites.
+// The program checks these limits: the time and memory for reading, the share of accepted rows of
+// the suites with weight, and the share of node types whose other benchmark is within the spread
+// of the suites.
 const (
 	mostTime      = 20 * time.Second
 	mostMemory    = 512 << 20

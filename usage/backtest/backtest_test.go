@@ -31,7 +31,7 @@ func machine(days int, use func(step int) (cpu, memory int64)) *trace.Machine {
 	return m
 }
 
-// scripted is a policy that records what it is told, and decides what it is told to decide.
+// scripted is a policy that records its samples, and decides as the test says.
 type scripted struct {
 	samples []Sample
 	kills   []history.Kill

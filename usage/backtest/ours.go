@@ -48,7 +48,7 @@ type sizer struct {
 }
 
 func (s *sizer) Record(replica int, sample Sample) {
-	// What the history rejects, such as the second of two rows of the same time, is not known.
+	// Samples that the history rejects, such as the second of two rows of the same time, are not known.
 	measured := history.Sample{Pod: s.pods[replica], Resource: history.CPU, At: sample.At, Usage: sample.CPU}
 	_ = s.history.Record(s.container, measured, sample.At)
 	measured.Resource, measured.Usage = history.Memory, sample.Memory

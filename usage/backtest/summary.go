@@ -35,11 +35,11 @@ type Row struct {
 	OverMemory float64 `json:"overMemory"`
 	OverSeen   float64 `json:"overSeen"`
 	OverCPU    float64 `json:"overCPU"`
-	// Cost is that of the requests in a month.
+	// Cost is the price of the requests for a month.
 	Cost float64 `json:"monthlyCost"`
 }
 
-// Prices are those of a requested core and GiB for a month.
+// Prices are the prices of a requested core and GiB for a month.
 type Prices struct{ Core, GiB float64 }
 
 // Summary returns the lines of a result.

@@ -41,7 +41,7 @@ type series struct {
 	// pressed counts CPU samples with the time that the container waited; nil while no sample
 	// has a pressure.
 	pressed *histogram.Histogram
-	// first, last and samples are those of CPU, as in the VPA. heard is the time of the last
+	// first, last and samples count CPU samples only, as in the VPA. heard is the time of the last
 	// sample of any resource.
 	first, last, heard time.Time
 	samples            int

@@ -150,7 +150,7 @@ func TestKill(t *testing.T) {
 		{"does not count from the request", false, Kill{Request: 5000 * mib}, 1000 * mib, 1200 * mib},
 		{"counts from the peak if it is above the limit", false, Kill{Limit: 500 * mib, Request: 500 * mib}, 1000 * mib, 1200 * mib},
 		{"counts from the usage that an eviction reports", false, Kill{Usage: 2000 * mib, Request: 100 * mib}, 1000 * mib, 2400 * mib},
-		{"counts from the request if it is to be as in the VPA", true, Kill{Request: 2000 * mib, Limit: 4000 * mib}, 1000 * mib, 2400 * mib},
+		{"counts from the request if compatible with the VPA", true, Kill{Request: 2000 * mib, Limit: 4000 * mib}, 1000 * mib, 2400 * mib},
 		{"counts from the limit if there is no request", false, Kill{Limit: 1000 * mib}, 0, 1200 * mib},
 	} {
 		t.Run(test.name, func(t *testing.T) {

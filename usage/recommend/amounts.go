@@ -10,7 +10,7 @@ type Amounts struct {
 // most is the largest amount, as in the VPA.
 const most = 1e14
 
-// whole returns the amount of a number, without its fraction. What is not a number is no amount.
+// whole returns the amount of a number, without its fraction. It is 0 for NaN.
 func whole(x float64) int64 {
 	switch {
 	case x > most:

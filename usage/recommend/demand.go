@@ -23,7 +23,7 @@ type Demand struct {
 	// CPU has cores, Pressed cores with the time that the container waited for them, and
 	// Memory bytes.
 	CPU, Pressed, Memory []histogram.Part
-	// First, Last and Samples are those of CPU samples.
+	// First, Last and Samples count CPU samples only.
 	First, Last time.Time
 	Samples     int
 	// Begin is the hour of the first sample of any resource, and Coverage the share of hours

@@ -5,9 +5,9 @@ type LimitMode uint8
 
 // The ways in which limits follow.
 const (
-	// Follow keeps the author's proportion of the limit to the request.
+	// Follow keeps the original proportion of the limit to the request.
 	Follow LimitMode = iota
-	// Keep leaves the author's limit, if the request fits into it.
+	// Keep leaves the original limit, if the request fits into it.
 	Keep
 	// None removes the limit. It is allowed for CPU only.
 	None

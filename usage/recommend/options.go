@@ -2,7 +2,7 @@ package recommend
 
 import "time"
 
-// Percentiles are those of the samples that a recommendation follows, e.g. 0.9.
+// Percentiles are the percentiles of the samples that a recommendation follows, e.g. 0.9.
 type Percentiles struct {
 	Target, Lower, Upper float64
 }

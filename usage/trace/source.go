@@ -10,7 +10,7 @@ import (
 
 // Source is a trace as a source of usage. Each machine is a pod with the container "machine".
 type Source struct {
-	// Namespace is that of the pods.
+	// Namespace is the namespace of the pods.
 	Namespace string
 	Machines  []*Machine
 }

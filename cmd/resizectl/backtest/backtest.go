@@ -61,7 +61,7 @@ This needs no server.`,
 		Example: `  # Compare policies on a trace
   resizectl backtest --trace usage.csv.gz
 
-  # Show whether a higher percentile is worth its cost, and plot the result
+  # Compare a higher percentile with the defaults, and plot the result
   resizectl backtest --trace usage.csv.gz --memory-percentile 0.95 --plot result.svg
 
   # Run each machine on nodes of four speeds

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
-// changes are changed options. What is 0 is not changed.
+// changes are changed options. Options that are 0 stay as they are.
 type changes struct {
 	cpuPercentile, memoryPercentile float64
 	margin                          float64

@@ -40,8 +40,8 @@ func YAML(m proto.Message) ([]byte, error) {
 	return out, nil
 }
 
-// joined returns the fields of several messages as one JSON object. A field that several messages
-// have is that of the first.
+// joined returns the fields of several messages as one JSON object. If several messages have a
+// field, the first message determines its value.
 func joined(messages ...proto.Message) ([]byte, error) {
 	var object bytes.Buffer
 	object.WriteByte('{')

@@ -26,9 +26,9 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Short: "Show the ratio of one node type, and where it comes from",
 		Long: `Show the ratio of one node type, and where it comes from.
 
--o wide also shows who set it, why and until when, the permanent override that then
-takes effect again, if there is one, and the ratios of the other sources, which apply
-when the first source no longer has a ratio.`,
+-o wide also shows who set it, why and until when, and the permanent override, if any,
+that takes effect again then. It also shows the ratios of the other sources, which
+apply when the first source no longer has a ratio.`,
 		Example: `  # Show who set the ratio, and the ratios of other sources
   resizectl ratios get n4 -o wide
 

@@ -239,7 +239,7 @@ func counting(parts []part) []part {
 }
 
 // onlyBest leaves only the parts of the agents a weight if they are enough, or else only
-// published ones: the agents have measured the cluster's own machines, and a mean of both would
+// published ones. The agents have measured the cluster's own machines, and a mean of both would
 // have no common idea of how far machines differ.
 func onlyBest(parts []part, s *Settings) (own bool) {
 	var measured, published []part

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
-// population is the world from which benchmarks and machines are drawn. The true ratio is that of
+// population is the world from which benchmarks and machines are drawn. The true ratio belongs to
 // a mean benchmark and a mean machine.
 type population struct {
 	ratio float64

@@ -30,7 +30,7 @@ type series struct {
 	samples, machines int
 	oldest, newest    time.Time
 	// all is the logarithm of the score per vCPU with all threads busy: the mean over
-	// machines. single is that of one thread; NaN if it is not known.
+	// machines. single is the same for one thread; NaN if it is not known.
 	all, single float64
 }
 

@@ -16,8 +16,8 @@ const (
 	maxPerKey = 128
 )
 
-// collector counts rows and collects their samples. What it keeps is bounded, no matter how
-// many rows there are.
+// collector counts rows and collects their samples. It keeps a limited number of them, no
+// matter how many rows there are.
 type collector struct {
 	options Options
 	result  Result

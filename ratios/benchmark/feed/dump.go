@@ -18,7 +18,7 @@ func isDump(head []byte) bool {
 	return false
 }
 
-// dump reads the rows of the wanted tables from SQL that SQLite writes with .dump: one statement
+// dump reads the rows of some tables from SQL that SQLite writes with .dump: one statement
 // per line, except for those that create tables, which name the columns.
 func dump(in *bufio.Reader, wanted func(table string) bool, take func(line int, table string, r record, fault *Fault)) error {
 	columns := map[string][]string{}
@@ -195,7 +195,7 @@ func (s *sqlScanner) value(depth int) (string, bool) {
 	return first, ok && s.next(')')
 }
 
-// quoted reads the rest of a text in quotes, in which two quotes are one.
+// quoted reads the rest of a string in quotes, in which two quotes are one.
 func (s *sqlScanner) quoted() (string, bool) {
 	var text []byte
 	for {

@@ -24,7 +24,7 @@ var metadata = []netip.Addr{
 }
 
 // isMetadata reports whether an address belongs to a metadata service. All link-local addresses
-// count: no feed is there.
+// count, as no feed has one.
 func isMetadata(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if a.IsLinkLocalUnicast() {

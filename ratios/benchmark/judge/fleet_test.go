@@ -23,7 +23,7 @@ const (
 	fleetNodes = 20
 	fleetDays  = 90
 	fullRun    = 30
-	// Nodes were started in groups, some days apart.
+	// Nodes were started in groups, groupDays apart.
 	groupSize, groupDays = 4, 6
 	// Standard deviations: of machines, of runs, and of the kernels of types whose kernels
 	// agree, or do not.

@@ -65,7 +65,7 @@ var Suites = []Suite{
 	},
 	{
 		Name: "compression_text", Weight: 0,
-		Why:   "a text that is too short to keep all vCPUs busy, and rows do not state the version of the compressor",
+		Why:   "an input that is too short to keep all vCPUs busy, and rows do not state the version of the compressor",
 		Tests: tests("compression_text:*"),
 	},
 	{

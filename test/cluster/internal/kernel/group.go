@@ -15,7 +15,7 @@ type Limits struct {
 type Node struct {
 	Cores  float64
 	Memory int64
-	// Account is that of everything on the node, Pods that of its pods.
+	// Account counts everything on the node, Pods only its pods.
 	Account Account
 	Pods    Account
 }
@@ -57,8 +57,8 @@ type Account struct {
 	Memory           Pressure      `json:"memory"`
 }
 
-// charge counts one tick: what the group wanted, what its quotas allowed, and what it got.
-func (a *Account) charge(elapsed time.Duration, limits Limits, wanted, allowed, got float64, bytes int64) {
+// charge counts one tick: what the group demanded, what its quotas allowed, and what it got.
+func (a *Account) charge(elapsed time.Duration, limits Limits, demand, allowed, got float64, bytes int64) {
 	a.Cores, a.Bytes = got, bytes
 	a.Usage += times(elapsed, got)
 	if limits.Quota > 0 && wanted > 0 {
@@ -74,7 +74,7 @@ func (a *Account) charge(elapsed time.Duration, limits Limits, wanted, allowed, 
 	a.Memory.add(elapsed, tight, tight)
 }
 
-// missing returns the part of what is wanted that is not there.
+// missing returns the part of a demand that is not met.
 func missing(wanted, there float64) float64 {
 	if wanted <= 0 {
 		return 0

@@ -49,7 +49,7 @@ func (p *Pod) allowed() float64 {
 	return sum
 }
 
-// run divides the pod's cores among its containers, and returns what they wanted and how much
+// run divides the pod's cores among its containers, and returns their demand and how much
 // memory they use.
 func (p *Pod) run(elapsed time.Duration, cores float64) (wanted float64, bytes int64) {
 	claims := make([]claim, len(p.Containers))

@@ -137,7 +137,7 @@ func get(ctx context.Context, client *http.Client, url, want string) error {
 }
 
 // checkMetricsAPI returns nil if the API server forwards the metrics API. The first metrics
-// follow some seconds later.
+// follow a few seconds later.
 func (p *prober) checkMetricsAPI(ctx context.Context) error {
 	registration, err := p.aggregator.ApiregistrationV1().APIServices().Get(ctx, monitoring.APIService, metav1.GetOptions{})
 	if err != nil {

@@ -54,7 +54,7 @@ type group struct {
 	account kernel.Account
 	limits  kernel.Limits
 	created time.Time
-	// id, image and labels are those of a container, empty for other cgroups.
+	// id, image and labels describe a container; they are empty for other cgroups.
 	id     string
 	image  string
 	labels map[string]string
@@ -159,7 +159,7 @@ func (m *machine) infoV1(name string, g *group) *cadvisorapi.ContainerInfo {
 
 func cpuStats(account *kernel.Account) cadvisorapi.CpuStats {
 	return cadvisorapi.CpuStats{
-		// What the simulated programs do is all theirs: the kernel takes no time.
+		// The kernel takes no time on behalf of simulated programs.
 		Usage: cadvisorapi.CpuUsage{Total: uint64(account.Usage), User: uint64(account.Usage)},
 		CFS: cadvisorapi.CpuCFS{
 			Periods: account.Periods, ThrottledPeriods: account.ThrottledPeriods, ThrottledTime: uint64(account.Throttled),

@@ -15,8 +15,8 @@
 // nothing; see package work. Once a second, the machine decides what the containers get of
 // what they want, and which of them are killed; see package kernel. The kubelet reports it
 // through its own endpoints and reacts to it. A container is ready when its work is; probes
-// are not executed. What only the cAdvisor of a real kubelet measures, throttling and
-// pressure, is served by an exporter.
+// are not executed. An exporter serves throttling and pressure, which only the cAdvisor of
+// a real kubelet measures.
 //
 // Images need no pulling. A connection forwarded to port N of a pod reaches port N of this
 // machine, as if the pod used the host network.

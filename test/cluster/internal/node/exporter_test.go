@@ -38,7 +38,7 @@ func TestExporter(t *testing.T) {
 			}
 		})
 	}
-	t.Run("throttling and pressure are those of the container", func(t *testing.T) {
+	t.Run("throttling and pressure are the container's", func(t *testing.T) {
 		cpu := infos[pod+"/"+w.id].Stats[0].Cpu
 		if want := (cadvisorapi.CpuCFS{Periods: 40, ThrottledPeriods: 40, ThrottledTime: 3_000_000_000}); cpu.CFS != want {
 			t.Errorf("got %+v, want %+v", cpu.CFS, want)

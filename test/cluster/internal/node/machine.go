@@ -39,7 +39,7 @@ type machine struct {
 	containers map[string]*container
 	images     map[string]*runtimeapi.Image
 	pods       map[types.UID]*podCgroup
-	// kernel runs the containers. started and ticked are since when and until when it did.
+	// kernel runs the containers. It has run them from started to ticked.
 	kernel  kernel.Node
 	started time.Time
 	ticked  time.Time

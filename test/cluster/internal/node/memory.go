@@ -41,7 +41,7 @@ type savedContainer struct {
 	SandboxID string         `json:"sandboxID"`
 	Command   []string       `json:"command"`
 	Account   kernel.Account `json:"account"`
-	// Progress is that of the container's work, if the container is running.
+	// Progress is how far the container's work is, if the container is running.
 	Progress *work.Progress `json:"progress,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type Progress struct {
 	Job     float64 `json:"job"`
 	// Started is when the startup was done; it is zero before.
 	Started time.Time `json:"started"`
-	// Wanted and Got are recent averages of the cores that it wanted and got.
+	// Both are recent averages, in cores: of the demand, and of what the machine gave.
 	Wanted float64 `json:"wanted"`
 	Got    float64 `json:"got"`
 }
@@ -62,8 +62,8 @@ func (r *Run) Bytes(now time.Time) int64 {
 }
 
 // Advance tells the program how many cores it got, of those it could use, for a time that has
-// ended now. What a load does not get in time is lost, like requests that time out. A task
-// takes longer.
+// ended now. A load loses what it does not get in time, like requests that time out. A
+// task takes longer.
 func (r *Run) Advance(now time.Time, wanted, got float64, elapsed time.Duration) {
 	p := &r.Progress
 	// Weighted like the averages of the kernel.

@@ -45,7 +45,7 @@ type Window struct {
 	Every Duration `json:"every"`
 }
 
-// What a program needs that does not declare it: almost nothing.
+// A program that declares no work needs almost nothing.
 const (
 	idleCores = 0.001
 	// IdleBytes is the memory of a program that does not declare any.

@@ -113,6 +113,8 @@ type HoldServiceClient interface {
 	//   - NOT_FOUND (reason HOLD_NOT_FOUND): the scope has no hold of this kind.
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the progress is not known
 	//     yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): the progress of too many holds is being
+	//     counted. Does not apply to the hold of a pod.
 	GetHold(ctx context.Context, in *GetHoldRequest, opts ...grpc.CallOption) (*GetHoldResponse, error)
 	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
 	// frozen, replaces the reason and the author.
@@ -296,6 +298,8 @@ type HoldServiceServer interface {
 	//   - NOT_FOUND (reason HOLD_NOT_FOUND): the scope has no hold of this kind.
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the progress is not known
 	//     yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): the progress of too many holds is being
+	//     counted. Does not apply to the hold of a pod.
 	GetHold(context.Context, *GetHoldRequest) (*GetHoldResponse, error)
 	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
 	// frozen, replaces the reason and the author.

@@ -69,7 +69,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		}
 		return made, nil
 	}
-	if err := s.document.Update(ctx, document.Normal, decide); err != nil {
+	if err := s.document.Update(ctx, document.Turn{}, decide); err != nil {
 		return nil, err
 	}
 	logAll(ctx, written)

@@ -61,8 +61,9 @@ const (
 // that the server has read show it. They neither ask the API server for the holds nor
 // wait for writes. This also works with --dry-run.
 //
-// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
-// the cluster first, then namespaces, then workloads and pods.
+// Writes to the holds are made one at a time. Of those that wait, the writes for the
+// cluster go first. The others take turns, one namespace after the other. In a namespace,
+// the writes for the whole namespace go before those for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
@@ -246,8 +247,9 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 // that the server has read show it. They neither ask the API server for the holds nor
 // wait for writes. This also works with --dry-run.
 //
-// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
-// the cluster first, then namespaces, then workloads and pods.
+// Writes to the holds are made one at a time. Of those that wait, the writes for the
+// cluster go first. The others take turns, one namespace after the other. In a namespace,
+// the writes for the whole namespace go before those for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named

@@ -15,8 +15,8 @@ type Turn struct {
 	Group string
 }
 
-// Priority orders the changes of a group: a higher one goes first, and of equal ones the one that
-// has waited longest. Highest goes before the changes of all groups.
+// Priority orders the changes in a group: a higher one goes first, and of equal ones the one that
+// has waited longest. Highest takes precedence over all groups.
 type Priority int
 
 // Priorities of changes.
@@ -102,7 +102,7 @@ func (q *queue) next() {
 	q.remove(first)
 }
 
-// before reports whether a write goes before another one that has waited longer.
+// before reports whether a write takes precedence over one that has waited longer.
 func (q *queue) before(a, b *turn) bool {
 	switch {
 	case a.Priority == Highest || b.Priority == Highest:

@@ -21,9 +21,9 @@ type change struct {
 	drop []Hold
 }
 
-// turn returns when to write a change of a scope, if others wait too: whoever may stop the
-// cluster or a namespace must not wait for those who may stop only some of its pods, or for those
-// who change the holds of another namespace.
+// turn returns when to write a hold of the scope if others wait, too. Callers who may stop the
+// cluster or a namespace must not wait for those who may stop only some of its pods. Nor must
+// anybody wait long for the holds of another namespace.
 func (s Scope) turn() document.Turn {
 	turn := document.Turn{Group: s.Namespace}
 	switch s.level() {

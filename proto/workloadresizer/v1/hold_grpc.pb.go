@@ -63,7 +63,7 @@ const (
 //
 // Writes to the holds are made one at a time. Of those that wait, the writes for the
 // cluster go first. The others take turns, one namespace after the other. In a namespace,
-// the writes for the whole namespace go before those for its workloads and pods.
+// a write for the whole namespace takes precedence over writes for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
@@ -249,7 +249,7 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 //
 // Writes to the holds are made one at a time. Of those that wait, the writes for the
 // cluster go first. The others take turns, one namespace after the other. In a namespace,
-// the writes for the whole namespace go before those for its workloads and pods.
+// a write for the whole namespace takes precedence over writes for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named

@@ -30,8 +30,8 @@ func (c *Client) GetResize(ctx context.Context, namespace, pod string) (*workloa
 type ResizeEvent = Event[*workloadresizerv1.Resize]
 
 // WatchResizes yields the resizes of the pods that the request selects, a bookmark, and from then
-// on every change. An empty request selects every pod that the caller may see. Otherwise it works
-// like WatchRatios.
+// on every change. An empty request selects every pod that the caller may see. A resume_token in
+// the request is the same as ResumeFrom. Otherwise it works like WatchRatios.
 func (c *Client) WatchResizes(ctx context.Context, request *workloadresizerv1.WatchResizesRequest, opts ...WatchOption) iter.Seq2[ResizeEvent, error] {
 	open := func(ctx context.Context, token string) (func() (*workloadresizerv1.WatchResizesResponse, error), error) {
 		from := proto.CloneOf(request)
@@ -42,6 +42,7 @@ func (c *Client) WatchResizes(ctx context.Context, request *workloadresizerv1.Wa
 		}
 		return stream.Recv, nil
 	}
+	opts = append([]WatchOption{ResumeFrom(request.GetResumeToken())}, opts...)
 	return watch(ctx, opts, open, (*workloadresizerv1.WatchResizesResponse).GetResize)
 }
 

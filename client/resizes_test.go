@@ -88,6 +88,7 @@ func TestListResizes(t *testing.T) {
 
 func TestResizes(t *testing.T) {
 	t.Run("returns a resize and the status", returnsAResizeAndTheStatus)
+	t.Run("resumes a watch from the token in its request, or in its options", resumesFromTheTokenInTheRequest)
 }
 
 func returnsAResizeAndTheStatus(t *testing.T) {
@@ -103,5 +104,17 @@ func returnsAResizeAndTheStatus(t *testing.T) {
 	}
 	if got, err := c.Status(t.Context()); err != nil || got.GetReplica() != "one" {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func resumesFromTheTokenInTheRequest(t *testing.T) {
+	for want, opts := range map[string][]WatchOption{"a": nil, "b": {ResumeFrom("b")}} {
+		s := newWatchServer(t, turn{token: want, sends: []string{"c"}})
+		for event, err := range s.dial().WatchResizes(t.Context(), &workloadresizerv1.WatchResizesRequest{ResumeToken: "a"}, opts...) {
+			if err != nil || event.ResumeToken != "c" {
+				t.Errorf("got %v, %v", event, err)
+			}
+			break
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (s *Server) register() {
 func (s *Server) registerOfCluster(to registrar) {
 	config := &s.config
 	overrides.New(overrides.Config{Store: config.Ratios, Overrides: config.Overrides, Ratios: s.ratios, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
-	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access}).Register(to)
+	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
 	benchmarks.New(benchmarks.Config{
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),

@@ -77,7 +77,7 @@ func TestDocument(t *testing.T) {
 	t.Run("applies a change before Update returns", func(t *testing.T) {
 		c := n.counter(t, "written")
 		for want := 1; want <= 3; want++ {
-			if err := c.Update(t.Context(), Normal, one); err != nil || c.inForce != want {
+			if err := c.Update(t.Context(), Turn{}, one); err != nil || c.inForce != want {
 				t.Fatalf("%d in effect, %v", c.inForce, err)
 			}
 		}
@@ -92,7 +92,7 @@ func TestDocument(t *testing.T) {
 		}
 		c.takeWatched(t.Context(), stored(t, "checked"), nil)
 		c.Source.Client = nil
-		if err := c.writing.enter(t.Context(), Normal); err != nil {
+		if err := c.writing.enter(t.Context(), Turn{}); err != nil {
 			t.Fatal(err)
 		}
 		defer c.writing.leave()
@@ -128,7 +128,7 @@ func TestDocument(t *testing.T) {
 		var writers sync.WaitGroup
 		for n := range 2 * each {
 			writers.Go(func() {
-				if err := []*Document[int]{a.Document, b}[n%2].Update(t.Context(), Normal, one); err != nil {
+				if err := []*Document[int]{a.Document, b}[n%2].Update(t.Context(), Turn{}, one); err != nil {
 					t.Error(err)
 				}
 			})
@@ -142,7 +142,7 @@ func TestDocument(t *testing.T) {
 		c := n.counter(t, "waiting")
 		under, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			done <- c.Update(context.Background(), Normal, func(n int, data map[string]string) (map[string]string, error) {
+			done <- c.Update(context.Background(), Turn{}, func(n int, data map[string]string) (map[string]string, error) {
 				close(under)
 				<-finish
 				return one(n, data)
@@ -151,26 +151,26 @@ func TestDocument(t *testing.T) {
 		<-under
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := c.Update(gone, Normal, one); !errors.Is(err, context.Canceled) {
+		if err := c.Update(gone, Turn{}, one); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 		late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := c.Update(late, Normal, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes to ConfigMap "+n.namespace+"/waiting") {
+		if err := c.Update(late, Turn{}, one); !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "wait for earlier changes to ConfigMap "+n.namespace+"/waiting") {
 			t.Errorf("late: %v", err)
 		}
 		close(finish)
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if err := c.Update(t.Context(), Normal, one); err != nil || c.inForce != 2 {
+		if err := c.Update(t.Context(), Turn{}, one); err != nil || c.inForce != 2 {
 			t.Errorf("%d in effect, %v", c.inForce, err)
 		}
 	})
 	t.Run("returns the error of the change", func(t *testing.T) {
 		no := errors.New("no")
 		c := n.counter(t, "no")
-		if err := c.Update(t.Context(), Normal, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
+		if err := c.Update(t.Context(), Turn{}, func(int, map[string]string) (map[string]string, error) { return nil, no }); !errors.Is(err, no) {
 			t.Error(err)
 		}
 	})
@@ -178,7 +178,7 @@ func TestDocument(t *testing.T) {
 	t.Run("applies another ConfigMap of the same name immediately", func(t *testing.T) {
 		c := n.counter(t, "replaced")
 		for range 2 {
-			if err := c.Update(t.Context(), Normal, one); err != nil {
+			if err := c.Update(t.Context(), Turn{}, one); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,7 +226,7 @@ func TestDocument(t *testing.T) {
 	})
 	t.Run("keeps the last good content if the ConfigMap is invalid or missing", func(t *testing.T) {
 		c := n.counter(t, "bad")
-		if err := c.Update(t.Context(), Normal, one); err != nil {
+		if err := c.Update(t.Context(), Turn{}, one); err != nil {
 			t.Fatal(err)
 		}
 		cm := stored(t, "bad")

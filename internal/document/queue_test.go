@@ -9,16 +9,16 @@ import (
 )
 
 func TestQueue(t *testing.T) {
-	t.Run("lets the highest priority proceed first, and of equal ones the oldest", func(t *testing.T) {
+	t.Run("lets the highest priority of a group proceed first, and of equal ones the oldest", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var q queue
 			var order []int
-			if err := q.enter(t.Context(), Normal); err != nil {
+			if err := q.enter(t.Context(), Turn{}); err != nil {
 				t.Fatal(err)
 			}
 			for i, priority := range []Priority{Normal, High, Normal, Highest, High, Highest} {
 				go func() {
-					if err := q.enter(t.Context(), priority); err != nil {
+					if err := q.enter(t.Context(), Turn{Priority: priority}); err != nil {
 						t.Error(err)
 					}
 					order = append(order, i)
@@ -33,15 +33,45 @@ func TestQueue(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a group that sends many writes does not delay others, whatever their priority", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var q queue
+			if err := q.enter(t.Context(), Turn{}); err != nil {
+				t.Fatal(err)
+			}
+			var order []string
+			wait := func(turn Turn) {
+				go func() {
+					if err := q.enter(t.Context(), turn); err != nil {
+						t.Error(err)
+					}
+					order = append(order, turn.Group)
+					q.leave()
+				}()
+				synctest.Wait()
+			}
+			for range 20 {
+				wait(Turn{High, "flood"})
+			}
+			for range 3 {
+				wait(Turn{Normal, "shop"})
+			}
+			q.leave()
+			synctest.Wait()
+			if want := []string{"flood", "shop", "flood", "shop", "flood", "shop"}; !slices.Equal(order[:6], want) || q.busy || len(q.served) > 0 {
+				t.Errorf("order %v; busy %v, %v", order, q.busy, q.served)
+			}
+		})
+	})
 	t.Run("a write that no longer waits has no turn", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var q queue
-			if err := q.enter(t.Context(), Normal); err != nil {
+			if err := q.enter(t.Context(), Turn{}); err != nil {
 				t.Fatal(err)
 			}
 			gone, cancel := context.WithCancel(t.Context())
 			left := make(chan error, 1)
-			go func() { left <- q.enter(gone, Highest) }()
+			go func() { left <- q.enter(gone, Turn{Priority: Highest}) }()
 			synctest.Wait()
 			cancel()
 			if err := <-left; !errors.Is(err, context.Canceled) {
@@ -57,12 +87,12 @@ func TestQueue(t *testing.T) {
 		for range 100 { // Which of the two is seen first is random.
 			synctest.Test(t, func(t *testing.T) {
 				var q queue
-				if err := q.enter(t.Context(), Normal); err != nil {
+				if err := q.enter(t.Context(), Turn{}); err != nil {
 					t.Fatal(err)
 				}
 				gone, cancel := context.WithCancel(t.Context())
 				go func() {
-					if q.enter(gone, Normal) == nil {
+					if q.enter(gone, Turn{}) == nil {
 						q.leave()
 					}
 				}()

@@ -31,11 +31,11 @@ type Change[T any] func(content T, data map[string]string) (map[string]string, e
 // because other writes wait for it. Only the keys that change are sent. The change is
 // in effect in this process when Update returns. The error may be a ReadOnlyError,
 // *MissingError, *ContentError or *RefusedError, or come from change or ctx.
-func (d *Document[T]) Update(ctx context.Context, priority Priority, change Change[T]) error {
+func (d *Document[T]) Update(ctx context.Context, turn Turn, change Change[T]) error {
 	if d.ReadOnly {
 		return ReadOnlyError{d.Noun}
 	}
-	if err := d.writing.enter(ctx, priority); err != nil {
+	if err := d.writing.enter(ctx, turn); err != nil {
 		return fmt.Errorf("wait for earlier changes to %s: %w", d.Source, err)
 	}
 	defer d.writing.leave()

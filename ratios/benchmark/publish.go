@@ -32,7 +32,7 @@ func (p *Provider) Publish(ctx context.Context, change func(Published) (Publishe
 		}
 		return nil
 	}
-	return p.document.Update(ctx, document.Normal, func(now Published, _ map[string]string) (map[string]string, error) {
+	return p.document.Update(ctx, document.Turn{}, func(now Published, _ map[string]string) (map[string]string, error) {
 		next, changed := change(now)
 		if !changed {
 			return nil, nil

@@ -28,8 +28,9 @@ type Change struct {
 	RollbackTo *int64
 	// Expiry means that overrides expired, so that nobody made the change.
 	Expiry bool
-	// RequestID is the ID of the request for the change; empty if it had none.
-	RequestID string
+	// RequestID is the ID of the request for the change, and RequestDigest what was
+	// requested; both are empty if it had no ID.
+	RequestID, RequestDigest string
 }
 
 // Names reports whether the change affects the node type.

@@ -1,7 +1,9 @@
 package override
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -50,17 +52,20 @@ func (c content) at(now time.Time) content {
 	}
 }
 
-// made returns the change that an earlier request with this ID made; nil if there is none.
-func (c content) made(requestID string) *Change {
-	if requestID == "" {
-		return nil
+// made returns the change that the request made when it was sent before; nil if it was not. The
+// error is a *FieldError if another request has the same ID.
+func (c content) made(r Request) (*Change, error) {
+	if r.ID == "" {
+		return nil, nil
 	}
-	for i := range c.changes {
-		if c.changes[i].RequestID == requestID {
-			return &c.changes[i]
-		}
+	at := slices.IndexFunc(c.changes, func(c Change) bool { return c.RequestID == r.ID })
+	switch {
+	case at < 0:
+		return nil, nil
+	case c.changes[at].RequestDigest != r.Digest:
+		return nil, &FieldError{Field: "requestID", Problem: fmt.Sprintf("is the ID of another request, which made change %d: use a new ID for each change", c.changes[at].Number)}
 	}
-	return nil
+	return &c.changes[at], nil
 }
 
 // before returns, for all overrides that have changed since the given change, their

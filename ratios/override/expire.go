@@ -37,7 +37,7 @@ func (s *Store) recordExpiries(ctx context.Context) {
 // recordExpired stores the overrides without those that have expired, and their expiry.
 func (s *Store) recordExpired(ctx context.Context) error {
 	var written []Change
-	err := s.document.Update(ctx, document.Normal, func(stored content, _ map[string]string) (map[string]string, error) {
+	err := s.document.Update(ctx, document.Turn{}, func(stored content, _ map[string]string) (map[string]string, error) {
 		next := stored.at(s.second())
 		written = next.changes[len(stored.changes):]
 		if len(written) == 0 {

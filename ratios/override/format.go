@@ -52,15 +52,17 @@ type history struct {
 }
 
 type changeEntry struct {
-	Number     int64        `json:"number"`
-	Time       string       `json:"time"`
-	Author     string       `json:"author,omitempty"`
-	Credential string       `json:"credentialID,omitempty"`
-	Reason     string       `json:"reason,omitempty"`
-	RollbackTo *int64       `json:"rollbackTo,omitempty"`
-	Expiry     bool         `json:"expiry,omitempty"`
-	RequestID  string       `json:"requestID,omitempty"`
-	Deltas     []deltaEntry `json:"deltas"`
+	Number     int64  `json:"number"`
+	Time       string `json:"time"`
+	Author     string `json:"author,omitempty"`
+	Credential string `json:"credentialID,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+	RollbackTo *int64 `json:"rollbackTo,omitempty"`
+	Expiry     bool   `json:"expiry,omitempty"`
+	RequestID  string `json:"requestID,omitempty"`
+	// RequestDigest tells a request that is sent again from another one with the same ID.
+	RequestDigest string       `json:"requestDigest,omitempty"`
+	Deltas        []deltaEntry `json:"deltas"`
 }
 
 type deltaEntry struct {
@@ -143,7 +145,7 @@ func entryOf(o Override) entry {
 }
 
 func changeEntryOf(c Change) changeEntry {
-	e := changeEntry{Number: c.Number, Time: document.TimeText(c.Time), Author: c.Author, Credential: c.CredentialID, Reason: c.Reason, RollbackTo: c.RollbackTo, Expiry: c.Expiry, RequestID: c.RequestID}
+	e := changeEntry{Number: c.Number, Time: document.TimeText(c.Time), Author: c.Author, Credential: c.CredentialID, Reason: c.Reason, RollbackTo: c.RollbackTo, Expiry: c.Expiry, RequestID: c.RequestID, RequestDigest: c.RequestDigest}
 	for _, d := range c.Deltas {
 		e.Deltas = append(e.Deltas, deltaEntry{d.NodeType, valueEntryOf(d.From), valueEntryOf(d.To)})
 	}

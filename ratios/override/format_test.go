@@ -43,7 +43,7 @@ func readsBackWhatItWrites(t *testing.T) {
 		}),
 		changes: []Change{
 			{Number: 7, Time: began, Author: "größer: - 'x' \"y\" #z", CredentialID: "JTI=1", Reason: "<&>", Deltas: []Delta{{"1e3", nil, &Value{CPUPerf: 1e21, MemoryPerf: 1e-7, ExpireTime: began, Fallback: &Value{CPUPerf: 3, MemoryPerf: 4}}}, {"e2@Intel-6-79", nil, &Value{CPUPerf: 0.5, MemoryPerf: 1}}, {"n4", &Value{CPUPerf: 1, MemoryPerf: 1}, nil}}},
-			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to, RequestID: "1-2"},
+			{Number: 8, Time: began, Deltas: []Delta{{"n4", nil, nil}}, RollbackTo: &to, RequestID: "1-2", RequestDigest: "12"},
 			{Number: 9, Time: began, Deltas: []Delta{{"n4", nil, nil}}, Expiry: true},
 		},
 	}

@@ -138,7 +138,7 @@ func nodeTypeProblem(nodeType string) string {
 }
 
 func (e *changeEntry) change() (Change, error) {
-	c := Change{Number: e.Number, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason, RollbackTo: e.RollbackTo, Expiry: e.Expiry, RequestID: e.RequestID}
+	c := Change{Number: e.Number, Author: e.Author, CredentialID: e.Credential, Reason: e.Reason, RollbackTo: e.RollbackTo, Expiry: e.Expiry, RequestID: e.RequestID, RequestDigest: e.RequestDigest}
 	var err error
 	switch c.Time, err = document.ParseTime(e.Time); {
 	case err != nil:

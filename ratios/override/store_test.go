@@ -351,6 +351,60 @@ func rolledBackExpiry(t *testing.T, s *stored) {
 	r.await(t, map[string]float64{"n4": 2})
 }
 
+// An expiry counts as soon as the history shows it, even before a replica has stored it.
+func rolledBackAfterExpiry(t *testing.T, s *stored) {
+	s.write(t, nil)
+	clock := testingclock.NewFakeClock(began)
+	writer, reader := s.run(t, WithClock(testingclock.NewFakeClock(began))), s.run(t, WithClock(clock), ReadOnly())
+	end := began.Add(time.Hour)
+	brief := set("n4", 3)
+	brief.ExpireTime = &end
+	writer.mustUpdate(t, Request{}, set("n4", 2))
+	writer.mustUpdate(t, Request{}, brief)
+	reader.await(t, map[string]float64{"n4": 3})
+	localcluster.Eventually(t, "the override to expire", func() error {
+		clock.Step(time.Hour)
+		if got := reader.cpu()["n4"]; got != 2 {
+			return fmt.Errorf("override %v", got)
+		}
+		return nil
+	})
+	changes, _, err := reader.Changes(Page{Size: 1})
+	if err != nil || len(changes) != 1 || changes[0].Number != 3 || !changes[0].Expiry {
+		t.Fatalf("the newest change is %+v, %v", changes, err)
+	}
+	back := func(newest int64) error {
+		_, err := reader.Rollback(t.Context(), Rollback{To: 0, Newest: &newest}, Request{ValidateOnly: true})
+		return err
+	}
+	if err := back(3); err != nil {
+		t.Errorf("a caller who knows the expiry: %v", err)
+	}
+	if newer, ok := errors.AsType[*NewerChangeError](back(2)); !ok || newer.Newest != 3 {
+		t.Errorf("a caller who does not: %v", back(2))
+	}
+}
+
+// An override that a request leaves as it is keeps who set it, and its etag.
+func unchanged(t *testing.T, s *stored) {
+	s.write(t, nil)
+	r := s.run(t)
+	r.mustUpdate(t, Request{Author: "ann", Reason: "measured"}, set("n4", 2))
+	etag := r.etag("n4")
+	var after map[string]Override
+	check := func(_, overrides map[string]Override) error { after = overrides; return nil }
+	if c := r.mustUpdate(t, Request{Author: "bob", Check: check}, set("n4", 2)); c != nil {
+		t.Errorf("changed %+v", c)
+	}
+	if o := after["n4"]; Etag("n4", &o) != etag || o.Provenance.Author != "ann" {
+		t.Errorf("the result is %+v", o)
+	}
+	c := r.mustUpdate(t, Request{Author: "bob"}, set("n4", 2), set("c3", 3))
+	if len(c.Deltas) != 1 || c.Deltas[0].NodeType != "c3" || r.etag("n4") != etag {
+		t.Errorf("changed %+v, and the etag from %s to %s", c, etag, r.etag("n4"))
+	}
+}
+
 func expires(t *testing.T, s *stored) {
 	s.write(t, nil)
 	clock := testingclock.NewFakeClock(began)
@@ -469,8 +523,8 @@ func rolledBackFallback(t *testing.T, s *stored) {
 func sentAgain(t *testing.T, s *stored) {
 	s.write(t, nil)
 	r := s.run(t)
-	first := r.mustUpdate(t, Request{ID: "a"}, set("n4", 2))
-	r.mustUpdate(t, Request{ID: "b"}, set("n4", 3))
+	first := r.mustUpdate(t, Request{ID: "a", Digest: "1"}, set("n4", 2))
+	r.mustUpdate(t, Request{ID: "b", Digest: "1"}, set("n4", 3))
 	for name, again := range map[string]func(Request) (*Change, error){
 		"update": func(request Request) (*Change, error) { return r.Update(t.Context(), []Patch{set("n4", 2)}, request) },
 		"delete": func(request Request) (*Change, error) {
@@ -479,8 +533,12 @@ func sentAgain(t *testing.T, s *stored) {
 		"rollback": func(request Request) (*Change, error) { return r.Rollback(t.Context(), Rollback{}, request) },
 	} {
 		for _, check := range []bool{false, true} {
-			if c, err := again(Request{ID: "a", ValidateOnly: check}); err != nil || !cmp.Equal(c, first) {
+			if c, err := again(Request{ID: "a", Digest: "1", ValidateOnly: check}); err != nil || !cmp.Equal(c, first) {
 				t.Errorf("%s: %+v, %v", name, c, err)
+			}
+			_, err := again(Request{ID: "a", Digest: "2", ValidateOnly: check})
+			if fault, ok := errors.AsType[*FieldError](err); !ok || fault.Field != "requestID" || !strings.Contains(fault.Problem, "change 1") {
+				t.Errorf("%s that is different: %v", name, err)
 			}
 		}
 	}

@@ -16,6 +16,9 @@ type Request struct {
 	// ID identifies the request, unless it is empty. If the history has a change with this
 	// ID, nothing is changed, and that change is the result.
 	ID string
+	// Digest identifies what is requested, and by whom, so that an ID cannot be used for
+	// something else.
+	Digest string
 	// Check validates the resulting overrides before they are written, and gets the
 	// overrides without the change, too. If the write is retried, Check is called again
 	// with the new ones. Its error is returned. Nil accepts everything.
@@ -52,7 +55,7 @@ type Patch struct {
 // *FullError, *document.MissingError, *document.ContentError, *document.RefusedError,
 // ErrReadOnly, or the error of Check.
 func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change, error) {
-	return s.change(ctx, r, func(c content, from ratios.Provenance) (map[string]Override, error) {
+	return s.edit(ctx, r, nil, func(c content, from ratios.Provenance) (map[string]Override, error) {
 		next := maps.Clone(c.overrides)
 		for _, p := range patches {
 			if err := checkEtag(c, p.NodeType, p.Etag); err != nil {
@@ -62,7 +65,10 @@ func (s *Store) Update(ctx context.Context, patches []Patch, r Request) (*Change
 			if err != nil {
 				return nil, err
 			}
-			next[p.NodeType] = next[p.NodeType].replacedBy(patched)
+			// Otherwise, nobody could see in the history why the override and its etag changed.
+			if o := next[p.NodeType].replacedBy(patched); !valueOf(o).equal(pick(next, p.NodeType)) {
+				next[p.NodeType] = o
+			}
 		}
 		return next, nil
 	})
@@ -133,7 +139,7 @@ type Deletion struct {
 // Delete deletes an override. The results are the same as for Update; the error may also be a
 // *NoOverrideError.
 func (s *Store) Delete(ctx context.Context, d Deletion, r Request) (*Change, error) {
-	return s.change(ctx, r, func(c content, _ ratios.Provenance) (map[string]Override, error) {
+	return s.edit(ctx, r, nil, func(c content, _ ratios.Provenance) (map[string]Override, error) {
 		if _, ok := c.overrides[d.NodeType]; !ok {
 			if !d.AllowMissing {
 				return nil, &NoOverrideError{d.NodeType}

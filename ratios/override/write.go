@@ -9,16 +9,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// edit returns the new overrides. It gets the stored content, the same content without expired
-// overrides, and the provenance for the overrides that it changes.
-type edit func(stored, now content, from ratios.Provenance) (map[string]Override, error)
+// edit returns the new overrides. It gets the content without expired overrides, and the
+// provenance for the overrides that it changes.
+type edit func(now content, from ratios.Provenance) (map[string]Override, error)
 
-// change is edit for callers that do not need expired overrides.
-func (s *Store) change(ctx context.Context, r Request, next func(content, ratios.Provenance) (map[string]Override, error)) (*Change, error) {
-	return s.edit(ctx, r, nil, func(_, now content, from ratios.Provenance) (map[string]Override, error) { return next(now, from) })
-}
-
-// edit changes the stored overrides.
+// edit changes the stored overrides. rollbackTo is nil unless the change is a rollback.
 func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edit) (made *Change, err error) {
 	wrong := saidFaults(r.Reason, maxReason, r.Author, maxAuthor)
 	for _, text := range []struct {
@@ -34,14 +29,15 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 	}
 	var written []Change
 	again := false
-	decide := func(stored content, data map[string]string) (map[string]string, error) {
-		made, written = stored.made(r.ID), nil
-		if again = made != nil; again {
-			return nil, nil
+	decide := func(stored content, data map[string]string) (_ map[string]string, err error) {
+		written = nil
+		made, err = stored.made(r)
+		if again = made != nil; again || err != nil {
+			return nil, err
 		}
 		now := s.second()
 		present := stored.at(now)
-		overrides, err := edit(stored, present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason})
+		overrides, err := edit(present, ratios.Provenance{Source: Source, UpdateTime: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason})
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +46,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 				return nil, err
 			}
 		}
-		next, change := present.with(overrides, Change{Time: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason, RollbackTo: rollbackTo, RequestID: r.ID})
+		next, change := present.with(overrides, Change{Time: now, Author: r.Author, CredentialID: r.CredentialID, Reason: r.Reason, RollbackTo: rollbackTo, RequestID: r.ID, RequestDigest: r.Digest})
 		if change == nil {
 			return nil, nil // The store records what has expired by itself.
 		}
@@ -73,7 +69,7 @@ func (s *Store) edit(ctx context.Context, r Request, rollbackTo *int64, edit edi
 		}
 		return made, nil
 	}
-	if err := s.document.Update(ctx, document.Normal, decide); err != nil {
+	if err := s.document.Update(ctx, document.Turn{}, decide); err != nil {
 		return nil, err
 	}
 	logAll(ctx, written)

@@ -21,20 +21,22 @@ type change struct {
 	drop []Hold
 }
 
-// priority returns when to write a hold with this scope if others wait, too: callers who may stop
-// the cluster must not wait for callers who may stop only some pods.
-func (s Scope) priority() document.Priority {
+// turn returns when to write a hold of the scope if others wait, too. Callers who may stop the
+// cluster or a namespace must not wait for those who may stop only some of its pods. Nor must
+// anybody wait long for the holds of another namespace.
+func (s Scope) turn() document.Turn {
+	turn := document.Turn{Group: s.Namespace}
 	switch s.level() {
 	case ofCluster:
-		return document.Highest
+		turn.Priority = document.Highest
 	case ofNamespace:
-		return document.High
+		turn.Priority = document.High
 	}
-	return document.Normal
+	return turn
 }
 
 // update changes the holds in the ConfigMap, and drops expired holds.
-func (s *Store) update(ctx context.Context, write write, priority document.Priority, decide func([]Hold) (change, error)) error {
+func (s *Store) update(ctx context.Context, write write, turn document.Turn, decide func([]Hold) (change, error)) error {
 	into := func(all []keyed, data map[string]string) (map[string]string, error) {
 		now := s.clock.Now()
 		c, err := decide(live(all, now))
@@ -68,5 +70,5 @@ func (s *Store) update(ctx context.Context, write write, priority document.Prior
 	if write == toCheck {
 		return unquote(s.document.Check(into))
 	}
-	return unquote(s.document.Update(ctx, priority, into))
+	return unquote(s.document.Update(ctx, turn, into))
 }

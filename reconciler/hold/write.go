@@ -31,7 +31,7 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 		return Hold{}, fmt.Errorf("hold %s: %w", h.Scope, wrong[0])
 	}
 	into := h
-	err := s.update(ctx, write, h.Scope.priority(), func(holds []Hold) (change, error) {
+	err := s.update(ctx, write, h.Scope.turn(), func(holds []Hold) (change, error) {
 		into = put(holds, h)
 		return change{put: &into}, nil
 	})
@@ -53,7 +53,7 @@ func (s *Store) CheckRelease(ctx context.Context, e Ending) (Ended, error) {
 }
 
 func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended, err error) {
-	err = s.update(ctx, write, e.Scope.priority(), func(holds []Hold) (_ change, err error) {
+	err = s.update(ctx, write, e.Scope.turn(), func(holds []Hold) (_ change, err error) {
 		if ended, err = release(holds, e); err == nil && e.Check != nil {
 			err = e.Check(ended)
 		}
@@ -83,7 +83,7 @@ func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	if !slices.ContainsFunc(table.holds, isGone) {
 		return nil
 	}
-	return s.update(ctx, toStore, document.Normal, func(holds []Hold) (change, error) {
+	return s.update(ctx, toStore, document.Turn{}, func(holds []Hold) (change, error) {
 		return change{drop: slices.DeleteFunc(holds, func(h Hold) bool { return !isGone(h) })}, nil
 	})
 }

@@ -59,8 +59,15 @@ func (s *Service) named(all []hold.Hold, scope hold.Scope, kind hold.Kind) (foun
 	return found, ok
 }
 
-// progress returns how far a hold has taken effect.
+// progress returns how far a hold has taken effect. It takes a slot while it counts many pods.
 func (s *Service) progress(ctx context.Context, h hold.Hold) (*workloadresizerv1.HoldProgress, error) {
+	if h.Scope.Pod == "" {
+		release, err := s.config.Slots.Take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	count := s.config.Pods.PauseProgress
 	if h.Kind == hold.Restore {
 		count = s.config.Pods.RestoreProgress

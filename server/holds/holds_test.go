@@ -27,6 +27,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -415,6 +416,31 @@ func TestHoldService(t *testing.T) {
 		s.config.Viewer = servertest.Only("bank")
 		_, err = get(shop, restore)
 		servertest.CheckError(t, err, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `namespace "shop"`)
+	})
+	t.Run("the progress of a hold of many pods takes a slot", func(t *testing.T) {
+		s := service(t, "slots")
+		for _, scope := range []*workloadresizerv1.HoldScope{shop, web} {
+			if _, err := s.Pause(t.Context(), &workloadresizerv1.PauseRequest{Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.config.Slots = limits.NewSlots(1)
+		get := func(scope *workloadresizerv1.HoldScope) error {
+			_, err := s.GetHold(servertest.As(t, "ann"), &workloadresizerv1.GetHoldRequest{Scope: scope, Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE})
+			return err
+		}
+		for range 2 {
+			if err := get(shop); err != nil {
+				t.Errorf("after the slot is free: %v", err)
+			}
+		}
+		if _, err := s.config.Slots.Take(servertest.As(t, "ben")); err != nil {
+			t.Fatal(err)
+		}
+		servertest.CheckError(t, get(shop), codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "already running")
+		if err := get(web); err != nil {
+			t.Errorf("of one pod: %v", err)
+		}
 	})
 	t.Run("a request that is sent again does not change the hold that it made", func(t *testing.T) {
 		s := service(t, "again")

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/limits"
 )
 
 // Config configures a Service.
@@ -23,6 +24,9 @@ type Config struct {
 	// implements both.
 	Viewer access.Viewer
 	Rights Rights
+	// Slots are for the progress of holds, which needs a plan of each pod. They are separate from
+	// the slots of previews: these must not keep anybody from waiting for a restore.
+	Slots *limits.Slots
 }
 
 // Pods gives access to the pods that exist now. Its errors are the errors of a preview.

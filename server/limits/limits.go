@@ -12,7 +12,7 @@ type Limits struct {
 	// Previews is how many streams of plans and manifests may be processed at the same time for
 	// all callers: half as many for one user or the ServiceAccounts of one namespace, and half of
 	// these for one ServiceAccount. The same limit applies separately to ratio changes that are
-	// only validated.
+	// only validated, and to the progress of holds.
 	Previews int
 	// WatchesPerCaller is the maximum number of watches of one caller.
 	WatchesPerCaller int

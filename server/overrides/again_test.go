@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
@@ -59,6 +60,29 @@ func sentAgain(t *testing.T, x *suite) {
 			}
 		})
 	}
+	t.Run("another request, or another caller, needs an ID of its own", func(t *testing.T) {
+		s := x.serve(t)
+		withID := func(request *workloadresizerv1.UpdateOverrideRequest) *workloadresizerv1.UpdateOverrideRequest {
+			request.RequestId = id
+			return request
+		}
+		ann, bob := access.NewContext(t.Context(), access.Caller{Name: "ann"}), access.NewContext(t.Context(), access.Caller{Name: "bob"})
+		if _, err := s.UpdateOverride(ann, withID(cpu("n4", 3))); err != nil {
+			t.Fatal(err)
+		}
+		for name, send := range map[string]func() error{
+			"another value":     func() error { _, err := s.UpdateOverride(ann, withID(cpu("n4", 2))); return err },
+			"another node type": func() error { _, err := s.UpdateOverride(ann, withID(cpu("n2d", 3))); return err },
+			"another caller":    func() error { _, err := s.UpdateOverride(bob, withID(cpu("n4", 3))); return err },
+			"another method": func() error {
+				_, err := s.DeleteOverride(ann, &workloadresizerv1.DeleteOverrideRequest{NodeType: "n4", RequestId: id})
+				return err
+			},
+		} {
+			t.Log(name)
+			servertest.CheckError(t, send(), codes.InvalidArgument, "INVALID_ARGUMENT", "request_id is the ID of another request, which made change 1")
+		}
+	})
 	t.Run("only a UUID is accepted", func(t *testing.T) {
 		s := x.serve(t)
 		client := workloadresizerv1.NewOverrideServiceClient(servertest.Connect(t, s))

@@ -40,8 +40,14 @@ func inEffect(t *testing.T, x *suite) {
 	if diff := cmp.Diff(wantChange, got.GetChange(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.OverrideChange{}, "create_time")); diff != "" || got.GetImpact() != nil {
 		t.Error(diff, got.GetImpact())
 	}
-	if again := s.must(t, cpu("n4", 2)); again.GetChange() != nil || again.GetRatio().GetCpuPerf() != 2 {
-		t.Errorf("an update without a difference is a change: %v", again)
+	same := cpu("n4", 2)
+	same.Author = "bob"
+	again := s.must(t, same)
+	if diff := cmp.Diff(got.GetOverride(), again.GetOverride(), protocmp.Transform()); diff != "" || again.GetChange() != nil {
+		t.Errorf("an update without a difference is a change: %v\n%s", again.GetChange(), diff)
+	}
+	if diff := cmp.Diff(got.GetRatio(), again.GetRatio(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
 	}
 	deleted, err := s.DeleteOverride(s.ctx, &workloadresizerv1.DeleteOverrideRequest{NodeType: "n4", Etag: got.GetOverride().GetEtag()})
 	if err != nil || deleted.GetChange().GetNumber() != 2 {

@@ -2,6 +2,11 @@ package overrides
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -12,6 +17,7 @@ import (
 
 // writeRequest has the fields that all requests for changes share.
 type writeRequest interface {
+	proto.Message
 	GetValidateOnly() bool
 	GetReason() string
 	GetAuthor() string
@@ -60,7 +66,8 @@ func (s *Service) write(ctx context.Context, w *write) (*writeResult, error) {
 	var table *ratios.Table
 	var overrides map[string]override.Override
 	made, err := w.change(override.Request{
-		Author: author, CredentialID: access.Credential(ctx), Reason: request.GetReason(), ID: request.GetRequestId(),
+		Author: author, CredentialID: access.Credential(ctx), Reason: request.GetReason(),
+		ID: request.GetRequestId(), Digest: digest(request, author),
 		ValidateOnly: request.GetValidateOnly(),
 		Check: func(before, after map[string]override.Override) (err error) {
 			overrides = after
@@ -103,6 +110,17 @@ func (s *Service) write(ctx context.Context, w *write) (*writeResult, error) {
 		}
 	}
 	return result, nil
+}
+
+// digest returns 16 hexadecimal digits that identify a request and its author; empty if the request
+// has no ID.
+func digest(request writeRequest, author string) string {
+	if request.GetRequestId() == "" {
+		return ""
+	}
+	content, _ := proto.MarshalOptions{Deterministic: true}.Marshal(request) // It was received as a message.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", author, request.ProtoReflect().Descriptor().FullName(), content))
+	return hex.EncodeToString(sum[:8])
 }
 
 // with returns the table that would result from these overrides.

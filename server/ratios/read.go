@@ -61,10 +61,15 @@ func (s *Service) ListRatioRules(_ context.Context, request *workloadresizerv1.L
 	}
 	rules := table.Profiles()[1:]
 	// The names of rules can be long, and their places are the same as long as the table is.
-	sent, _ := strconv.Atoi(after)
+	sent := uint64(0)
+	if page.After != "" {
+		if sent, err = strconv.ParseUint(after, 10, 64); err != nil {
+			return nil, paging.TokenError(paging.ErrToken)
+		}
+	}
 	response := &workloadresizerv1.ListRatioRulesResponse{Revision: table.Revision}
 	response.Rules, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.RatioRule) bool) {
-		for i := min(sent, len(rules)); i < len(rules); i++ {
+		for i := min(sent, uint64(len(rules))); i < uint64(len(rules)); i++ {
 			if !yield(fmt.Sprint(table.Revision, " ", i+1), ratioRule(rules[i])) {
 				return
 			}

@@ -2,8 +2,11 @@ package ratios
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -82,6 +85,12 @@ func TestGetRatio(t *testing.T) {
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "node_type must be set")
 }
 
+// madeUp returns a token for a page of a list, which anybody can make who has read how.
+func madeUp(request proto.Message, last string) string {
+	sum := crc32.ChecksumIEEE([]byte(string(request.ProtoReflect().Descriptor().FullName()) + last))
+	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32([]byte{2}, sum), last...))
+}
+
 func TestPages(t *testing.T) {
 	l := servertest.Layer()
 	for i := range 5 {
@@ -141,6 +150,15 @@ func TestPages(t *testing.T) {
 		for name, other := range map[string]string{"ratios": "rules", "rules": "ratios"} {
 			_, _, err := lists[name](0, tokens[other])
 			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid")
+		}
+	})
+	t.Run("a token that a caller has made up is invalid", func(t *testing.T) {
+		for _, after := range []string{"-1", "x", "", "99999999999999999999"} {
+			_, _, err := lists["rules"](0, madeUp(&workloadresizerv1.ListRatioRulesRequest{}, r.Store.Table().Revision+" "+after))
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token is invalid")
+		}
+		if got, next, err := lists["rules"](0, madeUp(&workloadresizerv1.ListRatioRulesRequest{}, r.Store.Table().Revision+" 99")); len(got) > 0 || next != "" || err != nil {
+			t.Errorf("after the last rule: %v, %q, %v", got, next, err)
 		}
 	})
 	t.Run("pages of different tables are not mixed", func(t *testing.T) {

@@ -251,7 +251,7 @@ var numbers = map[string]string{
 	"0 stands for the default": `ListBenchmarksRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListOverrideChangesRequest.page_size
 		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListResizesRequest.page_size ListSuggestionsRequest.page_size`,
 	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus`,
-	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Feed.bad Feed.rows Feed.samples Feed.skipped
+	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus Feed.bad Feed.rows Feed.samples Feed.skipped
 		GetStatusResponse.holds GetStatusResponse.queue_length GetStatusResponse.realign_backlog HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
 		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored
 		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ResumeResponse.nested

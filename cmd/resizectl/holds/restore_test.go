@@ -123,7 +123,12 @@ func TestRestoreRules(t *testing.T) {
 	t.Run("fails if the pod is replaced", failsIfThePodIsReplaced)
 	t.Run("succeeds if the pod is deleted meanwhile", succeedsIfThePodIsDeletedMeanwhile)
 	t.Run("fails if the restore is ended meanwhile", failsIfTheRestoreIsEndedMeanwhile)
-	t.Run("waits for a replica that does not know the restore yet", waitsForAReplicaThatDoesNotKnowTheRestoreYet)
+	t.Run("waits for a replica that does not know the restore yet", func(t *testing.T) {
+		asksAgain(t, cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore"))
+	})
+	t.Run("waits for a server that counts pods for others", func(t *testing.T) {
+		asksAgain(t, cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "8 previews of many pods are already running"))
+	})
 	t.Run("says on interrupt that the server continues", saysOnInterruptThatTheServerContinues)
 }
 
@@ -186,9 +191,10 @@ func failsIfTheRestoreIsEndedMeanwhile(t *testing.T) {
 	}
 }
 
-func waitsForAReplicaThatDoesNotKnowTheRestoreYet(t *testing.T) {
+// asksAgain tests that the command asks again if it is refused for a while.
+func asksAgain(t *testing.T, refusal error) {
 	server := restoring(0)
-	server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
+	server.Resizing.Refused = map[string]error{"GetHold": refusal}
 	asked := 0
 	server.Resizing.OnRefusal = func() {
 		if asked++; asked == 2 {

@@ -71,6 +71,8 @@ func (o *restoreOptions) awaitProgress(ctx context.Context, c *client.Client, ho
 			line.Show(fmt.Sprintf("restoring: %d of %s left", response.GetProgress().GetPending(), print.CountOf(response.GetProgress().GetPods(), "pod")))
 		case known && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return nil
+		case client.Reason(err) == "TOO_MANY_PREVIEWS":
+			// Other callers count pods now. The restore goes on meanwhile.
 		case client.Reason(err) != "HOLD_NOT_FOUND":
 			return err
 		case known || time.Since(start) > learningTime:

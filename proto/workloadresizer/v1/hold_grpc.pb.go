@@ -61,8 +61,9 @@ const (
 // that the server has read show it. They neither ask the API server for the holds nor
 // wait for writes. This also works with --dry-run.
 //
-// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
-// the cluster first, then namespaces, then workloads and pods.
+// Writes to the holds are made one at a time. Of those that wait, the writes for the
+// cluster go first. The others take turns, one namespace after the other. In a namespace,
+// a write for the whole namespace takes precedence over writes for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
@@ -113,6 +114,8 @@ type HoldServiceClient interface {
 	//   - NOT_FOUND (reason HOLD_NOT_FOUND): the scope has no hold of this kind.
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the progress is not known
 	//     yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): the progress of too many holds is being
+	//     counted. Does not apply to the hold of a pod.
 	GetHold(ctx context.Context, in *GetHoldRequest, opts ...grpc.CallOption) (*GetHoldResponse, error)
 	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
 	// frozen, replaces the reason and the author.
@@ -244,8 +247,9 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 // that the server has read show it. They neither ask the API server for the holds nor
 // wait for writes. This also works with --dry-run.
 //
-// Writes to the holds are made one at a time. Those that wait are ordered by their scope:
-// the cluster first, then namespaces, then workloads and pods.
+// Writes to the holds are made one at a time. Of those that wait, the writes for the
+// cluster go first. The others take turns, one namespace after the other. In a namespace,
+// a write for the whole namespace takes precedence over writes for its workloads and pods.
 //
 // A scope in a namespace requires the right to get pods there. Without it, methods
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
@@ -296,6 +300,8 @@ type HoldServiceServer interface {
 	//   - NOT_FOUND (reason HOLD_NOT_FOUND): the scope has no hold of this kind.
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the progress is not known
 	//     yet.
+	//   - RESOURCE_EXHAUSTED (reason TOO_MANY_PREVIEWS): the progress of too many holds is being
+	//     counted. Does not apply to the hold of a pod.
 	GetHold(context.Context, *GetHoldRequest) (*GetHoldResponse, error)
 	// Freezes the cluster: stops all writes to pods until Unfreeze. If the cluster is
 	// frozen, replaces the reason and the author.

@@ -64,6 +64,8 @@ const (
 //
 // If a write is sent again with the same request_id, it is not made again: the method
 // returns the change that the first request made, for as long as the history keeps it.
+// A different request with that request_id returns INVALID_ARGUMENT, as does the same
+// request by another caller.
 type OverrideServiceClient interface {
 	// Returns the overrides, ordered by node type.
 	//
@@ -238,6 +240,8 @@ func (c *overrideServiceClient) RollbackOverrides(ctx context.Context, in *Rollb
 //
 // If a write is sent again with the same request_id, it is not made again: the method
 // returns the change that the first request made, for as long as the history keeps it.
+// A different request with that request_id returns INVALID_ARGUMENT, as does the same
+// request by another caller.
 type OverrideServiceServer interface {
 	// Returns the overrides, ordered by node type.
 	//

@@ -61,7 +61,7 @@ func (h *shard) writeAll() {
 			<-h.store.writing
 			return
 		}
-		b.err = h.document.Update(context.Background(), document.Normal, func(c content, _ map[string]string) (data map[string]string, err error) {
+		b.err = h.document.Update(context.Background(), document.Turn{}, func(c content, _ map[string]string) (data map[string]string, err error) {
 			data, b.outcomes = merge(c, b.rows, h.store.currentLimits(), h.store.config.Clock.Now())
 			if data == nil {
 				return nil, nil

@@ -61,25 +61,25 @@ type Account struct {
 func (a *Account) charge(elapsed time.Duration, limits Limits, demand, allowed, got float64, bytes int64) {
 	a.Cores, a.Bytes = got, bytes
 	a.Usage += times(elapsed, got)
-	if limits.Quota > 0 && wanted > 0 {
+	if limits.Quota > 0 && demand > 0 {
 		periods := uint64(elapsed / period)
 		a.Periods += periods
-		if wanted > limits.Quota {
+		if demand > limits.Quota {
 			a.ThrottledPeriods += periods
-			a.Throttled += times(elapsed, wanted-limits.Quota)
+			a.Throttled += times(elapsed, demand-limits.Quota)
 		}
 	}
-	a.CPU.add(elapsed, missing(wanted, got), missing(wanted, allowed))
+	a.CPU.add(elapsed, missing(demand, got), missing(demand, allowed))
 	tight := tightness(bytes, limits.Memory)
 	a.Memory.add(elapsed, tight, tight)
 }
 
 // missing returns the part of a demand that is not met.
-func missing(wanted, there float64) float64 {
-	if wanted <= 0 {
+func missing(demand, there float64) float64 {
+	if demand <= 0 {
 		return 0
 	}
-	return max(1-there/wanted, 0)
+	return max(1-there/demand, 0)
 }
 
 // tightStart is the part of the memory limit from which memory is tight.

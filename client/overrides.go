@@ -12,8 +12,14 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// updateTries is how often UpdateOverrideFunc tries if other callers are faster.
-const updateTries = 5
+const (
+	// NoEtag is the etag of an override or a ratio that does not exist. A change with it fails if
+	// there is one.
+	NoEtag = "none"
+
+	// updateTries is how often UpdateOverrideFunc tries if other callers are faster.
+	updateTries = 5
+)
 
 // ChangeOption is an option of a change to an override.
 type ChangeOption func(*overrideChange)
@@ -103,7 +109,7 @@ func (c *Client) UpdateOverrideFunc(ctx context.Context, nodeType string, modify
 	for try := 1; ; try++ {
 		before, err := c.GetRatio(ctx, nodeType)
 		if change.allowNew && Reason(err) == "NODE_TYPE_UNKNOWN" {
-			before, err = &workloadresizerv1.Ratio{NodeType: nodeType}, nil
+			before, err = &workloadresizerv1.Ratio{NodeType: nodeType, Etag: NoEtag}, nil
 		}
 		if err != nil {
 			return nil, err

@@ -51,7 +51,11 @@ func (s *changingRatio) GetRatio(_ context.Context, req *workloadresizerv1.GetRa
 
 func (s *changingRatio) UpdateOverride(_ context.Context, req *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.UpdateOverrideResponse, error) {
 	s.asked = append(s.asked, req)
-	if etag := req.GetRatioEtag(); etag != "" && etag != strconv.Itoa(s.etag) {
+	now := strconv.Itoa(s.etag)
+	if req.GetOverride().GetNodeType() != "n4" {
+		now = NoEtag
+	}
+	if etag := req.GetRatioEtag(); etag != "" && etag != now {
 		return nil, reasoned(codes.Aborted, "ETAG_MISMATCH")
 	}
 	return &workloadresizerv1.UpdateOverrideResponse{Override: req.GetOverride()}, s.fail
@@ -152,7 +156,7 @@ func TestUpdateOverrideFunc(t *testing.T) {
 			Override: &workloadresizerv1.Override{NodeType: nodeType, CpuPerf: &perf}, UpdateMask: mask("cpu_perf"), AllowMissing: true, RatioEtag: etag,
 		}
 	}
-	added := cpu("c3", 1, "")
+	added := cpu("c3", 1, NoEtag)
 	added.AllowNewNodeType = true
 	for _, tc := range []struct {
 		name     string

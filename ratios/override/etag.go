@@ -9,16 +9,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
-// Etag returns 16 hexadecimal digits that identify the state of a node type's override; o is
-// nil if there is none.
+// NoEtag is the etag of what does not exist. Callers that want to be the first to create it know
+// it without reading anything.
+const NoEtag = "none"
+
+// Etag returns 16 hexadecimal digits that identify the state of a node type's override, or NoEtag
+// if o is nil because there is none.
 func Etag(nodeType string, o *Override) string {
+	if o == nil {
+		return NoEtag
+	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q", nodeType)
-	if o != nil {
-		write(sum, o.Ratio)
-		if o.Fallback != nil {
-			write(sum, *o.Fallback)
-		}
+	write(sum, o.Ratio)
+	if o.Fallback != nil {
+		write(sum, *o.Fallback)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }

@@ -132,11 +132,22 @@ func ratioEtag(t *testing.T, x *suite) {
 	})
 }
 
+// Of several callers that create an override because there is none, only the first one does.
+func etagOfAbsence(t *testing.T, x *suite) {
+	s := x.serve(t)
+	request := cpu("n4", 2)
+	request.Override.Etag = "none"
+	s.must(t, request)
+	_, err := s.UpdateOverride(s.ctx, request)
+	if now := checkStale(t, err, "etag"); now == "none" {
+		t.Error("an override that exists has the etag of one that does not")
+	}
+}
+
 func ratioEtagOfAbsence(t *testing.T, x *suite) {
 	s := x.serve(t)
-	_, none := s.ratios.Ratio(s.store.Table(), "c3")
 	request := both("c3", 2, 2)
-	request.RatioEtag = none
+	request.RatioEtag = "none"
 	request.ValidateOnly = true
 	s.must(t, request)
 	s.set(t, func(l *ratios.Layer) { l.Ratios["c3"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 2} })

@@ -52,7 +52,7 @@ needs --allow-implausible.`,
 			return o.Run(cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.etag, "etag", "", "delete the override only if this is the etag of NODE_TYPE, as shown by -o json")
+	cmd.Flags().StringVar(&o.etag, "etag", "", "delete the override only if this is the etag of the ratio, as \"ratios get -o json\" shows it")
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no override")
 	o.AddFlags(cmd, "ratios delete")
 	return cmd

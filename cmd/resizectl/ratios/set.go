@@ -81,7 +81,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")
 	o.end.AddFlags(cmd)
 	cmd.Flags().BoolVar(&o.create, "create", false, "allow node types that no source names yet; they need both performances")
-	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is its etag, as shown by -o json")
+	cmd.Flags().StringVar(&o.etag, "etag", "", "change NODE_TYPE only if this is the etag of its ratio, as \"ratios get -o json\" shows it")
 	o.AddFlags(cmd, "ratios set")
 	return cmd
 }
@@ -148,7 +148,12 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 			return fmt.Errorf("node type %q has no ratio yet\n%s", override.GetNodeType(), connect.BothPerformances)
 		}
 		update.AllowMissing, update.AllowNewNodeType = true, o.create
-		if update.RatioEtag = o.etag; o.etag == "" {
+		switch {
+		case o.etag != "":
+			update.RatioEtag = o.etag
+		case present == nil:
+			update.RatioEtag = client.NoEtag
+		default:
 			update.RatioEtag = present.GetEtag()
 		}
 	}

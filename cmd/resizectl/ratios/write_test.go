@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -48,9 +49,9 @@ func TestRatiosWrites(t *testing.T) {
 			{Override: &overrideOf{NodeType: "n2d", MemoryPerf: new(1.5)}, RatioEtag: "none-n2d", UpdateMask: cmdtest.Mask("memory_perf"), AllowMissing: true},
 		}}},
 		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n5", CpuPerf: new(1.5), MemoryPerf: new(1.25)}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
+			{Override: &overrideOf{NodeType: "n5", CpuPerf: new(1.5), MemoryPerf: new(1.25)}, RatioEtag: client.NoEtag, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-model", []string{"set", "n4@Intel-6-79=0.9/1", "--create"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n4@Intel-6-79", CpuPerf: new(0.9), MemoryPerf: new(1.0)}, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
+			{Override: &overrideOf{NodeType: "n4@Intel-6-79", CpuPerf: new(0.9), MemoryPerf: new(1.0)}, RatioEtag: client.NoEtag, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
 			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(1.2), ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, RatioEtag: "none-c3", UpdateMask: cmdtest.Mask("cpu_perf", "expire_time"), AllowMissing: true}}}},
 		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{

@@ -51,7 +51,7 @@ type Override struct {
 	// Why the override was last changed, in the words of its author.
 	Reason string `protobuf:"bytes,9,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Identifies the state of the override. If it is set in a request, it must match the
-	// current state.
+	// current state: "none" means that the node type must not have an override.
 	Etag          string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -376,7 +376,7 @@ type UpdateOverrideRequest struct {
 	// on these are not resized until a ratio is corrected or the maximum is raised.
 	AllowImplausible bool `protobuf:"varint,5,opt,name=allow_implausible,json=allowImplausible,proto3" json:"allow_implausible,omitempty"`
 	// The etag of the Ratio that the change is based on. If it is set, the ratio in effect
-	// must not have changed.
+	// must not have changed: "none" means that the node type must not have a ratio.
 	RatioEtag string `protobuf:"bytes,6,opt,name=ratio_etag,json=ratioEtag,proto3" json:"ratio_etag,omitempty"`
 	// Whether to store nothing, and to return what the change would do.
 	ValidateOnly bool `protobuf:"varint,7,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`

@@ -88,9 +88,9 @@ func (m *machine) tick(now time.Time) (changed []types.NamespacedName) {
 	m.ticked = now
 	shown := m.clock.At(now)
 	running, pods := m.prepare(shown)
-	for _, victim := range m.kernel.Tick(elapsed, system, pods) {
-		container := running[victim]
-		delete(running, victim)
+	for _, kill := range m.kernel.Tick(elapsed, system, pods) {
+		container := running[kill.Container]
+		delete(running, kill.Container)
 		container.finish(exitOOMKilled)
 		container.status.Reason = reasonOOMKilled
 	}

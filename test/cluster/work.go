@@ -10,10 +10,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
-// The range of time scales: at the maximum, a second is more than eleven days.
 const (
+	// The range of time scales. At the maximum, a week takes a minute, and the clock of the work
+	// does not overflow while a cluster runs for a week.
 	minTimeScale = 0.001
-	maxTimeScale = 1e6
+	maxTimeScale = 10_000
+	// The range of years in which work can start, for which nanoseconds fit into 64 bits.
+	firstYear, lastYear = 1970, 2069
 )
 
 // workHelp explains how work is declared.
@@ -95,6 +98,9 @@ func completeWork(options *lifecycle.Options, declarations []string, start strin
 	var err error
 	if options.WorkStart, err = time.Parse(time.RFC3339, start); err != nil {
 		return fmt.Errorf("--work-start %s: not a time such as 2026-01-05T00:00:00Z", start)
+	}
+	if year := options.WorkStart.UTC().Year(); year < firstYear || year > lastYear {
+		return fmt.Errorf("--work-start %s: not between the years %d and %d", start, firstYear, lastYear)
 	}
 	return nil
 }

@@ -49,16 +49,16 @@ func (r *Run) Cores(now time.Time) float64 {
 	if r.Progress.Started.IsZero() {
 		return r.work.Startup.cores()
 	}
-	cores := r.work.CPU.at(r.moment(now)) / r.speed
+	wanted := min(r.work.CPU.at(r.moment(now))/r.speed, float64(cores.max))
 	if r.work.Job != nil {
-		cores += r.work.Job.cores()
+		wanted += r.work.Job.cores()
 	}
-	return cores
+	return wanted
 }
 
 // Bytes returns how much memory the program needs.
 func (r *Run) Bytes(now time.Time) int64 {
-	return int64(math.Round(r.work.Memory.at(r.moment(now))))
+	return int64(math.Round(min(r.work.Memory.at(r.moment(now)), float64(bytes.max))))
 }
 
 // Advance tells the program how many cores it got, of those it could use, for a time that has

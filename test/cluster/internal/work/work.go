@@ -77,10 +77,10 @@ func Parse(text string) (*Work, error) {
 }
 
 func (w *Work) check() error {
-	if err := w.CPU.check(); err != nil {
+	if err := w.CPU.check(cores); err != nil {
 		return fmt.Errorf("cpu: %w", err)
 	}
-	if err := w.Memory.check(); err != nil {
+	if err := w.Memory.check(bytes); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
 	if err := w.Startup.check(); err != nil {
@@ -104,6 +104,8 @@ func (t *Task) check() error {
 		return nil
 	case t.CoreSeconds <= 0:
 		return fmt.Errorf("coreSeconds %g is not positive", t.CoreSeconds)
+	case cores.check(t.Cores) != nil:
+		return cores.check(t.Cores)
 	case t.ExitCode < 0 || t.ExitCode > 255:
 		return fmt.Errorf("exitCode %d is not between 0 and 255", t.ExitCode)
 	}

@@ -62,6 +62,13 @@ func TestLoad(t *testing.T) {
 			t.Errorf("got %d bytes", got)
 		}
 	})
+	t.Run("a leak stops where no memory can be left", func(t *testing.T) {
+		w := mustParse(t, "{cpu: [{leak: 1, every: 1ns}], memory: [{leak: 1Pi, every: 1ns}]}")
+		run, later := w.Start(noon, 1, 0), noon.Add(100*365*24*time.Hour)
+		if cores, bytes := run.Cores(later), run.Bytes(later); cores != 1<<20 || bytes != 1<<50 {
+			t.Errorf("got %g cores and %d bytes", cores, bytes)
+		}
+	})
 	t.Run("what is not declared is almost nothing", func(t *testing.T) {
 		run := mustParse(t, "{}").Start(noon, 1, 0)
 		if cores, bytes := run.Cores(noon), run.Bytes(noon); cores != 0.001 || bytes != 16<<20 {
@@ -212,6 +219,12 @@ func TestParse(t *testing.T) {
 		"cpu: [{spike: 1, at: 1m}]":                         `"for" is missing`,
 		"cpu: [{spike: 1, for: 1m, every: 1s}]":             "it recurs every 1s but lasts 1m0s",
 		"cpu: [{series: [], step: 1m}]":                     "a series needs amounts and a step",
+		"cpu: 64Mi":                                         "cpu: part 1: 6.7108864e+07 cores is not between 0 and 1.048576e+06",
+		"cpu: 1e400":                                        "cpu: part 1: +Inf cores is not between",
+		"memory: 64m":                                       "memory: part 1: 0.064 bytes is not between 1 and",
+		"memory: [{series: [1Mi, 100E], step: 1m}]":         "memory: part 1: 1e+20 bytes is not between",
+		"memory: [{leak: 1Mi, every: 1h, upTo: 100E}]":      "memory: part 1: 1e+20 bytes is not between",
+		"job: {coreSeconds: 1, cores: 1e9}":                 "job: 1e+09 cores is not between",
 		"cpu: [{noise: 110}]":                               "noise is not a percentage",
 		"startup: {cores: 2}":                               "startup: coreSeconds 0 is not positive",
 		"startup: {coreSeconds: 2, exitCode: 1}":            "a program does not end with its startup",

@@ -99,7 +99,7 @@ func kubeletDependencies(machine *machine, directory string, forwarder streaming
 		RemoteImageService:        images{machine},
 		CAdvisorInterface:         advisor{machine},
 		ContainerManager:          newContainerManager(machine),
-		ProbeManager:              probes{machine},
+		ProbeManager:              probes{machine, recorder},
 		OSInterface:               &nodeOS{directory: directory},
 		OOMAdjuster:               oom.NewFakeOOMAdjuster(),
 		Mounter:                   mount.NewFakeMounter(nil),

@@ -27,7 +27,9 @@ type worker struct {
 func newWorker(t *testing.T, m *machine, declaration string, resources *runtimeapi.LinuxContainerResources) *worker {
 	t.Helper()
 	service := runtime{machine: m}
-	if err := (podCgroups{m}).EnsureExists(klog.Background(), testPod); err != nil {
+	declared := testPod.DeepCopy()
+	declared.Annotations = map[string]string{"work.testcluster.local/main": declaration}
+	if err := (podCgroups{m}).EnsureExists(klog.Background(), declared); err != nil {
 		t.Fatal(err)
 	}
 	pod := map[string]string{
@@ -38,9 +40,8 @@ func newWorker(t *testing.T, m *machine, declaration string, resources *runtimea
 	container := maps.Clone(pod)
 	container[kubelettypes.KubernetesContainerNameLabel] = "main"
 	sandboxConfig := &runtimeapi.PodSandboxConfig{
-		Metadata:    &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
-		Labels:      pod,
-		Annotations: map[string]string{"work.testcluster.local/main": declaration},
+		Metadata: &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
+		Labels:   pod,
 	}
 	sandbox, err := service.RunPodSandbox(t.Context(), sandboxConfig, "")
 	if err != nil {
@@ -227,9 +228,13 @@ func aContainerWithoutDeclaredWorkFitsItsLimit(t *testing.T) {
 
 func aContainerWithInvalidWorkIsNotCreated(t *testing.T) {
 	m := newTestMachine()
+	invalid := testPod.DeepCopy()
+	invalid.Annotations = map[string]string{"work.testcluster.local/main": "cpu: much"}
+	if err := (podCgroups{m}).EnsureExists(klog.Background(), invalid); err != nil {
+		t.Fatal(err)
+	}
 	sandboxConfig := &runtimeapi.PodSandboxConfig{
-		Metadata:    &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
-		Annotations: map[string]string{"work.testcluster.local/main": "cpu: much"},
+		Metadata: &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
 	}
 	sandbox, err := (runtime{machine: m}).RunPodSandbox(t.Context(), sandboxConfig, "")
 	if err != nil {
@@ -237,6 +242,7 @@ func aContainerWithInvalidWorkIsNotCreated(t *testing.T) {
 	}
 	_, err = (runtime{machine: m}).CreateContainer(t.Context(), sandbox, &runtimeapi.ContainerConfig{
 		Metadata: &runtimeapi.ContainerMetadata{Name: "main"},
+		Labels:   map[string]string{kubelettypes.KubernetesPodUIDLabel: "uid"},
 	}, sandboxConfig)
 	if err == nil || !strings.Contains(err.Error(), `annotation work.testcluster.local/main: `) {
 		t.Errorf("got %v", err)

@@ -50,12 +50,17 @@ const (
 	idleCores = 0.001
 	// IdleBytes is the memory of a program that does not declare any.
 	IdleBytes = 16 << 20
+	// idlePart is the largest part of its memory limit that it needs.
+	idlePart = 0.9
 )
 
-// Idle is the work of a program that declares none.
-var Idle = &Work{
-	CPU:    Load{{Constant: new(Amount(idleCores))}},
-	Memory: Load{{Constant: new(Amount(IdleBytes))}},
+// Idle returns the work of a program that declares none. With little memory, it needs less.
+func Idle(memoryLimit int64) *Work {
+	bytes := Amount(IdleBytes)
+	if memoryLimit > 0 {
+		bytes = min(bytes, Amount(memoryLimit)*idlePart)
+	}
+	return &Work{CPU: Load{{Constant: new(Amount(idleCores))}}, Memory: Load{{Constant: &bytes}}}
 }
 
 // Parse reads work from YAML.
@@ -65,10 +70,10 @@ func Parse(text string) (*Work, error) {
 		return nil, err
 	}
 	if w.CPU == nil {
-		w.CPU = Idle.CPU
+		w.CPU = Idle(0).CPU
 	}
 	if w.Memory == nil {
-		w.Memory = Idle.Memory
+		w.Memory = Idle(0).Memory
 	}
 	if err := w.check(); err != nil {
 		return nil, err

@@ -69,6 +69,11 @@ func TestLoad(t *testing.T) {
 			t.Errorf("got %g cores and %d bytes", cores, bytes)
 		}
 	})
+	t.Run("an idle program fits its memory limit", func(t *testing.T) {
+		if got := Idle(10<<20).Start(noon, 1, 0).Bytes(noon); got != 9<<20 {
+			t.Errorf("got %d bytes", got)
+		}
+	})
 	t.Run("what is not declared is almost nothing", func(t *testing.T) {
 		run := mustParse(t, "{}").Start(noon, 1, 0)
 		if cores, bytes := run.Cores(noon), run.Bytes(noon); cores != 0.001 || bytes != 16<<20 {
@@ -121,6 +126,7 @@ func TestRun(t *testing.T) {
 	t.Run("a program is not ready in its windows", aProgramIsNotReadyInItsWindows)
 	t.Run("a program that gets too little is not ready", aProgramThatGetsTooLittle)
 	t.Run("a job ends with its exit code", aJobEnds)
+	t.Run("changed work begins at the change, without a startup", changedWork)
 }
 
 func startupWork(t *testing.T) {
@@ -187,6 +193,33 @@ func aProgramThatGetsTooLittle(t *testing.T) {
 	seconds(30, 1)
 	if !run.Ready(noon) {
 		t.Error("it does not become ready again")
+	}
+}
+
+func changedWork(t *testing.T) {
+	run := mustParse(t, "startup: {coreSeconds: 1}").Start(noon, 1, 0)
+	now := noon.Add(time.Hour)
+	run.Advance(now, 1, 1, time.Second)
+	run.Change(mustParse(t, `{cpu: [{leak: "1", every: 1m}], startup: {coreSeconds: 9}, ready: {lost: [{at: 2m, for: 1m}]}}`), now)
+	for age, want := range map[time.Duration]float64{0: 0, time.Minute: 1, 2 * time.Minute: 2} {
+		if got := run.Cores(now.Add(age)); got != want {
+			t.Errorf("%g cores %v after the change, want %g", got, age, want)
+		}
+	}
+	if !run.Ready(now) || run.Ready(now.Add(2*time.Minute)) {
+		t.Error("readiness is not lost 2 minutes after the change")
+	}
+	run.Change(mustParse(t, "{cpu: [], job: {coreSeconds: 1, exitCode: 2}}"), now)
+	if _, ended := run.Ended(); ended {
+		t.Error("the job has ended before it began")
+	}
+	run.Advance(now, 1, 1, time.Second)
+	if exitCode, ended := run.Ended(); !ended || exitCode != 2 {
+		t.Errorf("ended: %t, exit code %d", ended, exitCode)
+	}
+	starting := mustParse(t, "startup: {coreSeconds: 9}").Start(noon, 1, 0)
+	if starting.Change(Idle(0), now); !starting.Ready(now) {
+		t.Error("a program whose startup is taken away is not ready")
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	// The range of time scales. At the maximum, a week takes a minute, and the clock of the work
 	// does not overflow while a cluster runs for a week.
 	minTimeScale = 0.001
-	maxTimeScale = 10_000
+	maxTimeScale = 10_000.0
 	// The range of years in which work can start, for which nanoseconds fit into 64 bits.
 	firstYear, lastYear = 1970, 2069
 )

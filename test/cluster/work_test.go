@@ -22,6 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -62,6 +63,8 @@ func TestWork(t *testing.T) {
 	t.Run("a rule declares the work of whole workloads", w.testRule)
 	t.Run("starved containers share the cores by weight", w.testStarved)
 	t.Run("a container above its memory limit is killed again and again", w.testKilled)
+	t.Run("a running container does what its annotation says now", w.testChanged)
+	t.Run("a node without memory says so", w.testNodeOutOfMemory)
 	t.Run("a throttled container is measured as declared, until it is resized", w.testThrottled)
 }
 
@@ -327,17 +330,62 @@ func (w *working) testKilled(t *testing.T) {
 		}
 		return nil
 	})
+	w.event(t, namespace, pod, "BackOff")
+}
+
+func (w *working) testChanged(t *testing.T) {
+	const pod = "steady-fast-0"
+	w.annotate(t, pod, "cpu: much")
+	w.event(t, namespace, pod, "InvalidWork")
+	w.query(t, `irate(container_cpu_usage_seconds_total{pod="steady-fast-0", container="main", metrics_path="/metrics/cadvisor"}[1m])`, 0.4)
+	w.annotate(t, pod, "{cpu: 1, ready: {lost: [{for: 1000h}]}}")
+	w.query(t, `irate(container_cpu_usage_seconds_total{pod="steady-fast-0", container="main", metrics_path="/metrics/cadvisor"}[1m])`, 0.8)
+	w.status(t, pod, func(status corev1.ContainerStatus) error {
+		if status.Ready || status.RestartCount != 0 {
+			return fmt.Errorf("ready: %t, %d restarts", status.Ready, status.RestartCount)
+		}
+		return nil
+	})
+	w.annotate(t, pod, "job: {coreSeconds: 0.1, exitCode: 9}")
+	w.status(t, pod, func(status corev1.ContainerStatus) error {
+		if ended := status.LastTerminationState.Terminated; ended == nil || ended.ExitCode != 9 {
+			return fmt.Errorf("the last run ended with %v", ended)
+		}
+		return nil
+	})
+}
+
+func (w *working) testNodeOutOfMemory(t *testing.T) {
+	w.annotate(t, "light", "memory: 64Gi")
+	w.event(t, metav1.NamespaceDefault, "slow-1", "SystemOOM")
+}
+
+// annotate changes the work of a pod.
+func (w *working) annotate(t *testing.T, pod, declaration string) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"work.testcluster.local/main": declaration}}})
+	if err == nil {
+		_, err = w.client.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// event waits for an event of the kubelet about an object.
+func (w *working) event(t *testing.T, namespace, object, reason string) {
+	t.Helper()
 	eventually(t, time.Minute, func(ctx context.Context) error {
-		events, err := w.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
+		events, err := w.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + object})
 		if err != nil {
 			return err
 		}
 		for _, event := range events.Items {
-			if event.Reason == "BackOff" && event.Source.Component == "kubelet" {
+			if event.Reason == reason && event.Source.Component == "kubelet" {
 				return nil
 			}
 		}
-		return fmt.Errorf("no BackOff in %d events", len(events.Items))
+		return fmt.Errorf("no %s in %d events", reason, len(events.Items))
 	})
 }
 

@@ -65,4 +65,38 @@ func TestExporter(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+	t.Run("the metrics of cAdvisor have its names and types", func(t *testing.T) {
+		registry, err := newRegistry(w.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := map[string]string{}
+		for _, family := range families {
+			types[family.GetName()] = family.GetType().String()
+		}
+		for name, want := range map[string]string{
+			"container_cpu_usage_seconds_total":               "COUNTER",
+			"container_cpu_cfs_periods_total":                 "COUNTER",
+			"container_cpu_cfs_throttled_periods_total":       "COUNTER",
+			"container_cpu_cfs_throttled_seconds_total":       "COUNTER",
+			"container_pressure_cpu_waiting_seconds_total":    "COUNTER",
+			"container_pressure_cpu_stalled_seconds_total":    "COUNTER",
+			"container_pressure_memory_stalled_seconds_total": "COUNTER",
+			"container_memory_working_set_bytes":              "GAUGE",
+			"container_memory_max_usage_bytes":                "GAUGE",
+			"container_spec_cpu_quota":                        "GAUGE",
+			"container_oom_events_total":                      "COUNTER",
+			"container_start_time_seconds":                    "GAUGE",
+			"machine_cpu_cores":                               "GAUGE",
+			"machine_memory_bytes":                            "GAUGE",
+		} {
+			if types[name] != want {
+				t.Errorf("%s has the type %q, want %q", name, types[name], want)
+			}
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/euank/go-kmsg-parser/kmsgparser"
 	"k8s.io/apimachinery/pkg/types"
 	kubelettypes "k8s.io/kubelet/pkg/types"
 
@@ -76,6 +77,9 @@ func (m *machine) tick(now time.Time) (changed []types.NamespacedName) {
 		delete(running, kill.Container)
 		container.finish(exitOOMKilled)
 		container.status.Reason = reasonOOMKilled
+		if kill.Global {
+			logOOM(container.status.GetMetadata().GetName())
+		}
 	}
 	for group, container := range running {
 		container.run.Advance(shown, group.WantedCores, group.Account.Cores, m.clock.Span(elapsed))
@@ -130,4 +134,11 @@ func limits(shares, quota, period, memory int64) kernel.Limits {
 		limits.Quota = float64(quota) / float64(period)
 	}
 	return limits
+}
+
+// logOOM writes to the kernel's log that the node is out of memory, in the words of Linux. The
+// kubelet turns them into an event of the node. To itself, the killed program has PID 1.
+func logOOM(container string) {
+	kmsgparser.Log(container + " invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0")
+	kmsgparser.Log("Out of memory: Killed process 1 (" + container + ")")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euank/go-kmsg-parser/kmsgparser"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
@@ -92,6 +93,7 @@ func TestTick(t *testing.T) {
 	t.Run("a container uses fewer cores on a faster node", aContainerUsesFewerCoresOnAFasterNode)
 	t.Run("a resize counts from the next tick", aResizeCountsFromTheNextTick)
 	t.Run("a container above its memory limit is killed", aContainerAboveItsMemoryLimitIsKilled)
+	t.Run("a node without memory logs it", aNodeWithoutMemoryLogsIt)
 	t.Run("a job ends its container", aJobEndsItsContainer)
 	t.Run("a pod whose readiness changes is reported once", aPodWhoseReadinessChangesIsReportedOnce)
 	t.Run("a scaled clock makes work faster, not usage", aScaledClockMakesWorkFaster)
@@ -135,6 +137,25 @@ func aContainerAboveItsMemoryLimitIsKilled(t *testing.T) {
 	w.seconds(2)
 	if got := w.status(); got.State != runtimeapi.ContainerState_CONTAINER_EXITED || got.ExitCode != 137 || got.Reason != "OOMKilled" {
 		t.Errorf("the container is %v, exit code %d, %s", got.State, got.ExitCode, got.Reason)
+	}
+}
+
+func aNodeWithoutMemoryLogsIt(t *testing.T) {
+	parser, err := kmsgparser.NewParser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := parser.Parse()
+	newWorker(t, newTestMachine(), "memory: 2Gi", nil).seconds(1)
+	for _, want := range []string{"main invoked oom-killer:", "Killed process 1 (main)"} {
+		select {
+		case got := <-entries:
+			if !strings.Contains(got.Message, want) {
+				t.Errorf("got %q, want %q", got.Message, want)
+			}
+		default:
+			t.Fatalf("no entry %q", want)
+		}
 	}
 }
 

@@ -55,6 +55,7 @@ func TestWork(t *testing.T) {
 	w.run(t, "fails", "fast-0", "job: {coreSeconds: 120, exitCode: 3}", none)
 	w.run(t, "invalid", "fast-0", "cpu: much", none)
 
+	t.Run("other web pages cannot read Prometheus", w.testOrigin)
 	t.Run("readiness is lost and regained", w.testReadiness)
 	t.Run("invalid work is an error of its container", w.testInvalid)
 	t.Run("a job ends with its exit code", w.testJob)
@@ -202,6 +203,24 @@ func within(got, want float64) error {
 		return fmt.Errorf("got %g, want %g", got, want)
 	}
 	return nil
+}
+
+func (w *working) testOrigin(t *testing.T) {
+	for origin, want := range map[string]string{w.prometheus: w.prometheus, "http://elsewhere.example": "", "null": ""} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.prometheus+"/api/v1/query?query=up", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Origin", origin)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got := response.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s is told that %q may read", origin, got)
+		}
+	}
 }
 
 func (w *working) testSpeeds(t *testing.T) {

@@ -60,9 +60,15 @@ a core and 16 MiB. Cores are those of a node of speed 1.
       for: 1m
       every: 1h
 
+To change the work of a running container, change its annotation. Ages then count
+from the change, and the startup is not repeated. An annotation that is not valid
+is an error of a container that starts, and an event (InvalidWork) of a pod whose
+containers run; they keep their work.
+
 A CPU limit throttles a load, and makes startups and jobs take longer. A container
 that needs more memory than its limit is killed. Containers share scarce cores by
-weight. The node decides once a second, and a resize counts from then on.
+weight. The node decides once a second, and a resize counts from then on. What is
+shorter than a second, on a clock that is not scaled, may be missed.
 
 --time-scale makes all times above faster, such as 2016 for a week in five
 minutes. Everything else runs in real time: Kubernetes, restarts with back-off,

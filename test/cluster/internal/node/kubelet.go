@@ -76,7 +76,7 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	config.CgroupsPerQOS = true
 	config.EnforceNodeAllocatable = nil
 	config.LocalStorageCapacityIsolation = true
-	// Simulated memory and disk do not run short.
+	// Simulated disks do not run short. If memory does, containers are killed, not evicted.
 	config.EvictionHard = map[string]string{}
 	config.FailSwapOn = false
 	config.ResolverConfig = ""

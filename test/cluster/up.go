@@ -19,8 +19,9 @@ import (
 
 const maxPort = 65535
 
-// minNodeMemory is enough for a few small pods; with less, nothing would fit.
-var minNodeMemory = resource.MustParse("64Mi")
+// minNodeMemory is enough for the node's own processes and a few small pods; with less, no
+// container would survive.
+var minNodeMemory = resource.MustParse("256Mi")
 
 func newUpCommand() *cobra.Command {
 	var options lifecycle.Options

@@ -10,10 +10,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
-// The range of time scales: at the maximum, a second is more than eleven days.
 const (
+	// The range of time scales. At the maximum, a week takes a minute, and the clock of the work
+	// does not overflow while a cluster runs for a week.
 	minTimeScale = 0.001
-	maxTimeScale = 1e6
+	maxTimeScale = 10_000.0
+	// The range of years in which work can start, for which nanoseconds fit into 64 bits.
+	firstYear, lastYear = 1970, 2069
 )
 
 // workHelp explains how work is declared.
@@ -57,9 +60,15 @@ a core and 16 MiB. They are cores of a node of speed 1.
       for: 1m
       every: 1h
 
+To change the work of a running container, change its annotation. Ages then count
+from the change, and the startup is not repeated. An annotation that is not valid
+is an error of a container that starts, and an event (InvalidWork) of a pod whose
+containers run; they keep their work.
+
 A CPU limit throttles a load, and makes startups and jobs take longer. A container
 that needs more memory than its limit is killed. Containers share scarce cores by
-weight. The node decides once a second, and a resize counts from then on.
+weight. The node decides once a second, and a resize counts from then on. What is
+shorter than a second, on a clock that is not scaled, may be missed.
 
 --time-scale makes all times above faster, such as 2016 for a week in five
 minutes. Everything else runs in real time: Kubernetes, restarts with back-off,
@@ -95,6 +104,9 @@ func completeWork(options *lifecycle.Options, declarations []string, start strin
 	var err error
 	if options.WorkStart, err = time.Parse(time.RFC3339, start); err != nil {
 		return fmt.Errorf("--work-start %s: not a time such as 2026-01-05T00:00:00Z", start)
+	}
+	if year := options.WorkStart.UTC().Year(); year < firstYear || year > lastYear {
+		return fmt.Errorf("--work-start %s: not between the years %d and %d", start, firstYear, lastYear)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -54,6 +55,7 @@ func TestWork(t *testing.T) {
 	w.run(t, "fails", "fast-0", "job: {coreSeconds: 120, exitCode: 3}", none)
 	w.run(t, "invalid", "fast-0", "cpu: much", none)
 
+	t.Run("other web pages cannot read Prometheus", w.testOrigin)
 	t.Run("readiness is lost and regained", w.testReadiness)
 	t.Run("invalid work is an error of its container", w.testInvalid)
 	t.Run("a job ends with its exit code", w.testJob)
@@ -62,6 +64,8 @@ func TestWork(t *testing.T) {
 	t.Run("a rule declares the work of whole workloads", w.testRule)
 	t.Run("starved containers share the cores by weight", w.testStarved)
 	t.Run("a container above its memory limit is killed again and again", w.testKilled)
+	t.Run("a running container does what its annotation says now", w.testChanged)
+	t.Run("a node without memory says so", w.testNodeOutOfMemory)
 	t.Run("a throttled container is measured as declared, until it is resized", w.testThrottled)
 }
 
@@ -201,6 +205,24 @@ func within(got, want float64) error {
 	return nil
 }
 
+func (w *working) testOrigin(t *testing.T) {
+	for origin, want := range map[string]string{w.prometheus: w.prometheus, "http://elsewhere.example": "", "null": ""} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.prometheus+"/api/v1/query?query=up", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Origin", origin)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got := response.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s is told that %q may read", origin, got)
+		}
+	}
+}
+
 func (w *working) testSpeeds(t *testing.T) {
 	nodes := map[string]float64{"slow-0": 0.5, "fast-0": 0.4, "faster-0": 0.25}
 	for node, cores := range nodes {
@@ -312,7 +334,7 @@ func (w *working) testStarved(t *testing.T) {
 	w.top(t, "heavy", 3.99*0.75, "16Mi")
 	w.top(t, "light", 3.99*0.25, "16Mi")
 	w.query(t, `irate(container_pressure_cpu_waiting_seconds_total{pod="light", container="main"}[1m])`, 1-3.99*0.25/4)
-	w.query(t, `irate(container_pressure_cpu_stalled_seconds_total{pod="light", container="main"}[1m])`, 0)
+	w.query(t, `irate(container_pressure_cpu_stalled_seconds_total{pod="light", container="main"}[1m])`, 1-3.99*0.25/4)
 }
 
 func (w *working) testKilled(t *testing.T) {
@@ -327,17 +349,62 @@ func (w *working) testKilled(t *testing.T) {
 		}
 		return nil
 	})
+	w.event(t, namespace, pod, "BackOff")
+}
+
+func (w *working) testChanged(t *testing.T) {
+	const pod = "steady-fast-0"
+	w.annotate(t, pod, "cpu: much")
+	w.event(t, namespace, pod, "InvalidWork")
+	w.query(t, `irate(container_cpu_usage_seconds_total{pod="steady-fast-0", container="main", metrics_path="/metrics/cadvisor"}[1m])`, 0.4)
+	w.annotate(t, pod, "{cpu: 1, ready: {lost: [{for: 1000h}]}}")
+	w.query(t, `irate(container_cpu_usage_seconds_total{pod="steady-fast-0", container="main", metrics_path="/metrics/cadvisor"}[1m])`, 0.8)
+	w.status(t, pod, func(status corev1.ContainerStatus) error {
+		if status.Ready || status.RestartCount != 0 {
+			return fmt.Errorf("ready: %t, %d restarts", status.Ready, status.RestartCount)
+		}
+		return nil
+	})
+	w.annotate(t, pod, "job: {coreSeconds: 0.1, exitCode: 9}")
+	w.status(t, pod, func(status corev1.ContainerStatus) error {
+		if ended := status.LastTerminationState.Terminated; ended == nil || ended.ExitCode != 9 {
+			return fmt.Errorf("the last run ended with %v", ended)
+		}
+		return nil
+	})
+}
+
+func (w *working) testNodeOutOfMemory(t *testing.T) {
+	w.annotate(t, "light", "memory: 64Gi")
+	w.event(t, metav1.NamespaceDefault, "slow-1", "SystemOOM")
+}
+
+// annotate changes the work of a pod.
+func (w *working) annotate(t *testing.T, pod, declaration string) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"work.testcluster.local/main": declaration}}})
+	if err == nil {
+		_, err = w.client.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// event waits for an event of the kubelet about an object.
+func (w *working) event(t *testing.T, namespace, object, reason string) {
+	t.Helper()
 	eventually(t, time.Minute, func(ctx context.Context) error {
-		events, err := w.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
+		events, err := w.client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + object})
 		if err != nil {
 			return err
 		}
 		for _, event := range events.Items {
-			if event.Reason == "BackOff" && event.Source.Component == "kubelet" {
+			if event.Reason == reason && event.Source.Component == "kubelet" {
 				return nil
 			}
 		}
-		return fmt.Errorf("no BackOff in %d events", len(events.Items))
+		return fmt.Errorf("no %s in %d events", reason, len(events.Items))
 	})
 }
 

@@ -4,12 +4,16 @@
 //
 // It follows the rules of cgroups v2, simplified to averages over a tick:
 //
-//   - A container and a pod use no more cores than their quotas. Demand beyond that counts
-//     as throttled time, as it does for threads that wait for their group's next period.
+//   - A container and a pod use no more cores than their quotas. If that is what keeps them
+//     from using more, the cores that they could use beyond it count as throttled time, as
+//     they do for threads that wait for their group's next period.
 //   - If the cores of the node do not suffice, pods share them by weight, and the containers of
-//     a pod share the pod's cores by weight. The others get the share that one does not need.
+//     a pod share the pod's cores by weight. What one does not need goes to the others. Weights
+//     are CPU shares, which are proportional to requests. The runtimes of real nodes convert
+//     them, and real pods share the cores of their QoS class first.
 //   - The CPU pressure "some" of a group is the part of the cores that it wants but does not
-//     get, for any reason. "full" is the part that quotas refuse.
+//     get, because of quotas or of others. "full" leaves out what it wants beyond the cores of
+//     the node, where its threads wait for each other.
 //   - Memory is never reclaimed. The memory pressure of a group rises from 0 to 100% in the last
 //     tenth below its limit, and slows nothing down.
 //   - A container above its memory limit is killed. In a pod or a node that is above its limit,

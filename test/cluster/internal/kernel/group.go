@@ -43,43 +43,54 @@ const period = 100 * time.Millisecond
 
 // Account counts what a group used since it exists.
 type Account struct {
-	// Cores is the usage in the last tick, Bytes the memory at its end.
+	// Cores is the usage in the last tick, Bytes the memory at its end, and Peak the most
+	// memory at the end of any tick.
 	Cores float64 `json:"cores"`
 	Bytes int64   `json:"bytes"`
+	Peak  int64   `json:"peak"`
 	// Usage is the CPU time.
 	Usage time.Duration `json:"usage"`
-	// Periods are those in which the quota was enforced, and ThrottledPeriods those of them
-	// in which it was used up. Throttled is the time for which threads had to wait for that.
-	Periods          uint64        `json:"periods"`
-	ThrottledPeriods uint64        `json:"throttledPeriods"`
-	Throttled        time.Duration `json:"throttled"`
-	CPU              Pressure      `json:"cpu"`
-	Memory           Pressure      `json:"memory"`
+	// Enforced is for how long the group ran with a quota, and Exhausted for how much of that
+	// the quota was used up. Throttled is the time for which threads had to wait for that.
+	Enforced  time.Duration `json:"enforced"`
+	Exhausted time.Duration `json:"exhausted"`
+	Throttled time.Duration `json:"throttled"`
+	CPU       Pressure      `json:"cpu"`
+	Memory    Pressure      `json:"memory"`
 }
 
-// charge counts one tick: what the group demanded, what its quotas allowed, and what it got.
-func (a *Account) charge(elapsed time.Duration, limits Limits, demand, allowed, got float64, bytes int64) {
-	a.Cores, a.Bytes = got, bytes
+// Periods returns in how many periods the quota was enforced.
+func (a *Account) Periods() uint64 { return uint64(a.Enforced / period) }
+
+// ThrottledPeriods returns in how many periods the quota was used up.
+func (a *Account) ThrottledPeriods() uint64 { return uint64(a.Exhausted / period) }
+
+// charge counts one tick: what the group demanded, for how much of that the node has cores, and
+// what it got.
+func (a *Account) charge(elapsed time.Duration, limits Limits, wanted, runnable, got float64, bytes int64) {
+	a.Cores, a.Bytes, a.Peak = got, bytes, max(a.Peak, bytes)
 	a.Usage += times(elapsed, got)
-	if limits.Quota > 0 && demand > 0 {
-		periods := uint64(elapsed / period)
-		a.Periods += periods
-		if demand > limits.Quota {
-			a.ThrottledPeriods += periods
-			a.Throttled += times(elapsed, demand-limits.Quota)
+	if limits.Quota > 0 && wanted > 0 {
+		a.Enforced += elapsed
+		if wanted > limits.Quota && got > limits.Quota*(1-rounding) {
+			a.Exhausted += elapsed
+			a.Throttled += times(elapsed, runnable-got)
 		}
 	}
-	a.CPU.add(elapsed, missing(demand, got), missing(demand, allowed))
+	a.CPU.add(elapsed, missing(wanted, got), missing(runnable, got))
 	tight := tightness(bytes, limits.Memory)
 	a.Memory.add(elapsed, tight, tight)
 }
 
+// rounding is by how much a group may miss its quota that uses it up.
+const rounding = 1e-9
+
 // missing returns the part of a demand that is not met.
-func missing(demand, there float64) float64 {
-	if demand <= 0 {
+func missing(wanted, there float64) float64 {
+	if wanted <= 0 {
 		return 0
 	}
-	return max(1-there/demand, 0)
+	return max(1-there/wanted, 0)
 }
 
 // tightStart is the part of the memory limit from which memory is tight.

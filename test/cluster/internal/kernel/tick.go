@@ -14,10 +14,17 @@ type System struct {
 // systemWeight makes the node's own processes win against most pods.
 const systemWeight = 10_000
 
-// Tick lets the pods run for a time that has ended. It updates the accounts, and returns the
-// containers that are killed because memory is short.
-func (n *Node) Tick(elapsed time.Duration, system System, pods []*Pod) (killed []*Container) {
-	killed = n.kill(system, pods)
+// Kill says that a container is killed because memory is short.
+type Kill struct {
+	Container *Container
+	// Global reports whether the node is short of memory, and not only a group.
+	Global bool
+}
+
+// Tick lets the pods run for a time that has ended. It updates the accounts, and returns which
+// containers are killed.
+func (n *Node) Tick(elapsed time.Duration, system System, pods []*Pod) (kills []Kill) {
+	kills = n.kill(system, pods)
 	claims := []claim{{systemWeight, system.Cores}}
 	for _, pod := range pods {
 		claims = append(claims, claim{pod.Weight, within(pod.Quota, pod.allowed())})
@@ -27,18 +34,21 @@ func (n *Node) Tick(elapsed time.Duration, system System, pods []*Pod) (killed [
 	var wanted, got float64
 	var bytes int64
 	for i, pod := range pods {
-		podWanted, podBytes := pod.run(elapsed, granted[i+1])
+		podWanted, podBytes := n.run(elapsed, pod, granted[i+1])
 		wanted += podWanted
 		got += granted[i+1]
 		bytes += podBytes
 	}
-	// Threads that wait for their quota are waiting on the node, too. Never do all threads of a
-	// node wait for a CPU.
-	n.Pods.charge(elapsed, Limits{}, wanted, wanted, got, bytes)
+	n.Pods.charge(elapsed, Limits{}, wanted, n.runnable(wanted), got, bytes)
+	// By definition, all threads of a node never wait for a CPU.
 	wanted += system.Cores
-	n.Account.charge(elapsed, Limits{Memory: n.Memory}, wanted, wanted, got+granted[0], bytes+system.Bytes)
-	return killed
+	got += granted[0]
+	n.Account.charge(elapsed, Limits{Memory: n.Memory}, wanted, got, got, bytes+system.Bytes)
+	return kills
 }
+
+// runnable returns for how many of the wanted cores there are cores.
+func (n *Node) runnable(wanted float64) float64 { return min(wanted, n.Cores) }
 
 // allowed returns how many cores the containers' own quotas let them use together.
 func (p *Pod) allowed() float64 {
@@ -49,26 +59,20 @@ func (p *Pod) allowed() float64 {
 	return sum
 }
 
-// run divides the pod's cores among its containers, and returns their demand and how much
+// run divides a pod's cores among its containers, and returns what they wanted and how much
 // memory they use.
-func (p *Pod) run(elapsed time.Duration, cores float64) (wanted float64, bytes int64) {
-	claims := make([]claim, len(p.Containers))
-	for i, container := range p.Containers {
+func (n *Node) run(elapsed time.Duration, pod *Pod, cores float64) (wanted float64, bytes int64) {
+	claims := make([]claim, len(pod.Containers))
+	for i, container := range pod.Containers {
 		claims[i] = claim{container.Weight, within(container.Quota, container.WantedCores)}
 	}
 	granted := share(cores, claims)
-	// With a quota of its own, the pod may allow its containers less than theirs do.
-	allowed := p.allowed()
-	podPart := 1.0
-	if allowed > 0 {
-		podPart = within(p.Quota, allowed) / allowed
-	}
-	for i, container := range p.Containers {
-		container.Account.charge(elapsed, container.Limits, container.WantedCores, claims[i].wanted*podPart, granted[i], container.WantedBytes)
+	for i, container := range pod.Containers {
+		container.Account.charge(elapsed, container.Limits, container.WantedCores, n.runnable(container.WantedCores), granted[i], container.WantedBytes)
 		wanted += container.WantedCores
 		bytes += container.WantedBytes
 	}
-	p.Account.charge(elapsed, p.Limits, wanted, within(p.Quota, allowed), cores, bytes)
+	pod.Account.charge(elapsed, pod.Limits, wanted, n.runnable(wanted), cores, bytes)
 	return wanted, bytes
 }
 
@@ -80,25 +84,25 @@ func within(quota, wanted float64) float64 {
 }
 
 // kill kills containers until every limit holds. A killed container wants nothing.
-func (n *Node) kill(system System, pods []*Pod) (killed []*Container) {
-	end := func(container *Container) {
+func (n *Node) kill(system System, pods []*Pod) (kills []Kill) {
+	end := func(container *Container, global bool) {
 		container.WantedCores, container.WantedBytes = 0, 0
-		killed = append(killed, container)
+		kills = append(kills, Kill{Container: container, Global: global})
 	}
 	var all []*Container
 	for _, pod := range pods {
 		for _, container := range pod.Containers {
 			if container.Memory > 0 && container.WantedBytes > container.Memory {
-				end(container)
+				end(container, false)
 			}
 		}
 		if pod.Memory > 0 {
-			n.killWithin(pod.Memory, pod.Containers, end)
+			n.killWithin(pod.Memory, pod.Containers, func(victim *Container) { end(victim, false) })
 		}
 		all = append(all, pod.Containers...)
 	}
-	n.killWithin(n.Memory-system.Bytes, all, end)
-	return killed
+	n.killWithin(n.Memory-system.Bytes, all, func(victim *Container) { end(victim, true) })
+	return kills
 }
 
 // killWithin kills the containers with the highest scores until the others fit.

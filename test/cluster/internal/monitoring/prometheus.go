@@ -3,6 +3,7 @@ package monitoring
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 
 	"sigs.k8s.io/yaml"
@@ -27,6 +28,8 @@ func WritePrometheusConfig(cluster *state.Cluster) (arguments []string, err erro
 		"--config.file=" + file,
 		"--storage.tsdb.path=" + cluster.PrometheusDir(),
 		"--web.listen-address=127.0.0.1:" + strconv.Itoa(cluster.Ports.Prometheus),
+		// By default, any web page that the user visits may read the metrics.
+		"--web.cors.origin=" + regexp.QuoteMeta(cluster.PrometheusURL()),
 	}, nil
 }
 

@@ -143,7 +143,7 @@ func (m *machine) infoV1(name string, g *group) *cadvisorapi.ContainerInfo {
 			CreationTime: g.created, Labels: g.labels, Image: g.image, HasCpu: true, HasMemory: true,
 			Cpu: cadvisorapi.CpuSpec{
 				Limit: uint64(g.limits.Weight), Period: cpuPeriodMicroseconds,
-				Quota: uint64(g.limits.Quota * cpuPeriodMicroseconds),
+				Quota: uint64(math.Round(g.limits.Quota * cpuPeriodMicroseconds)),
 			},
 			Memory: cadvisorapi.MemorySpec{Limit: memoryLimit(g.limits)},
 		},
@@ -162,7 +162,7 @@ func cpuStats(account *kernel.Account) cadvisorapi.CpuStats {
 		// The kernel takes no time on behalf of simulated programs.
 		Usage: cadvisorapi.CpuUsage{Total: uint64(account.Usage), User: uint64(account.Usage)},
 		CFS: cadvisorapi.CpuCFS{
-			Periods: account.Periods, ThrottledPeriods: account.ThrottledPeriods, ThrottledTime: uint64(account.Throttled),
+			Periods: account.Periods(), ThrottledPeriods: account.ThrottledPeriods(), ThrottledTime: uint64(account.Throttled),
 		},
 		PSI: psiStats(account.CPU),
 	}
@@ -170,7 +170,7 @@ func cpuStats(account *kernel.Account) cadvisorapi.CpuStats {
 
 func memoryStats(account *kernel.Account) cadvisorapi.MemoryStats {
 	bytes := uint64(account.Bytes)
-	return cadvisorapi.MemoryStats{Usage: bytes, MaxUsage: bytes, WorkingSet: bytes, RSS: bytes, PSI: psiStats(account.Memory)}
+	return cadvisorapi.MemoryStats{Usage: bytes, MaxUsage: uint64(account.Peak), WorkingSet: bytes, RSS: bytes, PSI: psiStats(account.Memory)}
 }
 
 func psiStats(pressure kernel.Pressure) cadvisorapi.PSIStats {

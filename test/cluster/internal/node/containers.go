@@ -17,11 +17,10 @@ const exitStopped = 0
 func (m runtime) CreateContainer(_ context.Context, sandboxID string, config *runtimeapi.ContainerConfig, _ *runtimeapi.PodSandboxConfig) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	sandbox := m.sandboxes[sandboxID]
-	if sandbox == nil {
+	if m.sandboxes[sandboxID] == nil {
 		return "", notFound("sandbox", sandboxID)
 	}
-	declared, err := m.declaredWork(sandbox, config.GetMetadata().GetName())
+	declared, err := m.declaredWork(config.Labels, config.GetMetadata().GetName())
 	if err != nil {
 		return "", err
 	}

@@ -26,14 +26,9 @@ import (
 // context ends. The kubelet here leaves pressure out if the real machine has no cgroups v2. The
 // metrics are written by cAdvisor itself, with the kubelet's labels.
 func startExporter(ctx context.Context, machine *machine, config *tls.Config) error {
-	registry := prometheus.NewRegistry()
-	included := cadvisormetrics.MetricSet{cadvisormetrics.CpuUsageMetrics: {}, cadvisormetrics.MemoryUsageMetrics: {}}
-	if utilfeature.DefaultFeatureGate.Enabled(features.KubeletPSI) {
-		included[cadvisormetrics.PressureMetrics] = struct{}{}
-	}
-	collector := metrics.NewPrometheusCollector(exported{advisor{machine}}, machine.metricLabels, included, clock.RealClock{}, cadvisorapiv2.RequestOptions{})
-	if err := registry.Register(collector); err != nil {
-		return fmt.Errorf("register the metrics of cAdvisor: %w", err)
+	registry, err := newRegistry(machine)
+	if err != nil {
+		return err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics/cadvisor", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
@@ -50,6 +45,25 @@ func startExporter(ctx context.Context, machine *machine, config *tls.Config) er
 		}
 	}()
 	return nil
+}
+
+// newRegistry returns the metrics of the machine and its cgroups. As on a real node, the number
+// of a container's OOM events ends with its cgroup, at the first event.
+func newRegistry(machine *machine) (*prometheus.Registry, error) {
+	included := cadvisormetrics.MetricSet{cadvisormetrics.CpuUsageMetrics: {}, cadvisormetrics.MemoryUsageMetrics: {}, cadvisormetrics.OOMMetrics: {}}
+	if utilfeature.DefaultFeatureGate.Enabled(features.KubeletPSI) {
+		included[cadvisormetrics.PressureMetrics] = struct{}{}
+	}
+	registry := prometheus.NewRegistry()
+	for _, collector := range []prometheus.Collector{
+		metrics.NewPrometheusMachineCollector(exported{advisor{machine}}, included),
+		metrics.NewPrometheusCollector(exported{advisor{machine}}, machine.metricLabels, included, clock.RealClock{}, cadvisorapiv2.RequestOptions{}),
+	} {
+		if err := registry.Register(collector); err != nil {
+			return nil, fmt.Errorf("register the metrics of cAdvisor: %w", err)
+		}
+	}
+	return registry, nil
 }
 
 // exported presents the machine as cAdvisor's collector wants it.

@@ -6,6 +6,8 @@ import (
 	cadvisorapi "github.com/google/cadvisor/info/v1"
 	cadvisorapiv2 "github.com/google/cadvisor/info/v2"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/workload-resizer/workload-resizer/test/cluster/internal/kernel"
 )
 
 func TestExporter(t *testing.T) {
@@ -46,6 +48,55 @@ func TestExporter(t *testing.T) {
 		// In microseconds, which cAdvisor's metrics divide by a million.
 		if got := cpu.PSI.Some.Total; got != 3_000_000 {
 			t.Errorf("the pressure is %d", got)
+		}
+	})
+	t.Run("a quota is exactly that of the container", func(t *testing.T) {
+		for milli := int64(10); milli <= 64_000; milli++ {
+			quota := milli * cpuPeriodMicroseconds / 1000
+			info := w.infoV1("/", &group{limits: limits(2, quota, cpuPeriodMicroseconds, 0)})
+			if got := info.Spec.Cpu.Quota; got != uint64(quota) {
+				t.Fatalf("got %d, want %d", got, quota)
+			}
+		}
+	})
+	t.Run("the highest usage stays when memory is freed", func(t *testing.T) {
+		info := w.infoV1("/", &group{account: kernel.Account{Bytes: 1, Peak: 2}})
+		if got := info.Stats[0].Memory; got.Usage != 1 || got.WorkingSet != 1 || got.MaxUsage != 2 {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("the metrics of cAdvisor have its names and types", func(t *testing.T) {
+		registry, err := newRegistry(w.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := map[string]string{}
+		for _, family := range families {
+			types[family.GetName()] = family.GetType().String()
+		}
+		for name, want := range map[string]string{
+			"container_cpu_usage_seconds_total":               "COUNTER",
+			"container_cpu_cfs_periods_total":                 "COUNTER",
+			"container_cpu_cfs_throttled_periods_total":       "COUNTER",
+			"container_cpu_cfs_throttled_seconds_total":       "COUNTER",
+			"container_pressure_cpu_waiting_seconds_total":    "COUNTER",
+			"container_pressure_cpu_stalled_seconds_total":    "COUNTER",
+			"container_pressure_memory_stalled_seconds_total": "COUNTER",
+			"container_memory_working_set_bytes":              "GAUGE",
+			"container_memory_max_usage_bytes":                "GAUGE",
+			"container_spec_cpu_quota":                        "GAUGE",
+			"container_oom_events_total":                      "COUNTER",
+			"container_start_time_seconds":                    "GAUGE",
+			"machine_cpu_cores":                               "GAUGE",
+			"machine_memory_bytes":                            "GAUGE",
+		} {
+			if types[name] != want {
+				t.Errorf("%s has the type %q, want %q", name, types[name], want)
+			}
 		}
 	})
 }

@@ -76,7 +76,7 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	config.CgroupsPerQOS = true
 	config.EnforceNodeAllocatable = nil
 	config.LocalStorageCapacityIsolation = true
-	// Simulated memory and disk do not run short.
+	// Simulated disks do not run short. If memory does, containers are killed, not evicted.
 	config.EvictionHard = map[string]string{}
 	config.FailSwapOn = false
 	config.ResolverConfig = ""
@@ -99,7 +99,7 @@ func kubeletDependencies(machine *machine, directory string, forwarder streaming
 		RemoteImageService:        images{machine},
 		CAdvisorInterface:         advisor{machine},
 		ContainerManager:          newContainerManager(machine),
-		ProbeManager:              probes{machine},
+		ProbeManager:              probes{machine, recorder},
 		OSInterface:               &nodeOS{directory: directory},
 		OOMAdjuster:               oom.NewFakeOOMAdjuster(),
 		Mounter:                   mount.NewFakeMounter(nil),

@@ -74,10 +74,12 @@ type podCgroup struct {
 	name   cm.CgroupName
 	config cm.ResourceConfig
 	group  kernel.Pod
-	// oneShot names the init containers of the pod that run to completion. It is
-	// kept with the cgroup, although it does not belong there, because the kubelet
-	// never sends it to the runtime.
-	oneShot map[string]bool
+	// oneShot names the init containers of the pod that run to completion, and
+	// declarations are the annotations that declare work. They are kept with the cgroup,
+	// although they do not belong there, because the kubelet never sends the former to the
+	// runtime, nor changes to the latter.
+	oneShot      map[string]bool
+	declarations map[string]string
 }
 
 func newMachine(cluster *state.Cluster, node state.Node) *machine {

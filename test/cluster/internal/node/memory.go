@@ -52,7 +52,9 @@ type savedPodResource struct {
 	CPUQuota  int64           `json:"cpuQuota"`
 	Memory    int64           `json:"memory"`
 	OneShot   map[string]bool `json:"oneShot"`
-	Account   kernel.Account  `json:"account"`
+	// Declarations are the annotations that declare work.
+	Declarations map[string]string `json:"declarations"`
+	Account      kernel.Account    `json:"account"`
 }
 
 // save writes the machine's state to a file.
@@ -96,6 +98,8 @@ func (m *machine) save(file string) error {
 			Memory:    *cgroup.config.Memory,
 			OneShot:   cgroup.oneShot,
 			Account:   cgroup.group.Account,
+
+			Declarations: cgroup.declarations,
 		}
 	}
 	content, err := json.Marshal(saved)
@@ -137,12 +141,25 @@ func (m *machine) decode(content []byte) error {
 		}
 		m.sandboxes[status.Id] = &sandbox{status: status, ip: entry.IP}
 	}
+	// The work of containers is declared by their pods.
+	for uid, entry := range saved.Pods {
+		m.pods[uid] = &podCgroup{
+			name:         entry.Name,
+			oneShot:      entry.OneShot,
+			declarations: entry.Declarations,
+			group:        kernel.Pod{Account: entry.Account},
+			config: cm.ResourceConfig{
+				CPUShares: &entry.CPUShares, CPUPeriod: &entry.CPUPeriod,
+				CPUQuota: &entry.CPUQuota, Memory: &entry.Memory,
+			},
+		}
+	}
 	for _, entry := range saved.Containers {
 		status := &runtimeapi.ContainerStatus{}
 		if err := proto.Unmarshal(entry.Status, status); err != nil {
 			return fmt.Errorf("decode container: %w", err)
 		}
-		declared, err := m.declaredWork(m.sandboxes[entry.SandboxID], status.GetMetadata().GetName())
+		declared, err := m.declaredWork(status.Labels, status.GetMetadata().GetName())
 		if err != nil {
 			return fmt.Errorf("read the work of container %s: %w", status.Id, err)
 		}
@@ -157,17 +174,6 @@ func (m *machine) decode(content []byte) error {
 	}
 	for _, name := range saved.Images {
 		m.images[name] = newImage(&runtimeapi.ImageSpec{Image: name})
-	}
-	for uid, entry := range saved.Pods {
-		m.pods[uid] = &podCgroup{
-			name:    entry.Name,
-			oneShot: entry.OneShot,
-			group:   kernel.Pod{Account: entry.Account},
-			config: cm.ResourceConfig{
-				CPUShares: &entry.CPUShares, CPUPeriod: &entry.CPUPeriod,
-				CPUQuota: &entry.CPUQuota, Memory: &entry.Memory,
-			},
-		}
 	}
 	return nil
 }

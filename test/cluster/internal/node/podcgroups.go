@@ -54,9 +54,12 @@ func (m podCgroups) EnsureExists(_ klog.Logger, pod *v1.Pod) error {
 	}
 	// What the kernel reports for a cgroup without limits.
 	shares, period, quota, memory := uint64(cm.MinShares), uint64(cpuPeriodMicroseconds), int64(-1), int64(-1)
+	declarations, _ := declarations(pod)
 	cgroup := &podCgroup{
 		config:  cm.ResourceConfig{CPUShares: &shares, CPUPeriod: &period, CPUQuota: &quota, Memory: &memory},
 		oneShot: oneShotContainers(pod),
+
+		declarations: declarations,
 	}
 	cgroup.name, _ = m.GetPodContainerName(pod)
 	cgroup.apply(cm.ResourceConfigForPod(pod, true, period, false, kubeletconfig.NoneMemoryReservationPolicy))

@@ -6,13 +6,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/record"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/kubelet/prober"
 )
 
 // probes marks running containers as ready when their work says so. Nothing is probed:
 // simulated containers do not respond.
-type probes struct{ *machine }
+type probes struct {
+	*machine
+	recorder record.EventRecorder
+}
 
 var _ prober.Manager = probes{}
 
@@ -40,10 +44,15 @@ func (p probes) markReady(status *v1.ContainerStatus) {
 	status.Ready = running && container != nil && container.ready
 }
 
-// AddPod does nothing, like the methods below: there are no workers to manage.
-func (probes) AddPod(context.Context, *v1.Pod) {}
+// AddPod lets the containers of a pod do what its annotations declare. The kubelet calls it
+// whenever the pod has changed.
+func (p probes) AddPod(_ context.Context, pod *v1.Pod) {
+	for _, err := range p.redeclare(pod) {
+		p.recorder.Event(pod, v1.EventTypeWarning, reasonInvalidWork, err.Error())
+	}
+}
 
-// RemovePod does nothing.
+// RemovePod does nothing, like the methods below: there are no workers to manage.
 func (probes) RemovePod(*v1.Pod) {}
 
 // StopLivenessAndStartup does nothing.

@@ -7,16 +7,19 @@ import (
 	"path"
 	"time"
 
+	"github.com/euank/go-kmsg-parser/kmsgparser"
 	"k8s.io/apimachinery/pkg/types"
 	kubelettypes "k8s.io/kubelet/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/kernel"
-	"github.com/workload-resizer/workload-resizer/test/cluster/internal/work"
 )
 
 const (
 	// tickInterval is how often containers get what they want, or not.
 	tickInterval = time.Second
+	// leastCores and leastBytes are what any program uses. Like real containers, none uses
+	// nothing, which metrics-server takes for a failed measurement.
+	leastCores, leastBytes = 0.0001, 4096
 	// exitOOMKilled is the exit code of a program that the kernel killed.
 	exitOOMKilled = 137
 	// reasonOOMKilled is the reason that container runtimes report for it.
@@ -26,15 +29,6 @@ const (
 // system is what the node's own processes need.
 var system = kernel.System{Cores: 0.01, Bytes: 128 << 20}
 
-// declaredWork returns the work that is declared for a container, or nil. The caller holds mu.
-func (m *machine) declaredWork(sandbox *sandbox, container string) (*work.Work, error) {
-	if sandbox == nil {
-		return nil, nil
-	}
-	pod := sandbox.status.GetMetadata()
-	return work.Declared(pod.GetNamespace(), pod.GetName(), container, sandbox.status.Annotations, m.rules)
-}
-
 // startWork starts the work of a container that has started. The caller holds mu.
 func (m *machine) startWork(c *container) {
 	labels := c.status.Labels
@@ -42,19 +36,9 @@ func (m *machine) startWork(c *container) {
 	// A hash never fails to be written.
 	_, _ = seed.Write([]byte(path.Join(kubelettypes.GetPodNamespace(labels), kubelettypes.GetPodName(labels), c.status.GetMetadata().GetName())))
 	now := m.clock.At(time.Unix(0, c.status.StartedAt))
-	c.run = cmp.Or(c.work, work.Idle).Start(now, m.speed(), seed.Sum64())
-	c.group.Account.Bytes = c.wantedBytes(now)
+	c.run = c.program().Start(now, m.speed(), seed.Sum64())
+	c.group.Account.Bytes = c.run.Bytes(now)
 	c.ready = c.run.Ready(now)
-}
-
-// wantedBytes returns how much memory a running container needs. A container without declared
-// work never needs more than it may have.
-func (c *container) wantedBytes(now time.Time) int64 {
-	bytes := c.run.Bytes(now)
-	if limit := c.status.Resources.GetLinux().GetMemoryLimitInBytes(); c.work == nil && limit > 0 {
-		bytes = min(bytes, limit)
-	}
-	return bytes
 }
 
 // speed returns the node's speed, which is 1 unless it is set.
@@ -88,11 +72,14 @@ func (m *machine) tick(now time.Time) (changed []types.NamespacedName) {
 	m.ticked = now
 	shown := m.clock.At(now)
 	running, pods := m.prepare(shown)
-	for _, victim := range m.kernel.Tick(elapsed, system, pods) {
-		container := running[victim]
-		delete(running, victim)
+	for _, kill := range m.kernel.Tick(elapsed, system, pods) {
+		container := running[kill.Container]
+		delete(running, kill.Container)
 		container.finish(exitOOMKilled)
 		container.status.Reason = reasonOOMKilled
+		if kill.Global {
+			logOOM(container.status.GetMetadata().GetName())
+		}
 	}
 	for group, container := range running {
 		container.run.Advance(shown, group.WantedCores, group.Account.Cores, m.clock.Span(elapsed))
@@ -126,8 +113,8 @@ func (m *machine) prepare(shown time.Time) (map[*kernel.Container]*container, []
 		resources := container.status.Resources.GetLinux()
 		container.group.Limits = limits(resources.GetCpuShares(), resources.GetCpuQuota(), resources.GetCpuPeriod(), resources.GetMemoryLimitInBytes())
 		container.group.OOMScoreAdj = resources.GetOomScoreAdj()
-		container.group.WantedCores = container.run.Cores(shown)
-		container.group.WantedBytes = container.wantedBytes(shown)
+		container.group.WantedCores = max(container.run.Cores(shown), leastCores)
+		container.group.WantedBytes = max(container.run.Bytes(shown), leastBytes)
 		running[&container.group] = container
 		pod.group.Containers = append(pod.group.Containers, &container.group)
 	}
@@ -147,4 +134,11 @@ func limits(shares, quota, period, memory int64) kernel.Limits {
 		limits.Quota = float64(quota) / float64(period)
 	}
 	return limits
+}
+
+// logOOM writes to the kernel's log that the node is out of memory, in the words of Linux. The
+// kubelet turns them into an event of the node. To itself, the killed program has PID 1.
+func logOOM(container string) {
+	kmsgparser.Log(container + " invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0")
+	kmsgparser.Log("Out of memory: Killed process 1 (" + container + ")")
 }

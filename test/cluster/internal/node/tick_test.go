@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euank/go-kmsg-parser/kmsgparser"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
@@ -27,7 +28,9 @@ type worker struct {
 func newWorker(t *testing.T, m *machine, declaration string, resources *runtimeapi.LinuxContainerResources) *worker {
 	t.Helper()
 	service := runtime{machine: m}
-	if err := (podCgroups{m}).EnsureExists(klog.Background(), testPod); err != nil {
+	declared := testPod.DeepCopy()
+	declared.Annotations = map[string]string{"work.testcluster.local/main": declaration}
+	if err := (podCgroups{m}).EnsureExists(klog.Background(), declared); err != nil {
 		t.Fatal(err)
 	}
 	pod := map[string]string{
@@ -38,9 +41,8 @@ func newWorker(t *testing.T, m *machine, declaration string, resources *runtimea
 	container := maps.Clone(pod)
 	container[kubelettypes.KubernetesContainerNameLabel] = "main"
 	sandboxConfig := &runtimeapi.PodSandboxConfig{
-		Metadata:    &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
-		Labels:      pod,
-		Annotations: map[string]string{"work.testcluster.local/main": declaration},
+		Metadata: &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
+		Labels:   pod,
 	}
 	sandbox, err := service.RunPodSandbox(t.Context(), sandboxConfig, "")
 	if err != nil {
@@ -91,6 +93,7 @@ func TestTick(t *testing.T) {
 	t.Run("a container uses fewer cores on a faster node", aContainerUsesFewerCoresOnAFasterNode)
 	t.Run("a resize counts from the next tick", aResizeCountsFromTheNextTick)
 	t.Run("a container above its memory limit is killed", aContainerAboveItsMemoryLimitIsKilled)
+	t.Run("a node without memory logs it", aNodeWithoutMemoryLogsIt)
 	t.Run("a job ends its container", aJobEndsItsContainer)
 	t.Run("a pod whose readiness changes is reported once", aPodWhoseReadinessChangesIsReportedOnce)
 	t.Run("a scaled clock makes work faster, not usage", aScaledClockMakesWorkFaster)
@@ -134,6 +137,25 @@ func aContainerAboveItsMemoryLimitIsKilled(t *testing.T) {
 	w.seconds(2)
 	if got := w.status(); got.State != runtimeapi.ContainerState_CONTAINER_EXITED || got.ExitCode != 137 || got.Reason != "OOMKilled" {
 		t.Errorf("the container is %v, exit code %d, %s", got.State, got.ExitCode, got.Reason)
+	}
+}
+
+func aNodeWithoutMemoryLogsIt(t *testing.T) {
+	parser, err := kmsgparser.NewParser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := parser.Parse()
+	newWorker(t, newTestMachine(), "memory: 2Gi", nil).seconds(1)
+	for _, want := range []string{"main invoked oom-killer:", "Killed process 1 (main)"} {
+		select {
+		case got := <-entries:
+			if !strings.Contains(got.Message, want) {
+				t.Errorf("got %q, want %q", got.Message, want)
+			}
+		default:
+			t.Fatalf("no entry %q", want)
+		}
 	}
 }
 
@@ -227,9 +249,13 @@ func aContainerWithoutDeclaredWorkFitsItsLimit(t *testing.T) {
 
 func aContainerWithInvalidWorkIsNotCreated(t *testing.T) {
 	m := newTestMachine()
+	invalid := testPod.DeepCopy()
+	invalid.Annotations = map[string]string{"work.testcluster.local/main": "cpu: much"}
+	if err := (podCgroups{m}).EnsureExists(klog.Background(), invalid); err != nil {
+		t.Fatal(err)
+	}
 	sandboxConfig := &runtimeapi.PodSandboxConfig{
-		Metadata:    &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
-		Annotations: map[string]string{"work.testcluster.local/main": "cpu: much"},
+		Metadata: &runtimeapi.PodSandboxMetadata{Uid: "uid", Namespace: "shop", Name: "web"},
 	}
 	sandbox, err := (runtime{machine: m}).RunPodSandbox(t.Context(), sandboxConfig, "")
 	if err != nil {
@@ -237,6 +263,7 @@ func aContainerWithInvalidWorkIsNotCreated(t *testing.T) {
 	}
 	_, err = (runtime{machine: m}).CreateContainer(t.Context(), sandbox, &runtimeapi.ContainerConfig{
 		Metadata: &runtimeapi.ContainerMetadata{Name: "main"},
+		Labels:   map[string]string{kubelettypes.KubernetesPodUIDLabel: "uid"},
 	}, sandboxConfig)
 	if err == nil || !strings.Contains(err.Error(), `annotation work.testcluster.local/main: `) {
 		t.Errorf("got %v", err)

@@ -10,6 +10,15 @@ import (
 // container's work.
 const annotationPrefix = "work.testcluster.local/"
 
+// ContainerOf returns the name of the container whose work an annotation declares, if it
+// declares any.
+func ContainerOf(annotation string) (container string, declares bool) {
+	return strings.CutPrefix(annotation, annotationPrefix)
+}
+
+// Annotation returns the key of the annotation that declares a container's work.
+func Annotation(container string) string { return annotationPrefix + container }
+
 // Rule declares the work of the containers that match a pattern.
 type Rule struct {
 	// Pattern is NAMESPACE/POD/CONTAINER, where * stands for any part of a name.
@@ -33,10 +42,10 @@ func (r Rule) Check() error {
 // Declared returns the work of a container: that of the pod's annotation, of the first rule
 // that matches, or nil.
 func Declared(namespace, pod, container string, annotations map[string]string, rules []Rule) (*Work, error) {
-	if text, found := annotations[annotationPrefix+container]; found {
+	if text, found := annotations[Annotation(container)]; found {
 		work, err := Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("annotation %s%s: %w", annotationPrefix, container, err)
+			return nil, fmt.Errorf("annotation %s: %w", Annotation(container), err)
 		}
 		return work, nil
 	}

@@ -74,4 +74,12 @@ func TestClock(t *testing.T) {
 	if got := (Clock{Wall: noon, Shows: noon}).At(noon.Add(time.Minute)); !got.Equal(noon.Add(time.Minute)) {
 		t.Errorf("a clock without a scale shows %v", got)
 	}
+	t.Run("the fastest clock of the last year does not overflow in a week", func(t *testing.T) {
+		clock := Clock{Wall: noon, Shows: time.Date(2069, 12, 31, 0, 0, 0, 0, time.UTC), Scale: 10_000}
+		run := mustParse(t, `cpu: [{series: ["1", "2"], step: 24h}]`).Start(noon, 1, 0)
+		before := clock.At(noon.Add(7 * 24 * time.Hour))
+		if year := before.Year(); year != 2261 || run.Cores(before)+run.Cores(before.Add(24*time.Hour)) != 3 {
+			t.Errorf("it shows %v", before)
+		}
+	})
 }

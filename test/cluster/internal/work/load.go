@@ -71,13 +71,31 @@ func (l *Load) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-func (l Load) check() error {
+// check returns an error unless the parts are complete, and their amounts possible.
+func (l Load) check(possible unit) error {
 	for i, part := range l {
-		if err := part.check(); err != nil {
+		err := part.check()
+		for _, amount := range part.amounts() {
+			if err == nil {
+				err = possible.check(amount)
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("part %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+// amounts returns all amounts of the part that are set.
+func (p *Part) amounts() []Amount {
+	amounts := append([]Amount{p.UpTo}, p.Series...)
+	for _, amount := range []*Amount{p.Constant, p.Wave, p.Weekly, p.Spike, p.Leak} {
+		if amount != nil {
+			amounts = append(amounts, *amount)
+		}
+	}
+	return amounts
 }
 
 // check returns an error unless the part has one kind, and what the kind needs and no more.

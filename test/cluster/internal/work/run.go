@@ -8,7 +8,6 @@ import (
 // Run is one run of a program, from its start to its end.
 type Run struct {
 	work  *Work
-	start time.Time
 	speed float64
 	seed  uint64
 	// Progress survives the process that simulates the program.
@@ -17,6 +16,8 @@ type Run struct {
 
 // Progress is how far a run is.
 type Progress struct {
+	// Since is when the work began, from which ages count.
+	Since time.Time `json:"since"`
 	// Startup and Job are the core-seconds that are done, on a node of speed 1.
 	Startup float64 `json:"startup"`
 	Job     float64 `json:"job"`
@@ -33,15 +34,22 @@ const shareWindow = 10 * time.Second
 // Start starts a program on a node of the given speed. The seed tells the noise of one
 // program from that of another.
 func (w *Work) Start(now time.Time, speed float64, seed uint64) *Run {
-	run := &Run{work: w, start: now, speed: speed, seed: seed}
-	if w.Startup == nil {
-		run.Progress.Started = now
-	}
+	run := &Run{speed: speed, seed: seed}
+	run.Change(w, now)
 	return run
 }
 
+// Change changes what a running program does. Ages count from now. A program that has done its
+// startup does not repeat it.
+func (r *Run) Change(w *Work, now time.Time) {
+	r.work, r.Progress.Since, r.Progress.Job = w, now, 0
+	if w.Startup == nil && r.Progress.Started.IsZero() {
+		r.Progress.Started = now
+	}
+}
+
 func (r *Run) moment(now time.Time) moment {
-	return moment{now: now, age: now.Sub(r.start), seed: r.seed}
+	return moment{now: now, age: now.Sub(r.Progress.Since), seed: r.seed}
 }
 
 // Cores returns how many cores of its node the program can use.
@@ -49,16 +57,16 @@ func (r *Run) Cores(now time.Time) float64 {
 	if r.Progress.Started.IsZero() {
 		return r.work.Startup.cores()
 	}
-	cores := r.work.CPU.at(r.moment(now)) / r.speed
+	wanted := min(r.work.CPU.at(r.moment(now))/r.speed, float64(cores.max))
 	if r.work.Job != nil {
-		cores += r.work.Job.cores()
+		wanted += r.work.Job.cores()
 	}
-	return cores
+	return wanted
 }
 
 // Bytes returns how much memory the program needs.
 func (r *Run) Bytes(now time.Time) int64 {
-	return int64(math.Round(r.work.Memory.at(r.moment(now))))
+	return int64(math.Round(min(r.work.Memory.at(r.moment(now)), float64(bytes.max))))
 }
 
 // Advance tells the program how many cores it got, of those it could use, for a time that has
@@ -89,7 +97,7 @@ func (r *Run) Ready(now time.Time) bool {
 		return false
 	}
 	for _, window := range ready.Lost {
-		if window.contains(now.Sub(r.start)) {
+		if window.contains(now.Sub(r.Progress.Since)) {
 			return false
 		}
 	}

@@ -24,6 +24,25 @@ func (a *Amount) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// unit is what an amount is of. The range of its amounts excludes typos such as 64m of memory.
+type unit struct {
+	name     string
+	min, max Amount
+}
+
+var (
+	cores = unit{"cores", 0, 1 << 20}
+	bytes = unit{"bytes", 1, 1 << 50}
+)
+
+// check returns an error unless the amount is zero or in the range.
+func (u unit) check(amount Amount) error {
+	if amount != 0 && (amount < u.min || amount > u.max) {
+		return fmt.Errorf("%g %s is not between %g and %g", float64(amount), u.name, float64(u.min), float64(u.max))
+	}
+	return nil
+}
+
 // Duration is a time span such as 90s or 24h. It is never negative.
 type Duration time.Duration
 

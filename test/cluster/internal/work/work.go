@@ -50,12 +50,17 @@ const (
 	idleCores = 0.001
 	// IdleBytes is the memory of a program that does not declare any.
 	IdleBytes = 16 << 20
+	// idlePart is the largest part of its memory limit that it needs.
+	idlePart = 0.9
 )
 
-// Idle is the work of a program that declares none.
-var Idle = &Work{
-	CPU:    Load{{Constant: new(Amount(idleCores))}},
-	Memory: Load{{Constant: new(Amount(IdleBytes))}},
+// Idle returns the work of a program that declares none. With little memory, it needs less.
+func Idle(memoryLimit int64) *Work {
+	bytes := Amount(IdleBytes)
+	if memoryLimit > 0 {
+		bytes = min(bytes, Amount(memoryLimit)*idlePart)
+	}
+	return &Work{CPU: Load{{Constant: new(Amount(idleCores))}}, Memory: Load{{Constant: &bytes}}}
 }
 
 // Parse reads work from YAML.
@@ -65,10 +70,10 @@ func Parse(text string) (*Work, error) {
 		return nil, err
 	}
 	if w.CPU == nil {
-		w.CPU = Idle.CPU
+		w.CPU = Idle(0).CPU
 	}
 	if w.Memory == nil {
-		w.Memory = Idle.Memory
+		w.Memory = Idle(0).Memory
 	}
 	if err := w.check(); err != nil {
 		return nil, err
@@ -77,10 +82,10 @@ func Parse(text string) (*Work, error) {
 }
 
 func (w *Work) check() error {
-	if err := w.CPU.check(); err != nil {
+	if err := w.CPU.check(cores); err != nil {
 		return fmt.Errorf("cpu: %w", err)
 	}
-	if err := w.Memory.check(); err != nil {
+	if err := w.Memory.check(bytes); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
 	if err := w.Startup.check(); err != nil {
@@ -104,6 +109,8 @@ func (t *Task) check() error {
 		return nil
 	case t.CoreSeconds <= 0:
 		return fmt.Errorf("coreSeconds %g is not positive", t.CoreSeconds)
+	case cores.check(t.Cores) != nil:
+		return cores.check(t.Cores)
 	case t.ExitCode < 0 || t.ExitCode > 255:
 		return fmt.Errorf("exitCode %d is not between 0 and 255", t.ExitCode)
 	}

@@ -62,6 +62,18 @@ func TestLoad(t *testing.T) {
 			t.Errorf("got %d bytes", got)
 		}
 	})
+	t.Run("a leak stops where no memory can be left", func(t *testing.T) {
+		w := mustParse(t, "{cpu: [{leak: 1, every: 1ns}], memory: [{leak: 1Pi, every: 1ns}]}")
+		run, later := w.Start(noon, 1, 0), noon.Add(100*365*24*time.Hour)
+		if cores, bytes := run.Cores(later), run.Bytes(later); cores != 1<<20 || bytes != 1<<50 {
+			t.Errorf("got %g cores and %d bytes", cores, bytes)
+		}
+	})
+	t.Run("an idle program fits its memory limit", func(t *testing.T) {
+		if got := Idle(10<<20).Start(noon, 1, 0).Bytes(noon); got != 9<<20 {
+			t.Errorf("got %d bytes", got)
+		}
+	})
 	t.Run("what is not declared is almost nothing", func(t *testing.T) {
 		run := mustParse(t, "{}").Start(noon, 1, 0)
 		if cores, bytes := run.Cores(noon), run.Bytes(noon); cores != 0.001 || bytes != 16<<20 {
@@ -114,6 +126,7 @@ func TestRun(t *testing.T) {
 	t.Run("a program is not ready in its windows", aProgramIsNotReadyInItsWindows)
 	t.Run("a program that gets too little is not ready", aProgramThatGetsTooLittle)
 	t.Run("a job ends with its exit code", aJobEnds)
+	t.Run("changed work begins at the change, without a startup", changedWork)
 }
 
 func startupWork(t *testing.T) {
@@ -183,6 +196,33 @@ func aProgramThatGetsTooLittle(t *testing.T) {
 	}
 }
 
+func changedWork(t *testing.T) {
+	run := mustParse(t, "startup: {coreSeconds: 1}").Start(noon, 1, 0)
+	now := noon.Add(time.Hour)
+	run.Advance(now, 1, 1, time.Second)
+	run.Change(mustParse(t, `{cpu: [{leak: "1", every: 1m}], startup: {coreSeconds: 9}, ready: {lost: [{at: 2m, for: 1m}]}}`), now)
+	for age, want := range map[time.Duration]float64{0: 0, time.Minute: 1, 2 * time.Minute: 2} {
+		if got := run.Cores(now.Add(age)); got != want {
+			t.Errorf("%g cores %v after the change, want %g", got, age, want)
+		}
+	}
+	if !run.Ready(now) || run.Ready(now.Add(2*time.Minute)) {
+		t.Error("readiness is not lost 2 minutes after the change")
+	}
+	run.Change(mustParse(t, "{cpu: [], job: {coreSeconds: 1, exitCode: 2}}"), now)
+	if _, ended := run.Ended(); ended {
+		t.Error("the job has ended before it began")
+	}
+	run.Advance(now, 1, 1, time.Second)
+	if exitCode, ended := run.Ended(); !ended || exitCode != 2 {
+		t.Errorf("ended: %t, exit code %d", ended, exitCode)
+	}
+	starting := mustParse(t, "startup: {coreSeconds: 9}").Start(noon, 1, 0)
+	if starting.Change(Idle(0), now); !starting.Ready(now) {
+		t.Error("a program whose startup is taken away is not ready")
+	}
+}
+
 func aJobEnds(t *testing.T) {
 	run := mustParse(t, "{cpu: [], job: {coreSeconds: 10, cores: 2, exitCode: 3}}").Start(noon, 1, 0)
 	for i := range 10 {
@@ -212,6 +252,12 @@ func TestParse(t *testing.T) {
 		"cpu: [{spike: 1, at: 1m}]":                         `"for" is missing`,
 		"cpu: [{spike: 1, for: 1m, every: 1s}]":             "it recurs every 1s but lasts 1m0s",
 		"cpu: [{series: [], step: 1m}]":                     "a series needs amounts and a step",
+		"cpu: 64Mi":                                         "cpu: part 1: 6.7108864e+07 cores is not between 0 and 1.048576e+06",
+		"cpu: 1e400":                                        "cpu: part 1: +Inf cores is not between",
+		"memory: 64m":                                       "memory: part 1: 0.064 bytes is not between 1 and",
+		"memory: [{series: [1Mi, 100E], step: 1m}]":         "memory: part 1: 1e+20 bytes is not between",
+		"memory: [{leak: 1Mi, every: 1h, upTo: 100E}]":      "memory: part 1: 1e+20 bytes is not between",
+		"job: {coreSeconds: 1, cores: 1e9}":                 "job: 1e+09 cores is not between",
 		"cpu: [{noise: 110}]":                               "noise is not a percentage",
 		"startup: {cores: 2}":                               "startup: coreSeconds 0 is not positive",
 		"startup: {coreSeconds: 2, exitCode: 1}":            "a program does not end with its startup",

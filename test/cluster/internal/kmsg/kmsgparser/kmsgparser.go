@@ -1,8 +1,11 @@
-// Package kmsgparser has the API of github.com/euank/go-kmsg-parser, and a kernel log that is
-// always empty.
+// Package kmsgparser has the API of github.com/euank/go-kmsg-parser, and a kernel log to which
+// the simulated machine writes.
 package kmsgparser
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Parser reads the kernel's log.
 type Parser interface {
@@ -27,19 +30,45 @@ type Logger interface {
 	Errorf(string, ...interface{})
 }
 
-type empty struct{}
+// capacity is how many entries wait for a reader. More are lost, as in the kernel's ring buffer.
+const capacity = 100
 
-// NewParser returns a parser of the empty log.
-func NewParser() (Parser, error) { return empty{}, nil }
+var (
+	mu      sync.Mutex
+	readers []chan Message
+)
 
-// SeekEnd does nothing.
-func (empty) SeekEnd() error { return nil }
+// Log appends an entry to the log.
+func Log(message string) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, reader := range readers {
+		select {
+		case reader <- Message{Timestamp: time.Now(), Message: message}:
+		default:
+		}
+	}
+}
 
-// Parse returns a channel without messages, which stays open like that of a quiet kernel.
-func (empty) Parse() <-chan Message { return make(chan Message) }
+type parser struct{}
+
+// NewParser returns a parser of the log.
+func NewParser() (Parser, error) { return parser{}, nil }
+
+// SeekEnd does nothing: there are only new entries.
+func (parser) SeekEnd() error { return nil }
+
+// Parse returns a channel for the entries from now on, which stays open.
+func (parser) Parse() <-chan Message {
+	mu.Lock()
+	defer mu.Unlock()
+	reader := make(chan Message, capacity)
+	readers = append(readers, reader)
+	return reader
+}
 
 // SetLogger does nothing.
-func (empty) SetLogger(Logger) {}
+func (parser) SetLogger(Logger) {}
 
 // Close does nothing.
-func (empty) Close() error { return nil }
+func (parser) Close() error { return nil }

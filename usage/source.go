@@ -29,6 +29,8 @@ type Sample struct {
 type Identity struct {
 	Workload Workload
 	history.Pod
+	// Created is when the pod was created: older samples are of another pod with its name.
+	Created time.Time
 }
 
 // Workload is what creates pods.

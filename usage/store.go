@@ -26,6 +26,9 @@ const (
 	// mostWaiting is how many such samples are kept at most: one a minute of each container in
 	// a large cluster.
 	mostWaiting = 200_000
+	// late is how long after a measurement a source may deliver it: it is read, stored and
+	// cached on its way.
+	late = 5 * time.Minute
 )
 
 // Store collects usage and publishes what containers need.
@@ -38,8 +41,10 @@ type Store struct {
 	history *history.History
 	// read is until when each source has been read.
 	read map[string]time.Time
-	// waiting has samples whose pods are not known yet.
+	// waiting has samples whose pods are not known yet, in the order of arrival, and held has
+	// the same samples, which may arrive again.
 	waiting []waiting
+	held    map[Sample]bool
 }
 
 // waiting is a sample and when it arrived.
@@ -50,7 +55,7 @@ type waiting struct {
 
 // New returns a store without history. The functions are called often and must not block.
 func New(lookup Lookup, options func(history.Container) Options) *Store {
-	s := &Store{lookup: lookup, options: options, read: map[string]time.Time{}}
+	s := &Store{lookup: lookup, options: options, read: map[string]time.Time{}, held: map[Sample]bool{}}
 	s.history = history.New(func(c history.Container) history.Options { return options(c).History })
 	s.table.Store(&Table{})
 	return s
@@ -67,12 +72,13 @@ type Collected struct {
 }
 
 // Collect reads what a source has measured since its last successful read, or since the given time
-// at first. After an error, the next call reads the same time again: repeated samples do not count.
+// at first. It also reads the time in which measurements were late, and after an error all of the
+// same time again: repeated samples do not count.
 func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time) (Collected, error) {
 	s.mu.Lock()
 	since, known := s.read[source.Name()]
 	s.mu.Unlock()
-	if !known {
+	if since = since.Add(-late); !known {
 		since = first
 	}
 	var arrived []Sample
@@ -96,6 +102,7 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 func (s *Store) retry(now time.Time, c *Collected) {
 	before := s.waiting
 	s.waiting = nil
+	clear(s.held)
 	for _, w := range before {
 		if now.Sub(w.arrived) > patience {
 			c.Rejected++
@@ -109,11 +116,18 @@ func (s *Store) retry(now time.Time, c *Collected) {
 func (s *Store) take(w waiting, now time.Time, c *Collected) {
 	identity, known := s.lookup(w.Namespace, w.Name)
 	if !known {
-		if len(s.waiting) < mostWaiting {
+		switch {
+		case s.held[w.Sample]:
+		case len(s.waiting) < mostWaiting:
 			s.waiting = append(s.waiting, w)
-		} else {
+			s.held[w.Sample] = true
+		default:
 			c.Rejected++
 		}
+		return
+	}
+	if w.At.Before(identity.Created) {
+		c.Rejected++
 		return
 	}
 	w.Pod = identity.Pod
@@ -145,7 +159,7 @@ func (s *Store) Kill(namespace, pod, name string, k history.Kill, now time.Time)
 	return err
 }
 
-// Ended releases what is known of a pod that has ended. What it used stays.
+// Ended releases what is known of a pod that no longer exists. What it used stays.
 func (s *Store) Ended(w Workload, name, uid string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

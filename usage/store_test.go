@@ -33,6 +33,20 @@ func (s *script) Read(_ context.Context, since, until time.Time, observe func(Sa
 	return s.err
 }
 
+// delayed is a source that knows a measurement only after a minute.
+type delayed struct{ samples []Sample }
+
+func (d *delayed) Name() string { return "delayed" }
+
+func (d *delayed) Read(_ context.Context, since, until time.Time, observe func(Sample)) error {
+	for _, s := range d.samples {
+		if s.At.After(since) && !s.At.After(until.Add(-time.Minute)) {
+			observe(s)
+		}
+	}
+	return nil
+}
+
 // cpu is a sample of web's only pod.
 func cpu(at time.Time, millicores int64) Sample {
 	s := Sample{Namespace: "shop", Name: "web-1", Container: "main"}
@@ -117,9 +131,33 @@ func TestStore(t *testing.T) {
 		f.collect(Collected{Counted: 1}, cpu(began.Add(time.Second), 1000))
 		f.source.err, f.now = nil, began.Add(2*time.Minute)
 		f.collect(Collected{Counted: 1}, cpu(began.Add(time.Second), 1000), cpu(began.Add(2*time.Second), 1000))
-		if !f.source.since.Equal(began) {
-			t.Errorf("read from %v, want %v", f.source.since, began)
+		if !f.source.since.Equal(began.Add(-late)) {
+			t.Errorf("read from %v, want %v", f.source.since, began.Add(-late))
 		}
+	})
+	t.Run("counts each measurement of a source that is always late", func(t *testing.T) {
+		f := newFixture(t)
+		var delayed delayed
+		counted := 0
+		for range 60 {
+			f.now = f.now.Add(time.Minute)
+			delayed.samples = append(delayed.samples, cpu(f.now, 1000))
+			c, err := f.Collect(t.Context(), &delayed, began, f.now)
+			if err != nil || c.Rejected != 0 {
+				t.Errorf("%+v, %v", c, err)
+			}
+			counted += c.Counted
+		}
+		if counted != 59 {
+			t.Errorf("%d samples of 59", counted)
+		}
+	})
+	t.Run("rejects samples of an earlier pod with the same name", func(t *testing.T) {
+		f := newFixture(t)
+		again := web
+		again.Created = began
+		f.known["shop/web-1"] = again
+		f.collect(Collected{Counted: 1, Rejected: 1}, cpu(began.Add(-1), 1000), cpu(began, 1000))
 	})
 	t.Run("loses nothing while its source fails", func(t *testing.T) {
 		f := newFixture(t)
@@ -135,6 +173,7 @@ func TestStore(t *testing.T) {
 		f := newFixture(t)
 		delete(f.known, "shop/web-1")
 		f.collect(Collected{Waiting: 1}, cpu(began, 1000))
+		f.collect(Collected{Waiting: 1}, cpu(began, 1000)) // the same again
 		f.known["shop/web-1"] = web
 		f.now = began.Add(patience)
 		f.collect(Collected{Counted: 1})
@@ -201,7 +240,9 @@ func TestWorkloadOf(t *testing.T) {
 		labels map[string]string
 		want   Workload
 	}{
-		{"is the topmost owner", []Owner{{"ReplicaSet", "web-abc"}, {"Deployment", "web"}}, nil, Workload{"ns", "Deployment", "web"}},
+		{"is the Deployment of a ReplicaSet", []Owner{{"ReplicaSet", "web-abc"}, {"Deployment", "web"}}, nil, Workload{"ns", "Deployment", "web"}},
+		{"is not the operator's object, which may own several", []Owner{{"StatefulSet", "db-master"}, {"Elasticsearch", "db"}}, nil, Workload{"ns", "StatefulSet", "db-master"}},
+		{"is the topmost owner of unknown kinds", []Owner{{"ReplicaSet", "web-abc"}, {"Rollout", "web"}}, nil, Workload{"ns", "Rollout", "web"}},
 		{"is a controller without an owner", []Owner{{"StatefulSet", "db"}}, nil, Workload{"ns", "StatefulSet", "db"}},
 		{"is the CronJob of a Job", []Owner{{"Job", "sync-29381"}, {"CronJob", "sync"}}, nil, Workload{"ns", "CronJob", "sync"}},
 		{"is the label of a Job without an owner", []Owner{{"Job", "import-x7f"}}, map[string]string{"app": "import"}, Workload{"ns", "Job", "import"}},

@@ -1,10 +1,17 @@
 package usage
 
+import "slices"
+
 // Owner is a controller above a pod.
 type Owner struct{ Kind, Name string }
 
+// whole are the kinds that are workloads of their own. An operator may own several of them, whose
+// containers have the same names but different work.
+var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationController", "StatefulSet"}
+
 // WorkloadOf returns the workload of a pod, given its controllers from the nearest to the topmost
-// one, and the pod's labels. A Job without an owner runs once, so that its name would be a key of
+// one, and the pod's labels: the nearest controller of a kind that is a workload of its own, or the
+// topmost one, such as the Rollout of a ReplicaSet. A Job without an owner runs once, so that its name would be a key of
 // its own: the value of the given label names it instead. It returns false for a pod without a
 // controller, and for a Job without this label.
 func WorkloadOf(namespace string, owners []Owner, labels map[string]string, jobLabel string) (Workload, bool) {
@@ -12,6 +19,9 @@ func WorkloadOf(namespace string, owners []Owner, labels map[string]string, jobL
 		return Workload{}, false
 	}
 	top := owners[len(owners)-1]
+	if i := slices.IndexFunc(owners, func(o Owner) bool { return slices.Contains(whole, o.Kind) }); i >= 0 {
+		top = owners[i]
+	}
 	if top.Kind == "Job" {
 		name := labels[jobLabel]
 		return Workload{Namespace: namespace, Kind: top.Kind, Name: name}, name != ""

@@ -51,7 +51,8 @@ func (s *sizer) Record(replica int, sample Sample) {
 	// Samples that the history rejects, such as the second of two rows of the same time, are not known.
 	measured := history.Sample{Pod: s.pods[replica], Resource: history.CPU, At: sample.At, Usage: sample.CPU}
 	_ = s.history.Record(s.container, measured, sample.At)
-	measured.Resource, measured.Usage = history.Memory, sample.Memory
+	// A trace knows nothing else, so its samples of memory count as peaks.
+	measured.Resource, measured.Usage, measured.Length = history.Memory, sample.Memory, time.Second
 	_ = s.history.Record(s.container, measured, sample.At)
 }
 

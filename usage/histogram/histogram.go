@@ -32,7 +32,7 @@ type Histogram struct {
 	// total is the sum of weights, as it accumulated.
 	total float64
 	// reference is the time, in Unix nanoseconds, at which a new sample has a factor of 1;
-	// 0 until there is a sample. It is a multiple of the half-life.
+	// 0 until there is a sample. It is a multiple of the half-life, unless it was moved.
 	reference int64
 }
 
@@ -98,6 +98,13 @@ func (h *Histogram) Follow(shape *Shape, now time.Time) {
 		h.scale(h.factor(now) / weight)
 	}
 	h.shape = shape
+}
+
+// Move makes all samples newer by a time, or older if it is negative.
+func (h *Histogram) Move(by time.Duration) {
+	if h.reference != 0 {
+		h.reference += int64(by)
+	}
 }
 
 // factor returns the factor of the weights of samples taken at the given time. It moves the

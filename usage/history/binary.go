@@ -27,10 +27,8 @@ func (h *History) AppendContainer(b []byte, c Container) []byte {
 	}
 	w := writer(append(b, format))
 	w.text(c.Namespace, c.Kind, c.Workload, c.Name)
-	w.number(int64(r.halfLives.cpu.HalfLife), int64(r.halfLives.memory.HalfLife), r.hours.first, r.hours.last)
-	for _, word := range r.hours.seen {
-		w = binary.LittleEndian.AppendUint64(w, word)
-	}
+	w.number(int64(r.halfLives.cpu.HalfLife), int64(r.halfLives.memory.HalfLife))
+	w.hours(&r.hours)
 	w.number(int64(len(r.types)))
 	for _, s := range r.types {
 		w.series(s)
@@ -71,6 +69,23 @@ func (w *writer) time(all ...time.Time) {
 	}
 }
 
+// hours appends hours. Those of memory are mostly the same as those of CPU.
+func (w *writer) hours(all *[3]hours) {
+	for i, h := range all {
+		if i > 0 {
+			if h == all[i-1] {
+				w.number(1)
+				continue
+			}
+			w.number(0)
+		}
+		w.number(h.first, h.last)
+		for _, word := range h.seen {
+			*w = binary.LittleEndian.AppendUint64(*w, word)
+		}
+	}
+}
+
 func (w *writer) series(s *series) {
 	w.text(s.nodeType)
 	w.time(s.first, s.last, s.heard)
@@ -107,10 +122,7 @@ func (h *History) ReadContainer(b []byte, now time.Time) (c Container, rest []by
 		memory: h.shape(histogram.Memory, time.Duration(rd.between(1, math.MaxInt64))),
 	}
 	r := &record{halfLives: halfLives, windows: map[string]*window{}}
-	r.hours.first, r.hours.last = rd.number(), rd.number()
-	for i := range r.hours.seen {
-		r.hours.seen[i] = rd.word()
-	}
+	rd.hours(&r.hours)
 	newest := h.newest
 	for range rd.between(0, mostListed) {
 		s := rd.series(halfLives)
@@ -216,6 +228,19 @@ func (r *reader) histogram(shape *histogram.Shape) histogram.Histogram {
 	}
 	r.rest = rest
 	return h
+}
+
+func (r *reader) hours(all *[3]hours) {
+	for i := range all {
+		if i > 0 && r.between(0, 1) == 1 {
+			all[i] = all[i-1]
+			continue
+		}
+		all[i].first, all[i].last = r.number(), r.number()
+		for word := range all[i].seen {
+			all[i].seen[word] = r.word()
+		}
+	}
 }
 
 func (r *reader) series(halfLives shapes) *series {

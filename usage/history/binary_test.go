@@ -18,7 +18,13 @@ func filled(t *testing.T) *fixture {
 			if err := f.Record(web, s, at); err != nil {
 				t.Fatal(err)
 			}
-			f.memory(pod, at, int64(1e8+1e6*(i*13%100)))
+			memory := Sample{Pod: pod, Resource: Memory, At: at, Usage: int64(1e8 + 1e6*(i*13%100))}
+			if i > 0 && i%3 == 0 {
+				memory.Length = 10 * time.Minute
+			}
+			if err := f.Record(web, memory, f.now(at)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	f.kill(Kill{Pod: slow, At: began.Add(70 * time.Hour), Limit: 300 * mib})
@@ -53,8 +59,8 @@ func TestBinary(t *testing.T) {
 			}
 			a, _ := f.View(web, at)
 			b, _ := g.View(web, at)
-			if a.Coverage != b.Coverage || !a.Begin.Equal(b.Begin) {
-				t.Fatalf("coverage %v and %v", a.Coverage, b.Coverage)
+			if a.CPU != b.CPU || a.Memory != b.Memory || a.Peaks != b.Peaks {
+				t.Fatalf("known: %+v and %+v", a, b)
 			}
 			for j := range a.Types {
 				x, y := a.Types[j], b.Types[j]

@@ -7,7 +7,8 @@ const remembered = 192
 
 // hours knows in which hours there were samples.
 type hours struct {
-	// first is the first hour with a sample, last the last one, in hours since 1970.
+	// first is when the first sample was taken, in seconds since 1970, and last the hour of the
+	// last one, in hours since 1970.
 	first, last int64
 	// seen has a bit for each of the last hours, the lowest for the last one.
 	seen [remembered / 64]uint64
@@ -20,9 +21,9 @@ func hourOf(at time.Time) int64 { return at.Unix() / 3600 }
 func (h *hours) mark(at time.Time) {
 	hour := hourOf(at)
 	if h.last == 0 {
-		h.first, h.last = hour, hour
+		h.first, h.last = at.Unix(), hour
 	}
-	h.first = min(h.first, hour)
+	h.first = min(h.first, at.Unix())
 	for ; h.last < hour; h.last++ {
 		if hour-h.last > remembered {
 			h.seen, h.last = [len(h.seen)]uint64{}, hour-1
@@ -37,10 +38,25 @@ func (h *hours) mark(at time.Time) {
 	}
 }
 
+// rewind makes the last hour the current one if it lies in the future.
+func (h *hours) rewind(now time.Time) {
+	if h.last > hourOf(now.Add(skew)) {
+		h.first, h.last = min(h.first, now.Unix()), hourOf(now)
+	}
+}
+
+// known returns how much is known.
+func (h *hours) known(now time.Time) Known {
+	if h.last == 0 {
+		return Known{}
+	}
+	return Known{Begin: time.Unix(h.first, 0).UTC(), Coverage: h.share(now)}
+}
+
 // share returns the share of hours with samples since the first one, of at most eight days.
 func (h *hours) share(now time.Time) float64 {
 	until := hourOf(now)
-	since := max(h.first, until-remembered+1)
+	since := max(h.first/3600, until-remembered+1)
 	if h.last == 0 || until < since {
 		return 0
 	}

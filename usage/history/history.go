@@ -31,8 +31,12 @@ type record struct {
 	types []*series
 	// windows has the state of each pod, by UID.
 	windows map[string]*window
-	hours   hours
+	// hours are those with samples of CPU and memory, and those with peaks of memory.
+	hours [3]hours
 }
+
+// peaks is the index of the hours with peaks of memory, after those of the resources.
+const peaks = 2
 
 // series is what a container used on one node type.
 type series struct {
@@ -63,19 +67,22 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 		return err
 	}
 	r := h.record(c, options, now)
-	w := r.window(s.Pod, &options)
+	w := r.window(s.Pod)
 	switch {
 	case s.Resource == CPU && s.At.After(w.cpu):
 		w.addCPU(&s)
 	case s.Resource == Memory && !s.At.Before(w.memory):
-		w.addMemory(s.At, s.Usage, false)
+		w.addMemory(s.At, s.Usage, false, &options)
 	default:
 		return ErrRepeated
 	}
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
 	}
-	r.hours.mark(s.At)
+	r.hours[s.Resource].mark(s.At)
+	if s.Resource == Memory && s.Length > 0 {
+		r.hours[peaks].mark(s.At)
+	}
 	if w.series.heard.Before(s.At) {
 		w.series.heard = s.At
 	}
@@ -88,11 +95,11 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 // RecordKill counts a kill as a peak of memory, or returns why it cannot count.
 func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	options := h.options(c)
-	if err := k.check(now); err != nil {
+	if err := k.check(now, options.Kept()); err != nil {
 		return err
 	}
 	r := h.record(c, options, now)
-	w := r.window(k.Pod, &options)
+	w := r.window(k.Pod)
 	if !k.At.After(w.killed) {
 		return ErrRepeated
 	}
@@ -101,7 +108,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 		return ErrExpired
 	}
 	used := max(k.Usage, k.Limit, w.peak)
-	if options.OOMFromRequest {
+	if options.Compat {
 		used = max(k.Usage, k.Request, w.peak)
 	}
 	if used == 0 {
@@ -109,7 +116,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	}
 	w.killed = k.At
 	needed := k.needed(used, &options)
-	w.addMemory(k.At, needed, true)
+	w.addMemory(k.At, needed, true, &options)
 	if w.series.heard.Before(k.At) {
 		w.series.heard = k.At
 	}
@@ -157,7 +164,7 @@ func (c Container) compare(d Container) int {
 	return slices.Compare([]string{c.Namespace, c.Kind, c.Workload, c.Name}, []string{d.Namespace, d.Kind, d.Workload, d.Name})
 }
 
-// record returns the history of a container, which follows the options.
+// record returns the history of a container, which follows the options and the clock.
 func (h *History) record(c Container, options Options, now time.Time) *record {
 	shapes := h.shapesOf(options)
 	r := h.containers[c]
@@ -175,6 +182,10 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 			}
 		}
 		r.halfLives = shapes
+	}
+	r.rewind(now)
+	if limit := now.Add(skew); h.newest.After(limit) {
+		h.newest = limit
 	}
 	return r
 }

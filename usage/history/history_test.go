@@ -24,6 +24,7 @@ type fixture struct {
 	*testing.T
 	*History
 	options Options
+	clock   time.Time
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -32,10 +33,18 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
+// now returns the time of the newest measurement.
+func (f *fixture) now(at time.Time) time.Time {
+	if at.After(f.clock) {
+		f.clock = at
+	}
+	return f.clock
+}
+
 // cpu records millicores.
 func (f *fixture) cpu(p Pod, at time.Time, usage int64) {
 	f.Helper()
-	if err := f.Record(web, Sample{Pod: p, Resource: CPU, At: at, Usage: usage}, at); err != nil {
+	if err := f.Record(web, Sample{Pod: p, Resource: CPU, At: at, Usage: usage}, f.now(at)); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -43,7 +52,7 @@ func (f *fixture) cpu(p Pod, at time.Time, usage int64) {
 // memory records bytes.
 func (f *fixture) memory(p Pod, at time.Time, usage int64) {
 	f.Helper()
-	if err := f.Record(web, Sample{Pod: p, Resource: Memory, At: at, Usage: usage}, at); err != nil {
+	if err := f.Record(web, Sample{Pod: p, Resource: Memory, At: at, Usage: usage}, f.now(at)); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -51,7 +60,7 @@ func (f *fixture) memory(p Pod, at time.Time, usage int64) {
 // kill records a kill.
 func (f *fixture) kill(k Kill) {
 	f.Helper()
-	if err := f.RecordKill(web, k, k.At); err != nil {
+	if err := f.RecordKill(web, k, f.now(k.At)); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -100,6 +109,14 @@ func TestMemory(t *testing.T) {
 		f.memory(slow, began.Add(day+23*time.Hour), 100e6)
 		f.memory(slow, began.Add(2*day), 100e6)
 		f.want("n2d", "110M:86", "305M:14")
+	})
+	t.Run("counts nothing of a window that begins with nothing, as in the VPA", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 0)
+		f.memory(slow, began.Add(time.Minute), 300e6)
+		f.want("n2d", "10M:100")
+		f.memory(slow, began.Add(day), 300e6)
+		f.want("n2d", "10M:33", "305M:67")
 	})
 	t.Run("counts the peaks of each pod", func(t *testing.T) {
 		f := newFixture(t)
@@ -155,7 +172,7 @@ func TestKill(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)
-			f.options.OOMFromRequest = test.request
+			f.options.Compat = test.request
 			if test.peak > 0 {
 				f.memory(slow, began, test.peak)
 			}
@@ -188,6 +205,20 @@ func TestKill(t *testing.T) {
 			t.Errorf("%d MiB after 20 kills at 1000 MiB", got/mib)
 		}
 	})
+	for compat, want := range map[bool]int64{false: 300 * mib, true: 200 * mib} {
+		t.Run(fmt.Sprintf("counts from the usage after the kill before, unless it must be as in the VPA: %v", compat), func(t *testing.T) {
+			f := newFixture(t)
+			f.options.Compat = compat
+			f.memory(slow, began, 100*mib)
+			f.kill(Kill{Pod: slow, At: at})
+			f.memory(slow, at.Add(time.Minute), 200*mib)
+			f.memory(slow, at.Add(time.Minute), 150*mib)
+			f.kill(Kill{Pod: slow, At: at.Add(2 * time.Minute)})
+			if got := f.containers[web].windows["a"].highest(); got != want {
+				t.Errorf("%d MiB, want %d MiB", got/mib, want/mib)
+			}
+		})
+	}
 	t.Run("is replaced by a higher usage in its window", func(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 100*mib)
@@ -212,6 +243,7 @@ func TestKill(t *testing.T) {
 		{"with too large a usage", Kill{At: at, Usage: most + 1}, ErrImplausible},
 		{"of which nothing is known but the request", Kill{At: at, Request: 1}, ErrImplausible},
 		{"more than an interval before the last sample", Kill{At: began.Add(-25 * time.Hour), Limit: 1}, ErrExpired},
+		{"older than the history", Kill{At: at.Add(-8 * 24 * time.Hour), Limit: 1}, ErrExpired},
 	} {
 		t.Run("is rejected "+test.name, func(t *testing.T) {
 			f := newFixture(t)
@@ -253,8 +285,8 @@ func TestCPU(t *testing.T) {
 	if got := n2d.CPU.Percentile(1); math.Abs(got/0.2157856-1) > 1e-3 {
 		t.Errorf("highest %v", got)
 	}
-	if !v.Begin.Equal(began.Add(-time.Hour)) {
-		t.Errorf("begins at %v", v.Begin)
+	if !v.CPU.Begin.Equal(began.Add(-time.Hour)) || v.Memory != (Known{}) || v.Peaks != (Known{}) {
+		t.Errorf("known: %+v, %+v, %+v", v.CPU, v.Memory, v.Peaks)
 	}
 	t.Run("of another pod may be older", func(t *testing.T) {
 		f.cpu(Pod{UID: "old", NodeType: "n2d"}, began.Add(-2*time.Hour), 100)

@@ -18,15 +18,15 @@ type Options struct {
 	// OOMMinBump bytes.
 	OOMBump    float64
 	OOMMinBump int64
-	// OOMFromRequest takes the request as the usage of a container that was killed, as the VPA
-	// does, instead of the limit that it reached. A request that an earlier kill raised then
-	// raises the next one.
-	OOMFromRequest bool
+	// Compat counts kills as the VPA does: from the request instead of the limit, so that a
+	// request that an earlier kill raised raises the next one, and without the usage since an
+	// earlier kill unless it is higher than what that kill counted as.
+	Compat bool
 	// Hours keeps the peaks of each hour of the week, for policies that need them.
 	Hours bool
 }
 
-// DefaultOptions returns the VPA's options, except that a kill counts from the limit.
+// DefaultOptions returns the VPA's options, without Compat.
 func DefaultOptions() Options {
 	return Options{
 		CPUHalfLife: 24 * time.Hour, MemoryHalfLife: 24 * time.Hour,

@@ -33,7 +33,7 @@ type Sample struct {
 	Pod
 	Resource Resource
 	// At is when the measurement ended, and Length how long it took. A Length of 0 means a
-	// moment.
+	// moment: of memory, higher usage around it is unknown, so it is no reason to lower a limit.
 	At     time.Time
 	Length time.Duration
 	// Usage is in millicores, on average over the measurement, or in bytes: the peak of the
@@ -105,7 +105,7 @@ type Kill struct {
 }
 
 // check returns why a kill cannot count, or nil.
-func (k *Kill) check(now time.Time) error {
+func (k *Kill) check(now time.Time, kept time.Duration) error {
 	switch {
 	case k.Usage < 0 || k.Usage > most || k.Limit < 0 || k.Limit > most || k.Request < 0 || k.Request > most:
 		return ErrImplausible
@@ -113,6 +113,8 @@ func (k *Kill) check(now time.Time) error {
 		return ErrTime
 	case k.At.After(now.Add(skew)):
 		return ErrFuture
+	case now.Sub(k.At) >= kept:
+		return ErrExpired
 	}
 	return nil
 }
@@ -122,7 +124,7 @@ func (k *Kill) check(now time.Time) error {
 // the usage: a limit of twice the request has room for the bump already.
 func (k *Kill) needed(used int64, options *Options) int64 {
 	bumped := float64(max(used+options.OOMMinBump, int64(float64(used)*options.OOMBump)))
-	if k.Limit > k.Request && k.Request > 0 && !options.OOMFromRequest {
+	if k.Limit > k.Request && k.Request > 0 && !options.Compat {
 		bumped *= float64(k.Request) / float64(k.Limit)
 	}
 	return min(max(used, int64(bumped)), most)

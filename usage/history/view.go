@@ -10,7 +10,14 @@ import (
 type View struct {
 	// Types has what is known per node type, in alphabetical order.
 	Types []TypeView
-	// Begin is the hour of the first sample that is remembered.
+	// CPU and Memory say how much is known of each resource, and Peaks for how much of it the
+	// peaks of memory are known, not only its usage at moments.
+	CPU, Memory, Peaks Known
+}
+
+// Known says how much of a history is known.
+type Known struct {
+	// Begin is when the first sample was taken, in whole seconds; zero without samples.
 	Begin time.Time
 	// Coverage is the share of hours with samples since then, of the last eight days.
 	Coverage float64
@@ -57,8 +64,8 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 		return View{}, false
 	}
 	v := View{
-		Types: make([]TypeView, len(r.types)), Coverage: r.hours.share(now),
-		Begin: time.Unix(r.hours.first*3600, 0).UTC(),
+		Types: make([]TypeView, len(r.types)),
+		CPU:   r.hours[CPU].known(now), Memory: r.hours[Memory].known(now), Peaks: r.hours[peaks].known(now),
 	}
 	for i, s := range r.types {
 		t := TypeView{

@@ -12,6 +12,15 @@ type week struct {
 	cpu, memory [hoursOfWeek]int64
 }
 
+// forgetAfter forgets the peaks after an hour.
+func (w *week) forgetAfter(hour int64) {
+	for i := range w.hour {
+		if w.hour[i] > hour {
+			w.hour[i], w.cpu[i], w.memory[i] = 0, 0, 0
+		}
+	}
+}
+
 // hour notes the usage in its hour of the week.
 func (s *series) hour(resource Resource, at time.Time, usage int64) {
 	if s.week == nil {

@@ -11,13 +11,11 @@ type window struct {
 	peak, killPeak int64
 	// cpu and memory are the times of the last samples, and killed that of the last kill.
 	cpu, memory, killed time.Time
-	// interval is the length of the window.
-	interval time.Duration
 }
 
 // window returns the state of a pod. If its node has another type than before, its window
 // continues there: what was counted on the other node type stays.
-func (r *record) window(p Pod, options *Options) *window {
+func (r *record) window(p Pod) *window {
 	w := r.windows[p.UID]
 	if w == nil {
 		w = &window{series: r.series(p.NodeType)}
@@ -26,7 +24,6 @@ func (r *record) window(p Pod, options *Options) *window {
 	if w.series.nodeType != p.NodeType {
 		w.series, w.peak, w.killPeak, w.end = r.series(p.NodeType), 0, 0, time.Time{}
 	}
-	w.interval = options.Interval
 	return w
 }
 
@@ -34,19 +31,25 @@ func (r *record) window(p Pod, options *Options) *window {
 func (w *window) highest() int64 { return max(w.peak, w.killPeak) }
 
 // addMemory counts a usage of memory: the peak of each window counts once, as of the window's end.
-func (w *window) addMemory(at time.Time, usage int64, kill bool) {
+func (w *window) addMemory(at time.Time, usage int64, kill bool, options *Options) {
 	w.memory = at
 	if w.end.IsZero() {
 		w.end = at
 	}
 	if at.Before(w.end) {
 		highest := w.highest()
-		if highest == 0 || usage <= highest {
+		if highest == 0 {
+			return // As in the VPA: nothing counts of a window that begins with nothing.
+		}
+		if usage <= highest {
+			if !kill && !options.Compat {
+				w.peak = max(w.peak, usage)
+			}
 			return
 		}
 		w.series.memory.Subtract(float64(highest), peakWeight, w.end)
 	} else {
-		w.end = w.end.Add(at.Sub(w.end).Truncate(w.interval) + w.interval)
+		w.end = w.end.Add(at.Sub(w.end).Truncate(options.Interval) + options.Interval)
 		w.peak, w.killPeak = 0, 0
 	}
 	w.series.memory.Add(float64(usage), peakWeight, w.end)

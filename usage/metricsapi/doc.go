@@ -2,5 +2,5 @@
 // metrics-server provides.
 //
 // It knows the newest measurement only, of CPU and the working set. It does not know throttling,
-// pressure and peaks between measurements, so it is never a reason to lower a limit.
+// pressure and peaks between measurements, so it is never a reason to lower a memory limit.
 package metricsapi

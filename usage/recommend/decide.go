@@ -21,7 +21,8 @@ type Updates struct {
 	Separate bool
 	// AnyKill corrects the size after any kill, not only after a quick one.
 	AnyKill bool
-	// InUse keeps the memory request above what the pod uses.
+	// InUse raises the memory request to what the pod uses, up to the maximum, and never lowers
+	// it below.
 	InUse bool
 }
 
@@ -47,7 +48,8 @@ type Pod struct {
 
 // Decision is what follows for one pod.
 type Decision struct {
-	// Resize reports whether the requests change. Request and Limit are what they are then.
+	// Resize reports whether a request or a limit changes. Request and Limit are what they are
+	// then.
 	Resize         bool
 	Request, Limit Amounts
 }
@@ -55,15 +57,21 @@ type Decision struct {
 // Decide returns which size a pod gets, given the recommendation in units of its node type.
 func (o *Options) Decide(r Recommendation, p Pod, now time.Time) Decision {
 	request := o.request(r, p, now)
-	if request == p.Request {
-		return Decision{Request: p.Request, Limit: p.Limit}
-	}
 	limit := o.Limits.For(request, p.Authored)
-	if o.Limits.memory(p.Authored) == Multiple && now.Sub(p.ResizedLimit) < o.Updates.DecreaseLimit {
+	multiple := o.Limits.memory(p.Authored) == Multiple
+	if multiple && (now.Sub(p.ResizedLimit) < o.Updates.DecreaseLimit || !o.enough(r.PeaksKnown)) {
 		limit.Memory = max(limit.Memory, p.Limit.Memory)
+	}
+	// A limit that is too low is raised even if the request stays.
+	low := multiple && p.Limit.Memory > 0 && p.Limit.Memory < limit.Memory
+	if request == p.Request && !low {
+		return Decision{Request: p.Request, Limit: p.Limit}
 	}
 	return Decision{Resize: true, Request: request, Limit: limit}
 }
+
+// enough reports whether enough is known for a decrease.
+func (o *Options) enough(k Known) bool { return k.Age >= o.MinHistory && k.Coverage >= o.MinCoverage }
 
 // request returns the requests that a pod gets, which are its own if nothing is due.
 func (o *Options) request(r Recommendation, p Pod, now time.Time) Amounts {
@@ -71,12 +79,13 @@ func (o *Options) request(r Recommendation, p Pod, now time.Time) Amounts {
 	cpu := change{from: p.Request.CPU, to: r.Target.CPU, lower: r.Lower.CPU, upper: r.Upper.CPU, since: now.Sub(p.ResizedCPU)}
 	memory := change{from: p.Request.Memory, to: r.Target.Memory, lower: r.Lower.Memory, upper: r.Upper.Memory, since: now.Sub(p.ResizedMemory)}
 	if u.InUse {
-		memory.atLeast(p.MemoryInUse)
+		memory.inUse(p.MemoryInUse, r.Max.Memory)
 	}
-	unknown := r.Age < o.MinHistory || r.Coverage < o.MinCoverage
 	// Where more samples are throttled than may exceed the target, the target is one of them.
-	cpu.hold(unknown || r.Throttled > 1-o.CPU.Target, u.DecreaseCPU)
-	memory.hold(unknown || o.KeepMemory, u.DecreaseMemory)
+	cpu.hold(!o.enough(r.CPUKnown) || r.Throttled > 1-o.CPU.Target, u.DecreaseCPU)
+	// A limit that follows is lowered with the request, so the peaks must be known.
+	follows := o.Limits.memory(p.Authored) == Follow && p.Authored.Limit.Memory > 0
+	memory.hold(!o.enough(r.MemoryKnown) || follows && !o.enough(r.PeaksKnown) || o.KeepMemory, u.DecreaseMemory)
 	killed := !p.Killed.IsZero() && now.Sub(p.Killed) < u.QuickKill && (u.AnyKill || p.Ran < u.QuickKill)
 	if !u.Separate {
 		difference, outside := cpu.difference()+memory.difference(), cpu.outside() || memory.outside()
@@ -107,9 +116,11 @@ type change struct {
 	since time.Duration
 }
 
-// atLeast raises the new request, and the upper bound with it.
-func (c *change) atLeast(amount int64) {
-	c.to, c.upper = max(c.to, amount), max(c.upper, amount)
+// inUse raises the new request, and the upper bound with it, to what is in use: up to a maximum, if
+// any, and in any case as far as this prevents a decrease.
+func (c *change) inUse(amount, most int64) {
+	least := max(min(amount, c.from), clamp(amount, 0, most))
+	c.to, c.upper = max(c.to, least), max(c.upper, least)
 }
 
 // hold prevents a decrease, always or for a time since the last change.

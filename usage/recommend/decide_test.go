@@ -37,7 +37,7 @@ func TestDecision(t *testing.T) {
 	now := began.Add(100 * day)
 	steady := Recommendation{
 		Target: Amounts{500, 1000 * mib}, Lower: Amounts{400, 800 * mib}, Upper: Amounts{600, 1200 * mib},
-		Age: 8 * day, Coverage: 1,
+		CPUKnown: Known{8 * day, 1}, MemoryKnown: Known{8 * day, 1}, PeaksKnown: Known{8 * day, 1},
 	}
 	pod := Pod{
 		Request: Amounts{500, 1000 * mib}, Limit: Amounts{500, 2000 * mib}, Authored: Authored{Request: Amounts{500, 1000 * mib}, Limit: Amounts{500, 1000 * mib}},
@@ -58,13 +58,25 @@ func TestDecision(t *testing.T) {
 	inUse := func(memory int64) change {
 		return func(_ *Options, _ *Recommendation, p *Pod) { p.MemoryInUse = memory * mib }
 	}
+	cpuKnown := func(age time.Duration, coverage float64) change {
+		return func(_ *Options, r *Recommendation, _ *Pod) { r.CPUKnown = Known{age, coverage} }
+	}
+	memoryKnown := func(age time.Duration, coverage float64) change {
+		return func(_ *Options, r *Recommendation, _ *Pod) { r.MemoryKnown = Known{age, coverage} }
+	}
+	peaksKnown := func(age time.Duration, coverage float64) change {
+		return func(_ *Options, r *Recommendation, _ *Pod) { r.PeaksKnown = Known{age, coverage} }
+	}
+	most := func(memory int64) change {
+		return func(_ *Options, r *Recommendation, _ *Pod) { r.Max.Memory = memory * mib }
+	}
 	decide := func(o Options, changes ...change) Decision {
 		r, p := steady, pod
 		for _, change := range changes {
 			change(&o, &r, &p)
 		}
 		d := o.Decide(r, p, now)
-		if d.Resize != (d.Request != p.Request) || !d.Resize && d.Limit != p.Limit {
+		if d.Resize != (d.Request != p.Request || d.Limit != p.Limit) || !d.Resize && d.Limit != p.Limit {
 			t.Errorf("%+v of %+v", d, p.Request)
 		}
 		return d
@@ -114,10 +126,18 @@ func TestDecision(t *testing.T) {
 		{"keeps memory that is in use even above the bound", DefaultOptions(), []change{request(500, 1500), inUse(1500)}, Amounts{500, 1500}},
 		{"raises memory to what the pod uses", DefaultOptions(), []change{request(500, 700), inUse(1500)}, Amounts{500, 1500}},
 		{"ignores usage in the VPA's mode", CompatOptions(), []change{request(500, 2000), inUse(1500)}, Amounts{500, 1000}},
-		{"lowers nothing with less than a day of history", DefaultOptions(), []change{request(1000, 2000), func(_ *Options, r *Recommendation, _ *Pod) { r.Age = day - 1 }}, Amounts{1000, 2000}},
-		{"raises with any history", DefaultOptions(), []change{request(100, 200), func(_ *Options, r *Recommendation, _ *Pod) { r.Age = 0; r.Coverage = 0 }}, Amounts{500, 1000}},
-		{"lowers nothing if less than half of the history is known", DefaultOptions(), []change{request(1000, 2000), func(_ *Options, r *Recommendation, _ *Pod) { r.Coverage = 0.49 }}, Amounts{1000, 2000}},
-		{"lowers with a day of history, half of it known", DefaultOptions(), []change{request(1000, 2000), func(_ *Options, r *Recommendation, _ *Pod) { r.Age = day; r.Coverage = 0.5 }}, Amounts{500, 1000}},
+		{"raises memory to what the pod uses up to the maximum", DefaultOptions(), []change{request(500, 700), inUse(1500), most(1100)}, Amounts{500, 1100}},
+		{"never lowers memory below what the pod uses, even above the maximum", DefaultOptions(), []change{request(500, 2000), inUse(1500), most(1100)}, Amounts{500, 1500}},
+		{"keeps memory that is in use, even above the maximum", DefaultOptions(), []change{request(500, 1400), inUse(1500), most(1100)}, Amounts{500, 1400}},
+		{"lowers no CPU with less than a day of its history", DefaultOptions(), []change{request(1000, 2000), cpuKnown(day-1, 1)}, Amounts{1000, 1000}},
+		{"lowers no memory with less than a day of its history", DefaultOptions(), []change{request(1000, 2000), memoryKnown(day-1, 1)}, Amounts{500, 2000}},
+		{"raises with any history", DefaultOptions(), []change{request(100, 200), cpuKnown(0, 0), memoryKnown(0, 0), peaksKnown(0, 0)}, Amounts{500, 1000}},
+		{"lowers no CPU if less than half of its history is known", DefaultOptions(), []change{request(1000, 2000), cpuKnown(8*day, 0.49)}, Amounts{1000, 1000}},
+		{"lowers no memory if less than half of its history is known", DefaultOptions(), []change{request(1000, 2000), memoryKnown(8*day, 0.49)}, Amounts{500, 2000}},
+		{"lowers with a day of history, half of it known", DefaultOptions(), []change{request(1000, 2000), cpuKnown(day, 0.5), memoryKnown(day, 0.5), peaksKnown(0, 0)}, Amounts{500, 1000}},
+		{"lowers no memory with a limit that follows while its peaks are unknown", FollowOptions(), []change{request(1000, 2000), peaksKnown(8*day, 0.49)}, Amounts{500, 2000}},
+		{"lowers memory with a limit that follows if half of its peaks are known", FollowOptions(), []change{request(1000, 2000), peaksKnown(day, 0.5)}, Amounts{500, 1000}},
+		{"lowers memory without a limit while its peaks are unknown", FollowOptions(), []change{request(1000, 2000), peaksKnown(0, 0), func(_ *Options, _ *Recommendation, p *Pod) { p.Authored.Limit.Memory, p.Limit.Memory = 0, 0 }}, Amounts{500, 1000}},
 		{"does not lower CPU if throttled samples reach the percentile", DefaultOptions(), []change{request(1000, 2000), func(_ *Options, r *Recommendation, _ *Pod) { r.Throttled = 0.11 }}, Amounts{1000, 1000}},
 		{"lowers CPU if fewer are throttled", DefaultOptions(), []change{request(1000, 2000), func(_ *Options, r *Recommendation, _ *Pod) { r.Throttled = 0.09 }}, Amounts{500, 1000}},
 		{"never lowers the memory of a runtime that keeps it", DefaultOptions(), []change{request(1000, 2000), func(o *Options, _ *Recommendation, _ *Pod) { o.KeepMemory = true }}, Amounts{500, 2000}},
@@ -144,6 +164,11 @@ func TestDecision(t *testing.T) {
 		{"raises a limit with its request", DefaultOptions(), []change{request(500, 500), limit(1000, 0)}, 2000},
 		{"keeps a limit for 3 days", DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour-1)}, 4000},
 		{"lowers a limit after 3 days", DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour)}, 2000},
+		{"keeps a limit while peaks are unknown", DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), peaksKnown(day-1, 1)}, 4000},
+		{"raises a limit that is too low for a request that stays", DefaultOptions(), []change{limit(1000, 0), peaksKnown(0, 0)}, 2000},
+		{"keeps a limit that is too high for a request that stays", DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
+		{"adds no limit", DefaultOptions(), []change{limit(0, 0)}, 0},
+		{"keeps a limit that follows if the request stays", FollowOptions(), []change{limit(900, 0)}, 900},
 		{"lowers a limit that follows with its request", FollowOptions(), []change{request(500, 2000), limit(2000, 0)}, 1000},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -26,10 +26,9 @@ type Demand struct {
 	// First, Last and Samples count CPU samples only.
 	First, Last time.Time
 	Samples     int
-	// Begin is the hour of the first sample of any resource, and Coverage the share of hours
-	// since then with samples.
-	Begin    time.Time
-	Coverage float64
+	// CPUKnown, MemoryKnown and PeaksKnown say how much is known of each resource, and of the
+	// peaks of memory.
+	CPUKnown, MemoryKnown, PeaksKnown history.Known
 	// Throttled is the largest share of throttled samples on any node type.
 	Throttled float64
 	// Unknown has node types whose history does not count because their speed is unknown.
@@ -41,7 +40,7 @@ type Demand struct {
 
 // NewDemand converts a history to baseline units.
 func NewDemand(v history.View, speeds Speeds) Demand {
-	d := Demand{Begin: v.Begin, Coverage: v.Coverage}
+	d := Demand{CPUKnown: v.CPU, MemoryKnown: v.Memory, PeaksKnown: v.Peaks}
 	for _, t := range v.Types {
 		speed, known := speeds(t.NodeType)
 		if !known || !speed.valid() {

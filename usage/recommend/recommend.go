@@ -3,6 +3,8 @@ package recommend
 import (
 	"math"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
 // Recommendation is what a container needs, in baseline units.
@@ -15,13 +17,30 @@ type Recommendation struct {
 	// CPUConfidence and MemoryConfidence say how much history there is: 1 for one sample a
 	// minute over the time in the options.
 	CPUConfidence, MemoryConfidence float64
-	// Age is how long ago the history begins, and Coverage the share of its hours with samples.
-	Age      time.Duration
-	Coverage float64
+	// CPUKnown and MemoryKnown say how much is known of each resource, and PeaksKnown for how
+	// much of it the peaks of memory are known, not only its usage at moments.
+	CPUKnown, MemoryKnown, PeaksKnown Known
+	// Max is the most that the options allow; 0 means any amount.
+	Max Amounts
 	// Throttled is the share of CPU samples that were throttled.
 	Throttled float64
 	// Unknown has node types whose history does not count because their speed is unknown.
 	Unknown []string
+}
+
+// Known says how much of a history is known.
+type Known struct {
+	// Age is how long ago it begins, and Coverage the share of hours with samples since then.
+	Age      time.Duration
+	Coverage float64
+}
+
+// known converts what is known at a time.
+func known(k history.Known, now time.Time) Known {
+	if k.Begin.IsZero() {
+		return Known{}
+	}
+	return Known{Age: now.Sub(k.Begin), Coverage: k.Coverage}
 }
 
 // For returns what a container needs, given its demand and the number of containers that share the
@@ -33,7 +52,8 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 	cpu, memory := o.Policy.Estimate(&d, o, now)
 	r = Recommendation{
 		CPUConfidence: d.confidence(o.CPUConfidence), MemoryConfidence: d.confidence(o.MemoryConfidence),
-		Age: now.Sub(d.Begin), Coverage: d.Coverage, Throttled: d.Throttled, Unknown: d.Unknown,
+		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
+		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 	}
 	floor := apply(o.Floor, Amounts{}, func(amount, _ int64) int64 { return scale(amount, 1/float64(max(containers, 1))) })
 	finish := func(cpu, memory float64, adjust func(float64) float64) Amounts {
@@ -64,14 +84,19 @@ func (o *Options) finishCPU(amount int64) int64 {
 	return amount
 }
 
-// cap returns amounts within the bounds of the options.
-func (o *Options) cap(a Amounts) Amounts {
-	most := apply(o.Max, o.GlobalMax, func(own, global int64) int64 {
+// most returns the most that is recommended; 0 means any amount.
+func (o *Options) most() Amounts {
+	return apply(o.Max, o.GlobalMax, func(own, global int64) int64 {
 		if own > 0 {
 			return own
 		}
 		return global
 	})
+}
+
+// cap returns amounts within the bounds of the options.
+func (o *Options) cap(a Amounts) Amounts {
+	most := o.most()
 	return Amounts{CPU: clamp(a.CPU, o.Min.CPU, most.CPU), Memory: clamp(a.Memory, o.Min.Memory, most.Memory)}
 }
 
@@ -84,6 +109,7 @@ func (r Recommendation) On(speed Speed) Recommendation {
 			Memory: int64(math.Ceil(float64(a.Memory) / speed.Memory)),
 		}
 	}
-	r.Target, r.Lower, r.Upper, r.Uncapped = convert(r.Target), convert(r.Lower), convert(r.Upper), convert(r.Uncapped)
+	r.Target, r.Lower, r.Upper = convert(r.Target), convert(r.Lower), convert(r.Upper)
+	r.Uncapped, r.Max = convert(r.Uncapped), convert(r.Max)
 	return r
 }

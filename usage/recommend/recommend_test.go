@@ -37,8 +37,15 @@ func used(t *testing.T, length time.Duration, use Amounts, nodeTypes ...string) 
 func record(t *testing.T, h *history.History, nodeType string, at time.Time, use Amounts) {
 	t.Helper()
 	pod := history.Pod{UID: nodeType, NodeType: nodeType}
+	now := at
+	v, _ := h.View(web, at)
+	for _, t := range v.Types {
+		if t.Last.After(now) {
+			now = t.Last
+		}
+	}
 	for resource, usage := range map[history.Resource]int64{history.CPU: use.CPU, history.Memory: use.Memory} {
-		if err := h.Record(web, history.Sample{Pod: pod, Resource: resource, At: at, Usage: usage}, at); err != nil {
+		if err := h.Record(web, history.Sample{Pod: pod, Resource: resource, At: at, Usage: usage}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +162,7 @@ func TestRecommendation(t *testing.T) {
 	})
 	t.Run("states how much it is based on", func(t *testing.T) {
 		r := recommend(t, h, o, 4*day)
-		if r.Age != 4*day || math.Abs(r.Coverage-48.0/97) > 1e-9 || r.Throttled != 0 {
+		if r.CPUKnown.Age != 4*day || math.Abs(r.CPUKnown.Coverage-48.0/97) > 1e-9 || r.MemoryKnown != r.CPUKnown || r.PeaksKnown != (Known{}) || r.Throttled != 0 {
 			t.Errorf("%+v", r)
 		}
 	})

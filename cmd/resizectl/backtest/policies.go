@@ -89,7 +89,7 @@ func own(c changes) []backtest.Policy {
 	policies := []backtest.Policy{
 		backtest.Authored(),
 		ours("compat", recommend.CompatOptions(), func(h *history.Options, _ *recommend.Options, _ *backtest.Recommender) {
-			h.OOMFromRequest = true
+			h.Compat = true
 		}),
 		ours("default", recommend.DefaultOptions(), nil),
 		ours("follow", recommend.FollowOptions(), nil),

@@ -28,6 +28,7 @@ type pair struct {
 	container history.Container
 	pods      []history.Pod
 	options   recommend.Options
+	clock     time.Time
 }
 
 // newPair returns a workload without history.
@@ -37,7 +38,7 @@ func newPair(pods int) *pair {
 		options: recommend.CompatOptions(),
 	}
 	collect := history.DefaultOptions()
-	collect.OOMFromRequest = true
+	collect.Compat = true
 	p.ours = history.New(func(history.Container) history.Options { return collect })
 	for i := range pods {
 		p.pods = append(p.pods, history.Pod{UID: fmt.Sprint(i), NodeType: "n2d"})
@@ -45,18 +46,26 @@ func newPair(pods int) *pair {
 	return p
 }
 
+// now returns the time of the newest measurement.
+func (p *pair) now(at time.Time) time.Time {
+	if at.After(p.clock) {
+		p.clock = at
+	}
+	return p.clock
+}
+
 // use records what a pod uses. Our history may reject what the VPA drops silently.
 func (p *pair) use(pod int, at time.Time, millicores, bytes int64) {
 	p.theirs.record(pod, model.ResourceCPU, at, millicores)
 	p.theirs.record(pod, model.ResourceMemory, at, bytes)
-	_ = p.ours.Record(p.container, history.Sample{Pod: p.pods[pod], Resource: history.CPU, At: at, Usage: millicores}, at)
-	_ = p.ours.Record(p.container, history.Sample{Pod: p.pods[pod], Resource: history.Memory, At: at, Usage: bytes}, at)
+	_ = p.ours.Record(p.container, history.Sample{Pod: p.pods[pod], Resource: history.CPU, At: at, Usage: millicores}, p.now(at))
+	_ = p.ours.Record(p.container, history.Sample{Pod: p.pods[pod], Resource: history.Memory, At: at, Usage: bytes}, p.now(at))
 }
 
 // kill records a kill.
 func (p *pair) kill(pod int, at time.Time, request int64) {
 	_ = p.theirs.cluster.RecordOOM(p.theirs.container(pod), at, model.ResourceAmount(request))
-	_ = p.ours.RecordKill(p.container, history.Kill{Pod: p.pods[pod], At: at, Request: request}, at)
+	_ = p.ours.RecordKill(p.container, history.Kill{Pod: p.pods[pod], At: at, Request: request}, p.now(at))
 }
 
 // compare compares recommendations.

@@ -1,0 +1,44 @@
+package history
+
+import "time"
+
+// rewind corrects a history whose newest sample lies in the future: the clock was ahead when it was
+// recorded. That sample then counts as of now, so that new samples count, too, and the history can
+// expire.
+func (r *record) rewind(now time.Time) {
+	for _, s := range r.types {
+		ahead := s.heard.Sub(now)
+		if ahead <= skew {
+			continue
+		}
+		ahead++ // The newest sample then is older than one of now.
+		back := func(times ...*time.Time) {
+			for _, at := range times {
+				if at.After(now) {
+					*at = at.Add(-ahead)
+				}
+			}
+		}
+		back(&s.first, &s.last, &s.heard)
+		s.cpu.Move(-ahead)
+		s.memory.Move(-ahead)
+		s.throttled.Move(-ahead)
+		if s.pressed != nil {
+			s.pressed.Move(-ahead)
+		}
+		if s.week != nil {
+			s.week.forgetAfter(hourOf(now))
+		}
+		for _, w := range r.windows {
+			if w.series == s && (w.memory.After(now) || w.killed.After(now)) {
+				w.end = w.end.Add(-ahead)
+			}
+			if w.series == s {
+				back(&w.cpu, &w.memory, &w.killed)
+			}
+		}
+	}
+	for i := range r.hours {
+		r.hours[i].rewind(now)
+	}
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAClockThatWasAhead(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		ahead time.Duration
+	}{
+		{"by an hour", time.Hour},
+		{"by a day and a half", 36 * time.Hour},
+		{"by a year", 365 * 24 * time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t)
+			f.options.Hours = true
+			other := Pod{UID: "other", NodeType: "n2d"}
+			record := func(p Pod, at time.Time, millicores, bytes int64, now time.Time) {
+				t.Helper()
+				if err := f.Record(web, Sample{Pod: p, At: at, Usage: millicores, Pressure: 0.5, Throttled: true}, now); err != nil {
+					t.Error(err)
+				}
+				if err := f.Record(web, Sample{Pod: p, Resource: Memory, At: at, Usage: bytes, Length: time.Minute}, now); err != nil {
+					t.Error(err)
+				}
+			}
+			record(slow, began, 100, 100e6, began)
+			record(other, began, 100, 100e6, began)
+			record(fast, began, 100, 100e6, began)
+			wrong := began.Add(time.Minute + test.ahead)
+			record(slow, wrong, 2000, 2000e6, wrong)
+			if err := f.RecordKill(web, Kill{Pod: slow, At: wrong, Limit: 2000e6}, wrong); err != nil {
+				t.Error(err)
+			}
+			// Two days of samples weigh three times as much as the minute of the wrong clock.
+			at := began
+			for range 48 * 60 {
+				at = at.Add(time.Minute)
+				record(slow, at.Add(time.Minute), 100, 100e6, at.Add(time.Minute))
+			}
+			record(other, at, 100, 100e6, at)
+			v, _ := f.View(web, at)
+			n2d := v.Types[1]
+			if n2d.Last.After(at.Add(skew)) || n2d.First.Before(began.Add(-test.ahead)) || n2d.First.After(began) {
+				t.Errorf("from %v to %v", n2d.First, n2d.Last)
+			}
+			for _, h := range []struct {
+				name   string
+				p, got float64
+			}{
+				{"CPU", 0.12, n2d.CPU.Percentile(0.9)},
+				{"pressed CPU", 0.17, n2d.Pressed.Percentile(0.9)},
+				{"memory", 120e6, n2d.Memory.Percentile(0.5)},
+			} {
+				if h.got > h.p {
+					t.Errorf("%s is %v", h.name, h.got)
+				}
+			}
+			if n2d.Throttled != 1 || v.CPU.Coverage < 0.9 || v.Peaks.Begin.After(began) {
+				t.Errorf("throttled %v, known %+v, peaks %+v", n2d.Throttled, v.CPU, v.Peaks)
+			}
+			if usage, known := n2d.Peak(CPU, wrong.Add(7*24*time.Hour)); known && usage == 2000 {
+				t.Error("the hour of the wrong clock has a peak")
+			}
+			if f.newest.After(at.Add(2 * time.Minute)) {
+				t.Errorf("newest sample at %v", f.newest)
+			}
+			if err := f.RecordKill(web, Kill{Pod: slow, At: at, Limit: 2000e6}, at); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("is tolerated by a minute", func(t *testing.T) {
+		f := newFixture(t)
+		f.cpu(slow, began.Add(skew), 100)
+		if err := f.Record(web, Sample{Pod: fast, At: began}, began); err != nil {
+			t.Error(err)
+		}
+		if v, _ := f.View(web, began); !v.Types[1].Last.Equal(began.Add(skew)) || !f.newest.Equal(began.Add(skew)) {
+			t.Errorf("moved to %v, newest %v", v.Types[1].Last, f.newest)
+		}
+	})
+}

@@ -32,6 +32,9 @@ type Config struct {
 	Machine machine.Machine
 	// Measure measures the node.
 	Measure Measurer
+	// Claim asks whether Stay should measure the node, nil to always measure it. An error for
+	// which deliver.Declined returns true means that other nodes are enough.
+	Claim func(context.Context) error
 	// Deliver sends samples to their destination. An error for which deliver.Rejected
 	// returns true is final.
 	Deliver func(context.Context, []sample.Sample) error
@@ -69,8 +72,9 @@ const (
 
 // Stay measures the node with all kernels now, unless its memory file records a recent run.
 // After that, it runs a short spot check of one vCPU once per period. If a spot check differs
-// from the last full run, or that run is too old, the next run is full again. Stay returns nil
-// when ctx is done.
+// from the last full run, or that run is too old, the next run is full again. Before each run,
+// it claims the measurement. If the claim is declined, it does nothing until the next period.
+// Stay returns nil when ctx is done.
 func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	a.describe()
 	if a.config.MemoryFile != "" {
@@ -94,7 +98,7 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err == nil, deliver.Rejected(err):
+		case err == nil, deliver.Rejected(err), deliver.Declined(err):
 			if err != nil {
 				a.say("%v", err)
 			}
@@ -116,6 +120,11 @@ func retries(period time.Duration) wait.Backoff {
 func (a *Agent) step(ctx context.Context) error {
 	if len(a.pending) > 0 {
 		return a.deliver(ctx)
+	}
+	if a.config.Claim != nil {
+		if err := a.config.Claim(ctx); err != nil {
+			return err
+		}
 	}
 	return a.run(ctx, a.memory.wantsFull())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type lab struct {
 	single float64
 	busy   int // How many runs will still be disturbed.
 	refuse []error
+	// claims are the answers to the next claims; after them, all are granted.
+	claims []error
 	got    []sample.Sample
 	said   bytes.Buffer
 }
@@ -43,6 +46,15 @@ func (l *lab) result(kind string, all float64) (Results, error) {
 func (l *lab) Full(context.Context) (Results, error) { return l.result("full", 2*l.single) }
 func (l *lab) Spot(context.Context) (Results, error) { return l.result("spot", 0) }
 
+func (l *lab) claim(context.Context) error {
+	if len(l.claims) == 0 {
+		return nil
+	}
+	err := l.claims[0]
+	l.claims = l.claims[1:]
+	return err
+}
+
 func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
 	if len(l.refuse) > 0 {
 		err := l.refuse[0]
@@ -56,7 +68,7 @@ func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
 func (l *lab) agent(file string) *Agent {
 	return New(Config{
 		Node: "n4-1", NodeType: "n4", Machine: machine.Machine{CPUModel: "AMD-25-1", CPUs: cpuset.New(0, 1), Online: cpuset.New(0, 1, 2, 3), Quota: 0.5},
-		Measure: l, Deliver: l.deliver, Summary: &l.said, MemoryFile: file,
+		Measure: l, Claim: l.claim, Deliver: l.deliver, Summary: &l.said, MemoryFile: file,
 	})
 }
 
@@ -152,6 +164,26 @@ func TestStay(t *testing.T) {
 			if len(l.got) != 1 {
 				t.Errorf("got %v", l.got)
 			}
+		})
+	})
+	t.Run("measures nothing while other nodes are enough, and asks again in the next period", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.claims = []error{&deliver.DeclinedError{}, fmt.Errorf("claim: %w", &deliver.DeclinedError{})}
+			a := l.agent("")
+			l.stay(t, a, 23*time.Hour)
+			l.expect(t)
+			if len(l.claims) != 1 || !strings.Contains(l.said.String(), "this node is not measured") {
+				t.Errorf("%d answers are left; the summary is:\n%s", len(l.claims), l.said.String())
+			}
+			l.stay(t, a, 3*day)
+			l.expect(t, "full", "spot")
+		})
+	})
+	t.Run("asks again soon if the server does not answer", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.claims = []error{errors.New("away")}
+			l.stay(t, l.agent(""), time.Hour)
+			l.expect(t, "full")
 		})
 	})
 	t.Run("delivers pending samples without another run", func(t *testing.T) {

@@ -560,6 +560,163 @@ func (x *SampleError) GetMessage() string {
 	return ""
 }
 
+// Request message for BenchmarkService.ClaimMeasurement.
+type ClaimMeasurementRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node to measure. Its labels determine the node type.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// The number of vCPUs to measure.
+	Vcpus int32 `protobuf:"varint,2,opt,name=vcpus,proto3" json:"vcpus,omitempty"`
+	// The CPU model, for example "Intel-6-143"; empty if it is not known. A label of the
+	// node takes precedence.
+	CpuModel string `protobuf:"bytes,3,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
+	// The version of the benchmarks. Measurements with a different version do not count.
+	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
+	// Whether to only report the decision, without claiming the measurement.
+	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimMeasurementRequest) Reset() {
+	*x = ClaimMeasurementRequest{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimMeasurementRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimMeasurementRequest) ProtoMessage() {}
+
+func (x *ClaimMeasurementRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimMeasurementRequest.ProtoReflect.Descriptor instead.
+func (*ClaimMeasurementRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ClaimMeasurementRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetVcpus() int32 {
+	if x != nil {
+		return x.Vcpus
+	}
+	return 0
+}
+
+func (x *ClaimMeasurementRequest) GetCpuModel() string {
+	if x != nil {
+		return x.CpuModel
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// Response message for BenchmarkService.ClaimMeasurement.
+type ClaimMeasurementResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the node should measure itself now.
+	Granted bool `protobuf:"varint,1,opt,name=granted,proto3" json:"granted,omitempty"`
+	// Why the node should not measure itself, in human-readable form; empty if it should.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The number of other nodes with the same type, CPU model and number of vCPUs that
+	// were measured or have claimed their measurement.
+	Machines int64 `protobuf:"varint,3,opt,name=machines,proto3" json:"machines,omitempty"`
+	// The number of nodes to measure.
+	WantedMachines int64 `protobuf:"varint,4,opt,name=wanted_machines,json=wantedMachines,proto3" json:"wanted_machines,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ClaimMeasurementResponse) Reset() {
+	*x = ClaimMeasurementResponse{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimMeasurementResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimMeasurementResponse) ProtoMessage() {}
+
+func (x *ClaimMeasurementResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimMeasurementResponse.ProtoReflect.Descriptor instead.
+func (*ClaimMeasurementResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ClaimMeasurementResponse) GetGranted() bool {
+	if x != nil {
+		return x.Granted
+	}
+	return false
+}
+
+func (x *ClaimMeasurementResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementResponse) GetMachines() int64 {
+	if x != nil {
+		return x.Machines
+	}
+	return 0
+}
+
+func (x *ClaimMeasurementResponse) GetWantedMachines() int64 {
+	if x != nil {
+		return x.WantedMachines
+	}
+	return 0
+}
+
 // Request message for BenchmarkService.ListBenchmarks.
 type ListBenchmarksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -577,7 +734,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +746,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +759,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListBenchmarksRequest) GetNodeType() string {
@@ -647,7 +804,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +816,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +829,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -732,7 +889,7 @@ type Benchmark struct {
 
 func (x *Benchmark) Reset() {
 	*x = Benchmark{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +901,7 @@ func (x *Benchmark) String() string {
 func (*Benchmark) ProtoMessage() {}
 
 func (x *Benchmark) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +914,7 @@ func (x *Benchmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Benchmark.ProtoReflect.Descriptor instead.
 func (*Benchmark) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Benchmark) GetNodeType() string {
@@ -885,7 +1042,7 @@ type ListFeedsRequest struct {
 
 func (x *ListFeedsRequest) Reset() {
 	*x = ListFeedsRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1054,7 @@ func (x *ListFeedsRequest) String() string {
 func (*ListFeedsRequest) ProtoMessage() {}
 
 func (x *ListFeedsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1067,7 @@ func (x *ListFeedsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedsRequest.ProtoReflect.Descriptor instead.
 func (*ListFeedsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListFeedsRequest) GetPageSize() int32 {
@@ -940,7 +1097,7 @@ type ListFeedsResponse struct {
 
 func (x *ListFeedsResponse) Reset() {
 	*x = ListFeedsResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1109,7 @@ func (x *ListFeedsResponse) String() string {
 func (*ListFeedsResponse) ProtoMessage() {}
 
 func (x *ListFeedsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1122,7 @@ func (x *ListFeedsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedsResponse.ProtoReflect.Descriptor instead.
 func (*ListFeedsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListFeedsResponse) GetFeeds() []*Feed {
@@ -1015,7 +1172,7 @@ type Feed struct {
 
 func (x *Feed) Reset() {
 	*x = Feed{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1184,7 @@ func (x *Feed) String() string {
 func (*Feed) ProtoMessage() {}
 
 func (x *Feed) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1197,7 @@ func (x *Feed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feed.ProtoReflect.Descriptor instead.
 func (*Feed) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Feed) GetName() string {
@@ -1142,7 +1299,7 @@ type FeedFault struct {
 
 func (x *FeedFault) Reset() {
 	*x = FeedFault{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1154,7 +1311,7 @@ func (x *FeedFault) String() string {
 func (*FeedFault) ProtoMessage() {}
 
 func (x *FeedFault) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1324,7 @@ func (x *FeedFault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedFault.ProtoReflect.Descriptor instead.
 func (*FeedFault) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{10}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FeedFault) GetLine() int64 {
@@ -1203,7 +1360,7 @@ type GetSuggestionRequest struct {
 
 func (x *GetSuggestionRequest) Reset() {
 	*x = GetSuggestionRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1372,7 @@ func (x *GetSuggestionRequest) String() string {
 func (*GetSuggestionRequest) ProtoMessage() {}
 
 func (x *GetSuggestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1385,7 @@ func (x *GetSuggestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSuggestionRequest.ProtoReflect.Descriptor instead.
 func (*GetSuggestionRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{11}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetSuggestionRequest) GetNodeType() string {
@@ -1252,7 +1409,7 @@ type GetSuggestionResponse struct {
 
 func (x *GetSuggestionResponse) Reset() {
 	*x = GetSuggestionResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1421,7 @@ func (x *GetSuggestionResponse) String() string {
 func (*GetSuggestionResponse) ProtoMessage() {}
 
 func (x *GetSuggestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1434,7 @@ func (x *GetSuggestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSuggestionResponse.ProtoReflect.Descriptor instead.
 func (*GetSuggestionResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{12}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSuggestionResponse) GetSuggestion() *Suggestion {
@@ -1307,7 +1464,7 @@ type ListSuggestionsRequest struct {
 
 func (x *ListSuggestionsRequest) Reset() {
 	*x = ListSuggestionsRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1476,7 @@ func (x *ListSuggestionsRequest) String() string {
 func (*ListSuggestionsRequest) ProtoMessage() {}
 
 func (x *ListSuggestionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1489,7 @@ func (x *ListSuggestionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSuggestionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSuggestionsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListSuggestionsRequest) GetPageSize() int32 {
@@ -1364,7 +1521,7 @@ type ListSuggestionsResponse struct {
 
 func (x *ListSuggestionsResponse) Reset() {
 	*x = ListSuggestionsResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1533,7 @@ func (x *ListSuggestionsResponse) String() string {
 func (*ListSuggestionsResponse) ProtoMessage() {}
 
 func (x *ListSuggestionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1546,7 @@ func (x *ListSuggestionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSuggestionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSuggestionsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{14}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListSuggestionsResponse) GetSuggestions() []*Suggestion {
@@ -1461,7 +1618,7 @@ type Suggestion struct {
 
 func (x *Suggestion) Reset() {
 	*x = Suggestion{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1630,7 @@ func (x *Suggestion) String() string {
 func (*Suggestion) ProtoMessage() {}
 
 func (x *Suggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1643,7 @@ func (x *Suggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suggestion.ProtoReflect.Descriptor instead.
 func (*Suggestion) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{15}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Suggestion) GetNodeType() string {
@@ -1623,7 +1780,7 @@ type RatioInterval struct {
 
 func (x *RatioInterval) Reset() {
 	*x = RatioInterval{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1792,7 @@ func (x *RatioInterval) String() string {
 func (*RatioInterval) ProtoMessage() {}
 
 func (x *RatioInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1805,7 @@ func (x *RatioInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
 func (*RatioInterval) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RatioInterval) GetLow() float64 {
@@ -1685,7 +1842,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1854,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1867,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -1752,7 +1909,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +1921,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +1934,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -1852,7 +2009,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2021,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2034,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -1922,7 +2079,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2091,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2104,7 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
@@ -2035,7 +2192,20 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x127\n" +
 	"\x04code\x18\x03 \x01(\x0e2#.workloadresizer.v1.SampleErrorCodeR\x04code\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xc0\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xde\x01\n" +
+	"\x17ClaimMeasurementRequest\x12!\n" +
+	"\x04node\x18\x01 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04node\x12&\n" +
+	"\x05vcpus\x18\x02 \x01(\x05B\x10\xe0A\x02\xbaH\n" +
+	"\xc8\x01\x01\x1a\x05\x18\x80 (\x01R\x05vcpus\x12'\n" +
+	"\tcpu_model\x18\x03 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\bcpuModel\x12%\n" +
+	"\aversion\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\aversion\x12(\n" +
+	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x93\x01\n" +
+	"\x18ClaimMeasurementResponse\x12\x18\n" +
+	"\agranted\x18\x01 \x01(\bR\agranted\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
+	"\bmachines\x18\x03 \x01(\x03R\bmachines\x12'\n" +
+	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\"\xc0\x01\n" +
 	"\x15ListBenchmarksRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
@@ -2186,9 +2356,10 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\rBenchmarkMode\x12\x1e\n" +
 	"\x1aBENCHMARK_MODE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16BENCHMARK_MODE_OBSERVE\x10\x01\x12\x18\n" +
-	"\x14BENCHMARK_MODE_APPLY\x10\x022\x8f\x04\n" +
+	"\x14BENCHMARK_MODE_APPLY\x10\x022\xfe\x04\n" +
 	"\x10BenchmarkService\x12f\n" +
-	"\rIngestSamples\x12(.workloadresizer.v1.IngestSamplesRequest\x1a).workloadresizer.v1.IngestSamplesResponse(\x01\x12g\n" +
+	"\rIngestSamples\x12(.workloadresizer.v1.IngestSamplesRequest\x1a).workloadresizer.v1.IngestSamplesResponse(\x01\x12m\n" +
+	"\x10ClaimMeasurement\x12+.workloadresizer.v1.ClaimMeasurementRequest\x1a,.workloadresizer.v1.ClaimMeasurementResponse\x12g\n" +
 	"\x0eListBenchmarks\x12).workloadresizer.v1.ListBenchmarksRequest\x1a*.workloadresizer.v1.ListBenchmarksResponse\x12X\n" +
 	"\tListFeeds\x12$.workloadresizer.v1.ListFeedsRequest\x1a%.workloadresizer.v1.ListFeedsResponse\x12d\n" +
 	"\rGetSuggestion\x12(.workloadresizer.v1.GetSuggestionRequest\x1a).workloadresizer.v1.GetSuggestionResponse\x12j\n" +
@@ -2207,75 +2378,79 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
-	(SampleErrorCode)(0),            // 0: workloadresizer.v1.SampleErrorCode
-	(BenchmarkMode)(0),              // 1: workloadresizer.v1.BenchmarkMode
-	(*BenchmarkSample)(nil),         // 2: workloadresizer.v1.BenchmarkSample
-	(*IngestSamplesRequest)(nil),    // 3: workloadresizer.v1.IngestSamplesRequest
-	(*IngestSamplesResponse)(nil),   // 4: workloadresizer.v1.IngestSamplesResponse
-	(*SampleError)(nil),             // 5: workloadresizer.v1.SampleError
-	(*ListBenchmarksRequest)(nil),   // 6: workloadresizer.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),  // 7: workloadresizer.v1.ListBenchmarksResponse
-	(*Benchmark)(nil),               // 8: workloadresizer.v1.Benchmark
-	(*ListFeedsRequest)(nil),        // 9: workloadresizer.v1.ListFeedsRequest
-	(*ListFeedsResponse)(nil),       // 10: workloadresizer.v1.ListFeedsResponse
-	(*Feed)(nil),                    // 11: workloadresizer.v1.Feed
-	(*FeedFault)(nil),               // 12: workloadresizer.v1.FeedFault
-	(*GetSuggestionRequest)(nil),    // 13: workloadresizer.v1.GetSuggestionRequest
-	(*GetSuggestionResponse)(nil),   // 14: workloadresizer.v1.GetSuggestionResponse
-	(*ListSuggestionsRequest)(nil),  // 15: workloadresizer.v1.ListSuggestionsRequest
-	(*ListSuggestionsResponse)(nil), // 16: workloadresizer.v1.ListSuggestionsResponse
-	(*Suggestion)(nil),              // 17: workloadresizer.v1.Suggestion
-	(*RatioInterval)(nil),           // 18: workloadresizer.v1.RatioInterval
-	(*SuggestionHold)(nil),          // 19: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),          // 20: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),         // 21: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),      // 22: workloadresizer.v1.SuggestionProgress
-	nil,                             // 23: workloadresizer.v1.Feed.ReasonsEntry
-	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
-	(*Impact)(nil),                  // 25: workloadresizer.v1.Impact
-	(*Ratio)(nil),                   // 26: workloadresizer.v1.Ratio
+	(SampleErrorCode)(0),             // 0: workloadresizer.v1.SampleErrorCode
+	(BenchmarkMode)(0),               // 1: workloadresizer.v1.BenchmarkMode
+	(*BenchmarkSample)(nil),          // 2: workloadresizer.v1.BenchmarkSample
+	(*IngestSamplesRequest)(nil),     // 3: workloadresizer.v1.IngestSamplesRequest
+	(*IngestSamplesResponse)(nil),    // 4: workloadresizer.v1.IngestSamplesResponse
+	(*SampleError)(nil),              // 5: workloadresizer.v1.SampleError
+	(*ClaimMeasurementRequest)(nil),  // 6: workloadresizer.v1.ClaimMeasurementRequest
+	(*ClaimMeasurementResponse)(nil), // 7: workloadresizer.v1.ClaimMeasurementResponse
+	(*ListBenchmarksRequest)(nil),    // 8: workloadresizer.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),   // 9: workloadresizer.v1.ListBenchmarksResponse
+	(*Benchmark)(nil),                // 10: workloadresizer.v1.Benchmark
+	(*ListFeedsRequest)(nil),         // 11: workloadresizer.v1.ListFeedsRequest
+	(*ListFeedsResponse)(nil),        // 12: workloadresizer.v1.ListFeedsResponse
+	(*Feed)(nil),                     // 13: workloadresizer.v1.Feed
+	(*FeedFault)(nil),                // 14: workloadresizer.v1.FeedFault
+	(*GetSuggestionRequest)(nil),     // 15: workloadresizer.v1.GetSuggestionRequest
+	(*GetSuggestionResponse)(nil),    // 16: workloadresizer.v1.GetSuggestionResponse
+	(*ListSuggestionsRequest)(nil),   // 17: workloadresizer.v1.ListSuggestionsRequest
+	(*ListSuggestionsResponse)(nil),  // 18: workloadresizer.v1.ListSuggestionsResponse
+	(*Suggestion)(nil),               // 19: workloadresizer.v1.Suggestion
+	(*RatioInterval)(nil),            // 20: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),           // 21: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),           // 22: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),          // 23: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),       // 24: workloadresizer.v1.SuggestionProgress
+	nil,                              // 25: workloadresizer.v1.Feed.ReasonsEntry
+	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
+	(*Impact)(nil),                   // 27: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 28: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	24, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	26, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	8,  // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	24, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	24, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
-	11, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	24, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	24, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
-	12, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	23, // 11: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
-	17, // 12: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	25, // 13: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
-	17, // 14: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	18, // 15: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	26, // 16: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	19, // 17: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	20, // 18: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	21, // 19: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	24, // 20: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	24, // 21: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	10, // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
+	26, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	26, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	13, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
+	26, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	26, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	14, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
+	25, // 11: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	19, // 12: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
+	27, // 13: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	19, // 14: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
+	20, // 15: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	28, // 16: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	21, // 17: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	22, // 18: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	23, // 19: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	26, // 20: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	26, // 21: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
 	1,  // 22: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	22, // 23: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	24, // 24: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	24, // 25: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	24, // 23: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	26, // 24: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	26, // 25: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
 	3,  // 26: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 27: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	9,  // 28: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	13, // 29: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	15, // 30: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 31: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 32: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	10, // 33: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	14, // 34: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	16, // 35: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	31, // [31:36] is the sub-list for method output_type
-	26, // [26:31] is the sub-list for method input_type
+	6,  // 27: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 28: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 29: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 30: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 31: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 32: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 33: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 34: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 35: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 36: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 37: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	32, // [32:38] is the sub-list for method output_type
+	26, // [26:32] is the sub-list for method input_type
 	26, // [26:26] is the sub-list for extension type_name
 	26, // [26:26] is the sub-list for extension extendee
 	0,  // [0:26] is the sub-list for field type_name
@@ -2289,17 +2464,17 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_benchmark_proto_msgTypes[0].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[6].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[15].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[19].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[20].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[21].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

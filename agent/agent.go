@@ -55,7 +55,7 @@ type Agent struct {
 func New(c Config) *Agent { return &Agent{config: c} }
 
 // Once measures the node with all kernels, and delivers the samples. The error is a
-// *quiet.Error if the node was busy.
+// *quiet.Error if the node was too busy.
 func (a *Agent) Once(ctx context.Context) error {
 	a.describe()
 	return a.run(ctx, true)
@@ -146,7 +146,7 @@ func (a *Agent) run(ctx context.Context, full bool) error {
 	if a.memory.Doubted {
 		a.say("scores differ by more than %.0f%% from the last full run: the next run is a full one", 100*tolerance)
 	}
-	a.pending = samplesOf(a.config.Node, a.config.NodeType, &a.config.Machine, began, results.Scores)
+	a.pending = samplesOf(a.config.Node, a.config.NodeType, &a.config.Machine, began, results)
 	return a.deliver(ctx)
 }
 

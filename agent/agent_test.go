@@ -40,7 +40,7 @@ func (l *lab) result(kind string, all float64) (Results, error) {
 		l.busy--
 		return Results{}, errors.New("busy")
 	}
-	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}}, nil
+	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}, OtherLoad: 0.30004}, nil
 }
 
 func (l *lab) Full(context.Context) (Results, error) { return l.result("full", 2*l.single) }
@@ -225,10 +225,10 @@ func onceMakesValidSamplesAndPrintsASummary(t *testing.T) {
 		if faults := s.Validate(time.Now()); len(faults) > 0 {
 			t.Error(faults)
 		}
-		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.CPUModel != "AMD-25-1" {
+		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.OtherLoad != 0.3 || s.CPUModel != "AMD-25-1" {
 			t.Errorf("got %+v", s)
 		}
-		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5 CPUs; scores are per CPU time", "bench-node:json", "0.4%      5         25%"} {
+		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5 CPUs; scores are per CPU time", "bench-node:json", "0.4%      5         25%", "other processes used 30% of the vCPUs' time"} {
 			if !strings.Contains(l.said.String(), line) {
 				t.Errorf("the summary lacks %q:\n%s", line, l.said.String())
 			}

@@ -17,6 +17,8 @@ import (
 type Results struct {
 	Scores  []measure.Score
 	Skipped []measure.Skip
+	// OtherLoad is the share of the vCPUs' time that other processes used during the run.
+	OtherLoad float64
 }
 
 // Node is the node that this process runs on.
@@ -59,15 +61,8 @@ func (n *Node) limits() measure.Limits {
 	return measure.Limits{CPUs: n.CPUs.List(), Sharing: n.Sharing, Quota: n.Quota, CacheBytes: n.CacheBytes, MemoryBytes: n.MemoryBytes}
 }
 
-// undisturbed calls run, and checks before and after it whether other processes disturb it.
+// undisturbed calls run, and determines how much other processes disturbed it.
 func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Results, error) {
-	pressure, err := n.counters.Pressure()
-	if err == nil {
-		err = quiet.Before(pressure)
-	}
-	if err != nil {
-		return Results{}, err
-	}
 	before, err := n.counters.Read()
 	if err != nil {
 		return Results{}, err
@@ -77,7 +72,9 @@ func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Re
 	if err != nil {
 		return Results{}, errors.Join(failed, fmt.Errorf("check if the node was busy: %w", err))
 	}
-	if busy := quiet.During(before, after, n.Online.Size()); busy != nil && ctx.Err() == nil {
+	var busy error
+	results.OtherLoad, busy = quiet.During(before, after, n.Online.Size(), n.ThreadsPerCore > 1)
+	if busy != nil && ctx.Err() == nil {
 		// This takes precedence over failed: it explains why nothing was measured.
 		return results, busy
 	}

@@ -145,7 +145,7 @@ func messages(node string, samples []sample.Sample) []*workloadresizerv1.Benchma
 		all[i] = &workloadresizerv1.BenchmarkSample{
 			Id: s.ID, Node: node, CpuModel: s.CPUModel, Benchmark: s.Benchmark, Version: s.Version,
 			Score: s.Score, Unit: s.Unit, Vcpus: int32(s.VCPUs), ThreadsPerCore: known(int32(s.ThreadsPerCore)), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread),
-			Runs: known(int32(s.Runs)), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+			Runs: known(int32(s.Runs)), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source, OtherLoad: known(s.OtherLoad),
 		}
 	}
 	return all

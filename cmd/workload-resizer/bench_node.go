@@ -30,9 +30,10 @@ several kernels that compute as servers do, and the throughput of memory.
 
 Scores count CPU time, not wall-clock time: work per second of thread run time,
 multiplied by the number of vCPUs. With a CPU quota, a run takes longer and fewer
-kernels fit into it, but only memory scores change. A run is discarded if CPU
-pressure was above 10% before it. It is also discarded if, during the run, the
-hypervisor took more than 1% of the CPU time or other processes more than 10%.`,
+kernels fit into it, but only memory scores change. Samples state how much CPU time
+other processes used during the run, which gives them less weight. A run is
+discarded if the hypervisor took more than 1% of the CPU time or, if vCPUs share
+cores, other processes used more than 10%.`,
 		Example: `  # See how fast this machine is:
   workload-resizer bench-node
 

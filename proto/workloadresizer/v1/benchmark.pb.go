@@ -181,8 +181,11 @@ type BenchmarkSample struct {
 	Source string `protobuf:"bytes,17,opt,name=source,proto3" json:"source,omitempty"`
 	// The number of vCPUs that share a core; absent if it is not known.
 	ThreadsPerCore *int32 `protobuf:"varint,18,opt,name=threads_per_core,json=threadsPerCore,proto3,oneof" json:"threads_per_core,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The share of the vCPUs' time that other processes used during the measurement, from 0
+	// to 1; absent if it is not known. The higher it is, the less the sample counts.
+	OtherLoad     *float64 `protobuf:"fixed64,19,opt,name=other_load,json=otherLoad,proto3,oneof" json:"other_load,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BenchmarkSample) Reset() {
@@ -337,6 +340,13 @@ func (x *BenchmarkSample) GetSource() string {
 func (x *BenchmarkSample) GetThreadsPerCore() int32 {
 	if x != nil && x.ThreadsPerCore != nil {
 		return *x.ThreadsPerCore
+	}
+	return 0
+}
+
+func (x *BenchmarkSample) GetOtherLoad() float64 {
+	if x != nil && x.OtherLoad != nil {
+		return *x.OtherLoad
 	}
 	return 0
 }
@@ -2153,7 +2163,7 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xc3\x05\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfb\x05\n" +
 	"\x0fBenchmarkSample\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
 	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
@@ -2174,10 +2184,13 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
 	"spot_check\x18\x10 \x01(\bB\x03\xe0A\x01R\tspotCheck\x12\x1b\n" +
 	"\x06source\x18\x11 \x01(\tB\x03\xe0A\x01R\x06source\x122\n" +
-	"\x10threads_per_core\x18\x12 \x01(\x05B\x03\xe0A\x01H\x02R\x0ethreadsPerCore\x88\x01\x01B\x16\n" +
+	"\x10threads_per_core\x18\x12 \x01(\x05B\x03\xe0A\x01H\x02R\x0ethreadsPerCore\x88\x01\x01\x12'\n" +
+	"\n" +
+	"other_load\x18\x13 \x01(\x01B\x03\xe0A\x01H\x03R\totherLoad\x88\x01\x01B\x16\n" +
 	"\x14_single_thread_scoreB\a\n" +
 	"\x05_runsB\x13\n" +
-	"\x11_threads_per_core\"\x8d\x01\n" +
+	"\x11_threads_per_coreB\r\n" +
+	"\v_other_load\"\x8d\x01\n" +
 	"\x14IngestSamplesRequest\x12K\n" +
 	"\asamples\x18\x01 \x03(\v2#.workloadresizer.v1.BenchmarkSampleB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\asamples\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\xac\x01\n" +

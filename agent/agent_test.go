@@ -30,8 +30,11 @@ type lab struct {
 	refuse []error
 	// claims are the answers to the next claims; after them, all are granted.
 	claims []error
-	got    []sample.Sample
-	said   bytes.Buffer
+	// release is when the node lets pods in, after it began; 0 if it does so now.
+	release time.Duration
+	budgets []time.Duration
+	got     []sample.Sample
+	said    bytes.Buffer
 }
 
 func (l *lab) result(kind string, all float64) (Results, error) {
@@ -43,16 +46,23 @@ func (l *lab) result(kind string, all float64) (Results, error) {
 	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}, OtherLoad: 0.30004}, nil
 }
 
-func (l *lab) Full(context.Context) (Results, error) { return l.result("full", 2*l.single) }
+func (l *lab) Full(_ context.Context, budget time.Duration) (Results, error) {
+	l.budgets = append(l.budgets, budget)
+	return l.result("full", 2*l.single)
+}
+
 func (l *lab) Spot(context.Context) (Results, error) { return l.result("spot", 0) }
 
-func (l *lab) claim(context.Context) error {
-	if len(l.claims) == 0 {
-		return nil
+func (l *lab) claim(context.Context) (release time.Time, err error) {
+	if l.release > 0 {
+		release = l.began.Add(l.release)
 	}
-	err := l.claims[0]
+	if len(l.claims) == 0 {
+		return release, nil
+	}
+	err = l.claims[0]
 	l.claims = l.claims[1:]
-	return err
+	return time.Time{}, err
 }
 
 func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
@@ -178,6 +188,26 @@ func TestStay(t *testing.T) {
 			l.stay(t, a, 3*day)
 			l.expect(t, "full", "spot")
 		})
+	})
+	t.Run("measures before pods arrive", func(t *testing.T) {
+		for _, tc := range []struct {
+			release, budget time.Duration
+			spread          bool
+		}{
+			{28 * time.Second, 20 * time.Second, false},
+			{12 * time.Second, 11 * time.Second, false},
+			{3 * time.Second, 20 * time.Second, true},
+			{0, 20 * time.Second, true},
+		} {
+			in(t, func(t *testing.T, l *lab) {
+				l.release = tc.release
+				a := l.agent("")
+				l.stay(t, a, time.Hour)
+				if len(l.budgets) != 1 || l.budgets[0] != tc.budget || a.spread != tc.spread {
+					t.Errorf("%v before pods arrive: budgets %v, want %v; spread %t, want %t", tc.release, l.budgets, tc.budget, a.spread, tc.spread)
+				}
+			})
+		}
 	})
 	t.Run("asks again soon if the server does not answer", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {

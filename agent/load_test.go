@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
+	"github.com/workload-resizer/workload-resizer/agent/measure"
 )
 
 // The environment variables that make a test process act as an agent, which prints its results,
@@ -50,7 +51,7 @@ func actAgent() {
 	if err != nil {
 		panic(err)
 	}
-	results, err := node.Full(context.Background())
+	results, err := node.Full(context.Background(), measure.Budget)
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/machine"
@@ -40,11 +41,11 @@ func NewNode(root string) (*Node, error) {
 	return &Node{m, counters}, nil
 }
 
-// Full measures the node with all vCPUs and with one. The error is a *quiet.Error if the node
+// Full measures the node with all vCPUs and with one, within a budget of time. The error is a *quiet.Error if the node
 // was busy. Do not trust any results that come with it.
-func (n *Node) Full(ctx context.Context) (Results, error) {
+func (n *Node) Full(ctx context.Context, budget time.Duration) (Results, error) {
 	return n.undisturbed(ctx, func() (r Results, err error) {
-		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), measure.Budget)
+		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), budget)
 		return r, err
 	})
 }

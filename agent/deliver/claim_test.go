@@ -5,12 +5,17 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
+
+// released is when the node lets pods in.
+var released = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 
 // granting answers claims with each error in turn, and then decides.
 type granting struct {
@@ -27,7 +32,7 @@ func (g *granting) ClaimMeasurement(_ context.Context, request *workloadresizerv
 		g.errs = g.errs[1:]
 		return nil, err
 	}
-	return &workloadresizerv1.ClaimMeasurementResponse{Granted: g.granted, Message: "20 nodes are enough"}, nil
+	return &workloadresizerv1.ClaimMeasurementResponse{ReleaseTime: timestamppb.New(released), Granted: g.granted, Message: "20 nodes are enough"}, nil
 }
 
 func TestClaim(t *testing.T) {
@@ -49,14 +54,17 @@ func TestClaim(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &granting{errs: tc.errs, granted: tc.granted}
 				sender := &Sender{Client: connect(t, server), Node: "n4-1"}
-				err := sender.Claim(t.Context(), Claim{CPUModel: "Intel-6-207", VCPUs: 8, Version: "1-go1.26"})
+				release, err := sender.Claim(t.Context(), Claim{CPUModel: "Intel-6-207", VCPUs: 8, ThreadsPerCore: 2, Version: "1-go1.26"})
+				if want := tc.granted && err == nil; release.Equal(released) != want {
+					t.Errorf("the node lets pods in at %v", release)
+				}
 				if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) || Declined(err) != tc.declined {
 					t.Errorf("got error %v, want %q", err, tc.says)
 				}
 				if len(server.asked) != tc.calls {
 					t.Errorf("asked %d times, want %d", len(server.asked), tc.calls)
 				}
-				if a := server.asked[0]; a.GetNode() != "n4-1" || a.GetVcpus() != 8 || a.GetCpuModel() != "Intel-6-207" || a.GetVersion() != "1-go1.26" {
+				if a := server.asked[0]; a.GetNode() != "n4-1" || a.GetVcpus() != 8 || a.GetThreadsPerCore() != 2 || a.GetCpuModel() != "Intel-6-207" || a.GetVersion() != "1-go1.26" {
 					t.Errorf("asked %v", a)
 				}
 			})

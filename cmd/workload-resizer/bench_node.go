@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
@@ -92,8 +93,9 @@ func deliverTo(config *agent.Config, o *benchNodeOptions, stdout io.Writer) (end
 	}
 	sender := &deliver.Sender{Client: c.Benchmarks(), Node: o.nodeName}
 	config.Deliver = sender.Send
-	config.Claim = func(ctx context.Context) error {
-		return sender.Claim(ctx, deliver.Claim{CPUModel: config.Machine.CPUModel, VCPUs: config.Machine.VCPUs(), Version: kernel.Version()})
+	config.Claim = func(ctx context.Context) (time.Time, error) {
+		m := &config.Machine
+		return sender.Claim(ctx, deliver.Claim{CPUModel: m.CPUModel, VCPUs: m.VCPUs(), ThreadsPerCore: m.ThreadsPerCore, Version: kernel.Version()})
 	}
 	return func() { _ = c.Close() }, nil
 }

@@ -14,13 +14,13 @@ import (
 )
 
 func TestClaim(t *testing.T) {
-	t.Run("answers for nodes of the cluster", answersForNodesOfTheCluster)
+	t.Run("answers for nodes in the cluster", answersForNodesInTheCluster)
 	t.Run("a node can claim only its own measurement", aNodeCanClaimOnlyItsOwnMeasurement)
 }
 
-func answersForNodesOfTheCluster(t *testing.T) {
+func answersForNodesInTheCluster(t *testing.T) {
 	m := servertest.NewMeasured()
-	m.Wanted = 2
+	m.Wanted = 2 // The claims that are kept.
 	client := measuring(t, m, fleet)
 	for _, tc := range []struct {
 		name    string
@@ -31,6 +31,7 @@ func answersForNodesOfTheCluster(t *testing.T) {
 	}{
 		{"grants a claim", &workloadresizerv1.ClaimMeasurementRequest{Node: "google", Vcpus: 8, Version: "1"}, codes.OK, true, ""},
 		{"previews a claim", &workloadresizerv1.ClaimMeasurementRequest{Node: "google", Vcpus: 8, ValidateOnly: true}, codes.OK, true, ""},
+		{"does not claim what it declines", &workloadresizerv1.ClaimMeasurementRequest{Node: "google", Vcpus: 8, ThreadsPerCore: new(int32(2))}, codes.OK, false, "it can only be measured while it starts"},
 		{"grants a claim by the instance type", &workloadresizerv1.ClaimMeasurementRequest{Node: "amazon", Vcpus: 2, CpuModel: "Intel-6-143"}, codes.OK, true, ""},
 		{"declines a claim if others are enough", &workloadresizerv1.ClaimMeasurementRequest{Node: "google", Vcpus: 8}, codes.OK, false, "2 nodes of type n4 with 8 vCPUs"},
 		{"does not know a node", &workloadresizerv1.ClaimMeasurementRequest{Node: "gone", Vcpus: 8}, codes.NotFound, false, `node "gone" is not known`},

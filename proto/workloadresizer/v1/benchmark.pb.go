@@ -583,9 +583,12 @@ type ClaimMeasurementRequest struct {
 	// The version of the benchmarks. Measurements with a different version do not count.
 	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether to only report the decision, without claiming the measurement.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// The number of vCPUs that share a core; absent if it is not known. If it is above 1,
+	// the node is only measured while it starts.
+	ThreadsPerCore *int32 `protobuf:"varint,6,opt,name=threads_per_core,json=threadsPerCore,proto3,oneof" json:"threads_per_core,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ClaimMeasurementRequest) Reset() {
@@ -653,6 +656,13 @@ func (x *ClaimMeasurementRequest) GetValidateOnly() bool {
 	return false
 }
 
+func (x *ClaimMeasurementRequest) GetThreadsPerCore() int32 {
+	if x != nil && x.ThreadsPerCore != nil {
+		return *x.ThreadsPerCore
+	}
+	return 0
+}
+
 // Response message for BenchmarkService.ClaimMeasurement.
 type ClaimMeasurementResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -665,8 +675,11 @@ type ClaimMeasurementResponse struct {
 	Machines int64 `protobuf:"varint,3,opt,name=machines,proto3" json:"machines,omitempty"`
 	// The number of nodes to measure.
 	WantedMachines int64 `protobuf:"varint,4,opt,name=wanted_machines,json=wantedMachines,proto3" json:"wanted_machines,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// When the node lets pods in at the latest, which its startup taint keeps out for the
+	// measurement; absent if it lets them in now.
+	ReleaseTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=release_time,json=releaseTime,proto3" json:"release_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimMeasurementResponse) Reset() {
@@ -725,6 +738,13 @@ func (x *ClaimMeasurementResponse) GetWantedMachines() int64 {
 		return x.WantedMachines
 	}
 	return 0
+}
+
+func (x *ClaimMeasurementResponse) GetReleaseTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReleaseTime
+	}
+	return nil
 }
 
 // Request message for BenchmarkService.ListBenchmarks.
@@ -2205,7 +2225,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x127\n" +
 	"\x04code\x18\x03 \x01(\x0e2#.workloadresizer.v1.SampleErrorCodeR\x04code\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xde\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xa7\x02\n" +
 	"\x17ClaimMeasurementRequest\x12!\n" +
 	"\x04node\x18\x01 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04node\x12&\n" +
 	"\x05vcpus\x18\x02 \x01(\x05B\x10\xe0A\x02\xbaH\n" +
@@ -2213,12 +2233,15 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\tcpu_model\x18\x03 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bcpuModel\x12%\n" +
 	"\aversion\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\aversion\x12(\n" +
-	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x93\x01\n" +
+	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x122\n" +
+	"\x10threads_per_core\x18\x06 \x01(\x05B\x03\xe0A\x01H\x00R\x0ethreadsPerCore\x88\x01\x01B\x13\n" +
+	"\x11_threads_per_core\"\xd2\x01\n" +
 	"\x18ClaimMeasurementResponse\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
 	"\bmachines\x18\x03 \x01(\x03R\bmachines\x12'\n" +
-	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\"\xc0\x01\n" +
+	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\x12=\n" +
+	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\"\xc0\x01\n" +
 	"\x15ListBenchmarksRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
@@ -2428,45 +2451,46 @@ var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	10, // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	26, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	26, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
-	13, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	26, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	26, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
-	14, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	25, // 11: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
-	19, // 12: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	27, // 13: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
-	19, // 14: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	20, // 15: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	28, // 16: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	21, // 17: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	22, // 18: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	23, // 19: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	26, // 20: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	26, // 21: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
-	1,  // 22: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	24, // 23: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	26, // 24: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	26, // 25: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 26: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 27: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 28: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 29: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 30: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 31: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 32: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 33: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 34: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 35: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 36: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 37: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	32, // [32:38] is the sub-list for method output_type
-	26, // [26:32] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	26, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
+	10, // 5: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
+	26, // 6: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	26, // 7: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	13, // 8: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
+	26, // 9: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	26, // 10: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	14, // 11: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
+	25, // 12: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	19, // 13: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
+	27, // 14: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	19, // 15: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
+	20, // 16: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	28, // 17: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	21, // 18: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	22, // 19: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	23, // 20: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	26, // 21: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	26, // 22: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	1,  // 23: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	24, // 24: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	26, // 25: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	26, // 26: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 27: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 28: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 29: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 30: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 31: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 32: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 33: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 34: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 35: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 36: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 37: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 38: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	33, // [33:39] is the sub-list for method output_type
+	27, // [27:33] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2477,6 +2501,7 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_benchmark_proto_msgTypes[0].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[21].OneofWrappers = []any{}

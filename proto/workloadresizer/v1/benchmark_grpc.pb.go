@@ -64,6 +64,10 @@ type BenchmarkServiceClient interface {
 	// claimed a measurement in the last 10 minutes, is one of them. Replicas count
 	// measurements together, but claims separately.
 	//
+	// If vCPUs share cores, other processes slow a measurement down. Such a node is only
+	// measured while it starts: while its startup taint keeps pods out, or in its first 10
+	// minutes. The taint goes when samples of the node arrive, or when its claim is declined.
+	//
 	// A caller whose token is bound to a node can only claim the measurement of that node.
 	//
 	// Errors:
@@ -206,6 +210,10 @@ type BenchmarkServiceServer interface {
 	// model and number of vCPUs. A node that was measured in the last 30 days, or that
 	// claimed a measurement in the last 10 minutes, is one of them. Replicas count
 	// measurements together, but claims separately.
+	//
+	// If vCPUs share cores, other processes slow a measurement down. Such a node is only
+	// measured while it starts: while its startup taint keeps pods out, or in its first 10
+	// minutes. The taint goes when samples of the node arrive, or when its claim is declined.
 	//
 	// A caller whose token is bound to a node can only claim the measurement of that node.
 	//

@@ -46,7 +46,7 @@ type Standing struct {
 // speed. Unless it is only a preview, the node then counts as measured for claimTime.
 //
 // Replicas share the stored samples, but not their claims. If many nodes start together, each
-// replica may grant as many claims as are wanted in all. That costs 20 seconds of idle CPU time
+// replica may grant as many claims as are needed in all. That costs 20 seconds of idle CPU time
 // on a few more nodes, and no coordination.
 func (in *Intake) Claim(c Claim, preview bool) Standing {
 	wanted := 1

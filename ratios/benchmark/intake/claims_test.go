@@ -46,7 +46,7 @@ func (d *desk) expect(t *testing.T, c Claim, granted bool, machines int) {
 }
 
 func TestClaims(t *testing.T) {
-	t.Run("grants as many claims as are wanted, again to those that have one", func(t *testing.T) {
+	t.Run("grants as many claims as are needed, again to those that have one", func(t *testing.T) {
 		d := newDesk()
 		for n := range wantedNodes {
 			d.expect(t, of(fmt.Sprint("n4-", n)), true, n)

@@ -93,7 +93,7 @@ func TestGate(t *testing.T) {
 	t.Run("does not wait for a leader", func(t *testing.T) {
 		open(t, false, ready).expect(t, Patience+grace, 33*time.Second)
 	})
-	t.Run("removes the taint of a measured node at once", func(t *testing.T) {
+	t.Run("removes the taint of a measured node immediately", func(t *testing.T) {
 		open(t, false, func(y *yard, g *Gate) {
 			ready(y, g)
 			g.Changed("n4-0")
@@ -124,7 +124,7 @@ func TestGate(t *testing.T) {
 	t.Run("is not delayed by the clock of a node that is ahead", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(time.Hour)) }).expect(t, Patience, 30*time.Second)
 	})
-	t.Run("removes the taint at once after a restart", func(t *testing.T) {
+	t.Run("removes the taint immediately after a restart", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(-time.Minute)) }).expect(t, 0, time.Second)
 	})
 	t.Run("tries again within two seconds", func(t *testing.T) {

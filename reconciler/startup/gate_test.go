@@ -52,7 +52,7 @@ func (y *yard) get(string) *corev1.Node {
 	return y.node
 }
 
-// ready sets since when the node is ready, on its own clock.
+// ready sets the condition of the node, and when it changed by the clock of the node.
 func (y *yard) ready(status corev1.ConditionStatus, since time.Time) {
 	y.mu.Lock()
 	defer y.mu.Unlock()

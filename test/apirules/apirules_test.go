@@ -260,7 +260,7 @@ var numbers = map[string]string{
 		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows`,
 	"it is always known, because its message is absent otherwise": `Benchmark.median Benchmark.spread FeedFault.line ListRatiosResponse.max_speed_ratio OverrideValue.cpu_perf
 		OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
-		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target`,
+		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target`,
 }
 
 func TestNumbers(t *testing.T) {

@@ -1641,7 +1641,10 @@ type Suggestion struct {
 	// How benchmarks are used for the node type.
 	Mode BenchmarkMode `protobuf:"varint,16,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the benchmark source follows the suggestion; absent if it does not.
-	Progress      *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
+	Progress *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
+	// The ratios between which the ratio lies, depending on how busy threads that share a
+	// core are; absent if no benchmark measured both.
+	Ends          *SuggestionEnds `protobuf:"bytes,18,opt,name=ends,proto3" json:"ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1795,6 +1798,69 @@ func (x *Suggestion) GetProgress() *SuggestionProgress {
 	return nil
 }
 
+func (x *Suggestion) GetEnds() *SuggestionEnds {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+// The ratios for machines whose threads share cores. They are equal if neither the node
+// type nor the baseline has such threads.
+type SuggestionEnds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratio with one busy thread per core.
+	OneThread float64 `protobuf:"fixed64,1,opt,name=one_thread,json=oneThread,proto3" json:"one_thread,omitempty"`
+	// The ratio with all threads busy.
+	AllThreads    float64 `protobuf:"fixed64,2,opt,name=all_threads,json=allThreads,proto3" json:"all_threads,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestionEnds) Reset() {
+	*x = SuggestionEnds{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestionEnds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestionEnds) ProtoMessage() {}
+
+func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestionEnds.ProtoReflect.Descriptor instead.
+func (*SuggestionEnds) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SuggestionEnds) GetOneThread() float64 {
+	if x != nil {
+		return x.OneThread
+	}
+	return 0
+}
+
+func (x *SuggestionEnds) GetAllThreads() float64 {
+	if x != nil {
+		return x.AllThreads
+	}
+	return 0
+}
+
 // A confidence interval of a ratio.
 type RatioInterval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1810,7 +1876,7 @@ type RatioInterval struct {
 
 func (x *RatioInterval) Reset() {
 	*x = RatioInterval{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1888,7 @@ func (x *RatioInterval) String() string {
 func (*RatioInterval) ProtoMessage() {}
 
 func (x *RatioInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1901,7 @@ func (x *RatioInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
 func (*RatioInterval) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RatioInterval) GetLow() float64 {
@@ -1872,7 +1938,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +1950,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +1963,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -1939,7 +2005,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1951,7 +2017,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1964,7 +2030,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -2039,7 +2105,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2117,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2130,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -2109,7 +2175,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2187,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2200,7 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
@@ -2323,7 +2389,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x17ListSuggestionsResponse\x12@\n" +
 	"\vsuggestions\x18\x01 \x03(\v2\x1e.workloadresizer.v1.SuggestionR\vsuggestions\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xce\x06\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x86\a\n" +
 	"\n" +
 	"Suggestion\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12,\n" +
@@ -2347,10 +2413,16 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\vnewest_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"newestTime\x125\n" +
 	"\x04mode\x18\x10 \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
-	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogressB\b\n" +
+	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\x126\n" +
+	"\x04ends\x18\x12 \x01(\v2\".workloadresizer.v1.SuggestionEndsR\x04endsB\b\n" +
 	"\x06_ratioB\v\n" +
 	"\t_cpu_perfB\x0e\n" +
-	"\f_memory_perf\"U\n" +
+	"\f_memory_perf\"P\n" +
+	"\x0eSuggestionEnds\x12\x1d\n" +
+	"\n" +
+	"one_thread\x18\x01 \x01(\x01R\toneThread\x12\x1f\n" +
+	"\vall_threads\x18\x02 \x01(\x01R\n" +
+	"allThreads\"U\n" +
 	"\rRatioInterval\x12\x10\n" +
 	"\x03low\x18\x01 \x01(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\x02 \x01(\x01R\x04high\x12\x1e\n" +
@@ -2414,7 +2486,7 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(SampleErrorCode)(0),             // 0: workloadresizer.v1.SampleErrorCode
 	(BenchmarkMode)(0),               // 1: workloadresizer.v1.BenchmarkMode
@@ -2436,61 +2508,63 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*ListSuggestionsRequest)(nil),   // 17: workloadresizer.v1.ListSuggestionsRequest
 	(*ListSuggestionsResponse)(nil),  // 18: workloadresizer.v1.ListSuggestionsResponse
 	(*Suggestion)(nil),               // 19: workloadresizer.v1.Suggestion
-	(*RatioInterval)(nil),            // 20: workloadresizer.v1.RatioInterval
-	(*SuggestionHold)(nil),           // 21: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),           // 22: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),          // 23: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),       // 24: workloadresizer.v1.SuggestionProgress
-	nil,                              // 25: workloadresizer.v1.Feed.ReasonsEntry
-	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
-	(*Impact)(nil),                   // 27: workloadresizer.v1.Impact
-	(*Ratio)(nil),                    // 28: workloadresizer.v1.Ratio
+	(*SuggestionEnds)(nil),           // 20: workloadresizer.v1.SuggestionEnds
+	(*RatioInterval)(nil),            // 21: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),           // 22: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),           // 23: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),          // 24: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),       // 25: workloadresizer.v1.SuggestionProgress
+	nil,                              // 26: workloadresizer.v1.Feed.ReasonsEntry
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*Impact)(nil),                   // 28: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 29: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	26, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	27, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	26, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
+	27, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
 	10, // 5: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	26, // 6: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	26, // 7: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	27, // 6: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 7: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
 	13, // 8: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	26, // 9: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	26, // 10: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	27, // 9: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	27, // 10: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
 	14, // 11: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	25, // 12: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	26, // 12: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
 	19, // 13: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	27, // 14: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	28, // 14: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
 	19, // 15: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	20, // 16: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	28, // 17: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	21, // 18: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	22, // 19: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	23, // 20: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	26, // 21: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	26, // 22: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	21, // 16: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	29, // 17: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	22, // 18: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	23, // 19: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	24, // 20: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	27, // 21: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 22: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
 	1,  // 23: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	24, // 24: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	26, // 25: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	26, // 26: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 27: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 28: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 29: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 30: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 31: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 32: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 33: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 34: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 35: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 36: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 37: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 38: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	33, // [33:39] is the sub-list for method output_type
-	27, // [27:33] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	25, // 24: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	20, // 25: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
+	27, // 26: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	27, // 27: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 28: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 29: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 30: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 31: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 32: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 33: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 34: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 35: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 36: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 37: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 38: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 39: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	34, // [34:40] is the sub-list for method output_type
+	28, // [28:34] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2504,15 +2578,15 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	file_workloadresizer_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[21].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[22].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -166,7 +166,7 @@ test-vpa: ## Compare recommendations with those of the VPA's own classes, on TRA
 .PHONY: test-skew
 test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest supported Kubernetes API server.
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestTheNodeAgentsComponents|TestUsers'
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers'
 	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) -short ./test/chaos
 
 .PHONY: test-hostile

@@ -1,14 +1,23 @@
 package benchmarks
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/utils/clock"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -16,6 +25,7 @@ import (
 func TestClaim(t *testing.T) {
 	t.Run("answers for nodes in the cluster", answersForNodesInTheCluster)
 	t.Run("a node can claim only its own measurement", aNodeCanClaimOnlyItsOwnMeasurement)
+	t.Run("a node that needs no more time lets pods in", aNodeThatNeedsNoMoreTimeLetsPodsIn)
 }
 
 func answersForNodesInTheCluster(t *testing.T) {
@@ -65,5 +75,60 @@ func aNodeCanClaimOnlyItsOwnMeasurement(t *testing.T) {
 	}
 	if len(m.Claims) != 1 || m.Claims[0].CPUModel != "Intel-6-207" {
 		t.Errorf("got %+v; the label determines the CPU model", m.Claims)
+	}
+}
+
+// gateway records that the startup taint of a node is removed.
+type gateway struct {
+	corev1client.NodeInterface
+	removed chan string
+}
+
+func (g *gateway) Patch(_ context.Context, node string, _ types.PatchType, _ []byte, _ metav1.PatchOptions, _ ...string) (*corev1.Node, error) {
+	g.removed <- node
+	return &corev1.Node{}, nil
+}
+
+func aNodeThatNeedsNoMoreTimeLetsPodsIn(t *testing.T) {
+	m := servertest.NewMeasured()
+	service := onFleet(t, m)
+	g := &gateway{removed: make(chan string, 9)}
+	tainted := func(name string) *corev1.Node {
+		return &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: contract.StartupTaint, Effect: corev1.TaintEffectNoSchedule}}},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}},
+		}
+	}
+	gate := startup.New(startup.Config{Nodes: g, Node: tainted, Leads: func() bool { return true }, Clock: clock.RealClock{}})
+	service.config.Reconciler.Gate = gate
+	go gate.Run(t.Context())
+
+	claim := &workloadresizerv1.ClaimMeasurementRequest{Node: "bare", Vcpus: 8, ThreadsPerCore: new(int32(2))}
+	m.Wanted = 1
+	got, err := service.ClaimMeasurement(access.NewContext(t.Context(), agentOn("bare")), claim)
+	if err != nil || !got.GetGranted() || time.Until(got.GetReleaseTime().AsTime()) < 20*time.Second {
+		t.Fatalf("the claim of a node behind its taint: %v, %v", got, err)
+	}
+	select {
+	case node := <-g.removed:
+		t.Fatalf("%s let pods in before it was measured", node)
+	default:
+	}
+	in := &ingest{service: service, caller: agentOn("bare")}
+	if err := in.take(t.Context(), &workloadresizerv1.IngestSamplesRequest{Samples: []*workloadresizerv1.BenchmarkSample{byAgent("a", "bare")}}); err != nil {
+		t.Fatal(err)
+	}
+	if node := <-g.removed; node != "bare" {
+		t.Errorf("samples of bare let pods onto %s", node)
+	}
+	claim.Node = "labeled"
+	if got, err := service.ClaimMeasurement(access.NewContext(t.Context(), agentOn("labeled")), claim); err != nil || got.GetGranted() || got.GetReleaseTime() != nil {
+		t.Fatalf("the claim of a node that is not needed: %v, %v", got, err)
+	}
+	for node := range g.removed {
+		if node == "labeled" {
+			break
+		}
 	}
 }

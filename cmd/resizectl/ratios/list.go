@@ -42,8 +42,8 @@ types have the ratio of the first table, relative to the baseline of the rule.
 
 If a source is not healthy, a warning appears on standard error, and the table
 shows the last good state of that source. If the ratio of a node type is implausible,
-its factors are not used, and a warning says why; with --rules, also if that is so only
-for the pods of a rule.`,
+its factors are not used, and a warning says why. With --rules, warnings also name the
+node types that are not used only for the pods of a rule.`,
 		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 
 // Config is how a Prometheus is read.
 type Config struct {
-	// Address is the URL of the Prometheus, or of anything with its API.
+	// Address is the URL of the Prometheus, or of anything with its API. It may contain a user
+	// and a password.
 	Address string
 	// Tenant is sent as X-Scope-OrgID, which Mimir, Cortex and Thanos use to separate tenants;
 	// empty for none.
@@ -50,7 +52,11 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use Prometheus at %q: %w", c.Address, err)
 	}
-	return &Source{api: promv1.NewAPI(client), name: "prometheus " + c.Address, interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
+	name := "prometheus"
+	if address, err := url.Parse(c.Address); err == nil {
+		name += " " + address.Redacted()
+	}
+	return &Source{api: promv1.NewAPI(client), name: name, interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
 }
 
 // tenant adds the tenant to requests.
@@ -147,7 +153,11 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 
 // query runs a query over a range.
 func (s *Source) query(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
-	query = fmt.Sprintf(query, model.Duration(s.interval))
+	return s.matrix(ctx, fmt.Sprintf(query, model.Duration(s.interval)), r)
+}
+
+// matrix runs a complete query over a range. The series are in the order of their labels.
+func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
 	value, _, _, err := s.api.QueryRange(ctx, query, r)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", query, err)

@@ -81,12 +81,14 @@ func (s *Source) Name() string { return s.name }
 // reading the same time again delivers the same samples.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	first := since.Truncate(s.interval).Add(s.interval)
+	var most map[model.Fingerprint]float64
 	for !first.After(until) {
 		last := first.Add((chunk - 1) * s.interval)
 		if last.After(until) {
 			last = until.Truncate(s.interval)
 		}
-		if err := s.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, observe); err != nil {
+		var err error
+		if most, err = s.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, most, observe); err != nil {
 			return err
 		}
 		first = last.Add(s.interval)
@@ -95,42 +97,44 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 }
 
 // The queries. %s is the interval. rate corrects resets of counters.
+//
+// A container that restarts has a new cgroup, and both of its series count. Several endpoints, jobs
+// or replicas of Prometheus may measure the same container, and only one of them counts.
 const (
 	containers     = `{container!="",container!="POD"}`
-	byContainer    = ` by (namespace, pod, container) `
-	queryCPU       = `sum` + byContainer + `(rate(container_cpu_usage_seconds_total` + containers + `[%s]))`
-	queryThrottled = `sum` + byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[%s])) > 0`
-	queryPressure  = `max` + byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[%s]))`
-	queryMemory    = `max` + byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[%s]))`
+	byContainer    = `max by (namespace, pod, container) `
+	oneContainer   = byContainer + `(sum without (id, name, image) `
+	queryCPU       = oneContainer + `(rate(container_cpu_usage_seconds_total` + containers + `[%s])))`
+	queryCount     = oneContainer + `(count_over_time(container_cpu_usage_seconds_total` + containers + `[%s])))`
+	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[%s])) > 0`
+	queryPressure  = byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[%s]))`
+	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[%s]))`
 )
 
-// readChunk delivers the samples of a range.
-func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
-	cpu, err := s.query(ctx, queryCPU, r)
-	if err != nil {
-		return err
+// readChunk delivers the samples of a range. before has the most scrapes that an interval of each
+// series had in the range before; readChunk returns those of this range.
+func (s *Source) readChunk(ctx context.Context, r promv1.Range, before map[model.Fingerprint]float64, observe func(usage.Sample)) (most map[model.Fingerprint]float64, err error) {
+	var cpu, count, throttled, pressure, memory model.Matrix
+	for _, q := range []struct {
+		query  string
+		answer *model.Matrix
+	}{{queryCPU, &cpu}, {queryCount, &count}, {queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
+		if *q.answer, err = s.query(ctx, q.query, r); err != nil {
+			return nil, err
+		}
 	}
-	throttled, err := s.query(ctx, queryThrottled, r)
-	if err != nil {
-		return err
-	}
-	pressure, err := s.query(ctx, queryPressure, r)
-	if err != nil {
-		return err
-	}
-	memory, err := s.query(ctx, queryMemory, r)
-	if err != nil {
-		return err
-	}
+	scrapes, most := index(count), highest(count)
 	isThrottled, waited := index(throttled), index(pressure)
 	for _, series := range cpu {
 		for _, point := range series.Values {
-			sample := s.sample(series.Metric, point)
+			sample, id := s.sample(series.Metric, point), key{series.Metric.Fingerprint(), point.Timestamp}
 			var plausible bool
 			if sample.Usage, plausible = history.Millicores(float64(point.Value)); !plausible {
 				continue
 			}
-			id := key{series.Metric.Fingerprint(), point.Timestamp}
+			if !whole(float64(scrapes[id]), max(before[id.series], most[id.series])) {
+				continue
+			}
 			_, sample.Throttled = isThrottled[id]
 			if share := float64(waited[id]); share > 0 {
 				sample.Pressure = min(share, 1)
@@ -148,7 +152,24 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 			}
 		}
 	}
-	return nil
+	return most, nil
+}
+
+// whole reports whether an interval was measured as a whole: whether it has as many scrapes as
+// others, except for one or a tenth of them. rate divides by the whole interval, so that it is too low
+// for one in which Prometheus was down, or the container began.
+func whole(scrapes, most float64) bool { return scrapes+1 >= 0.9*most }
+
+// highest returns the highest value of each series.
+func highest(matrix model.Matrix) map[model.Fingerprint]float64 {
+	values := map[model.Fingerprint]float64{}
+	for _, series := range matrix {
+		id := series.Metric.Fingerprint()
+		for _, point := range series.Values {
+			values[id] = max(values[id], float64(point.Value))
+		}
+	}
+	return values
 }
 
 // query runs a query over a range.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ const (
 	perStep = 10
 )
 
-// series records a series of the pod shop/web: values of interval n, scraped in its middle.
+// series records a series of the pod shop/web: values of interval n. An empty one is not scraped.
 func (r *recording) series(name, labels string, steps map[int]func(scrape int) string) {
 	for step := range 100 {
 		value := steps[step]
@@ -39,8 +40,12 @@ func (r *recording) series(name, labels string, steps map[int]func(scrape int) s
 			if value == nil {
 				break
 			}
+			text := value(i)
+			if text == "" {
+				continue
+			}
 			at := began.Add(time.Duration(step-1)*5*time.Minute + scrape/2 + time.Duration(i)*scrape)
-			fmt.Fprintf(&r.text, "%s{namespace=\"shop\",pod=\"web\",%s} %s %d\n", name, labels, value(i), at.Unix())
+			fmt.Fprintf(&r.text, "%s{namespace=\"shop\",pod=\"web\",%s} %s %d\n", name, labels, text, at.Unix())
 		}
 	}
 }
@@ -59,6 +64,16 @@ func peak(value, high string) func(int) string {
 			return high
 		}
 		return value
+	}
+}
+
+// except returns values that are not scraped at some times.
+func except(values func(int) string, missing ...int) func(int) string {
+	return func(i int) string {
+		if slices.Contains(missing, i) {
+			return ""
+		}
+		return values(i)
 	}
 }
 
@@ -83,9 +98,13 @@ func recorded() []byte {
 		0: counter(1000, 0.2495), 1: counter(1100, 1.4995), 30: reset(5000, 0.4995),
 		33: constant("NaN"), 36: constant("+Inf"),
 		39: constant("7000"), // It used nothing, which is not unknown.
+		// Prometheus was down in a part of the interval, and in a moment of the next one.
+		50: except(counter(9000, 0.2495), 3, 4, 5), 51: except(counter(9100, 0.0995), 3),
 		// One scrape is no rate.
-		50: func(i int) string { return map[bool]string{true: "9000", false: "NaN"}[i == 0] },
+		53: except(counter(9000, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9),
 	})
+	// The kubelet's /metrics/resource has the same metric.
+	r.series("container_cpu_usage_seconds_total", `container="main",metrics_path="/metrics/resource"`, map[int]func(int) string{0: counter(2000, 0.2495)})
 	r.series("container_cpu_usage_seconds_total", second, map[int]func(int) string{60: counter(1000, 0.25)})
 	r.series("container_cpu_usage_seconds_total", `container="POD",id="/p"`, map[int]func(int) string{0: counter(1000, 1)})
 	r.series("container_cpu_usage_seconds_total", `container="",id="/w"`, map[int]func(int) string{0: counter(1000, 1)})
@@ -109,7 +128,7 @@ func want() []usage.Sample {
 	waited.Throttled, waited.Pressure = true, 0.5
 	return []usage.Sample{
 		sample("main", history.CPU, 0, 250), waited, sample("main", history.CPU, 30, 500),
-		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 60, 250),
+		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 51, 100), sample("main", history.CPU, 60, 250),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }

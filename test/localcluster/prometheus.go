@@ -115,18 +115,27 @@ func runPrometheus(tb testing.TB, dir, data string) (url string, kill func()) {
 
 // Metrics returns a client for the API of the cluster's Prometheus.
 func (c *Cluster) Metrics(ctx context.Context) (promv1.API, error) {
+	address, err := c.PrometheusURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, err := api.NewClient(api.Config{Address: address})
+	if err != nil {
+		return nil, err
+	}
+	return promv1.NewAPI(client), nil
+}
+
+// PrometheusURL returns the URL of the cluster's Prometheus.
+func (c *Cluster) PrometheusURL(ctx context.Context) (string, error) {
 	out, err := c.run(ctx, nil, "status", "--dir", c.Dir)
 	if out == "" && err != nil {
-		return nil, fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
+		return "", fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
 	}
 	for line := range strings.Lines(out) {
 		if address, found := strings.CutPrefix(line, "Prometheus:"); found {
-			prometheus, err := api.NewClient(api.Config{Address: strings.TrimSpace(address)})
-			if err != nil {
-				return nil, err
-			}
-			return promv1.NewAPI(prometheus), nil
+			return strings.TrimSpace(address), nil
 		}
 	}
-	return nil, fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
+	return "", fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
 }

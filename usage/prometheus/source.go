@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -81,14 +82,12 @@ func (s *Source) Name() string { return s.name }
 // reading the same time again delivers the same samples.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	first := since.Truncate(s.interval).Add(s.interval)
-	var most map[model.Fingerprint]float64
 	for !first.After(until) {
 		last := first.Add((chunk - 1) * s.interval)
 		if last.After(until) {
 			last = until.Truncate(s.interval)
 		}
-		var err error
-		if most, err = s.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, most, observe); err != nil {
+		if err := s.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, observe); err != nil {
 			return err
 		}
 		first = last.Add(s.interval)
@@ -96,43 +95,52 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 	return nil
 }
 
-// The queries. %s is the interval. rate corrects resets of counters.
+// The queries.
 //
 // A container that restarts has a new cgroup, and both of its series count. Several endpoints, jobs
 // or replicas of Prometheus may measure the same container, and only one of them counts.
 const (
 	containers     = `{container!="",container!="POD"}`
 	byContainer    = `max by (namespace, pod, container) `
-	oneContainer   = byContainer + `(sum without (id, name, image) `
-	queryCPU       = oneContainer + `(rate(container_cpu_usage_seconds_total` + containers + `[%s])))`
-	queryCount     = oneContainer + `(count_over_time(container_cpu_usage_seconds_total` + containers + `[%s])))`
-	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[%s])) > 0`
-	queryPressure  = byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[%s]))`
-	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[%s]))`
+	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])) > 0`
+	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL]))`
 )
 
-// readChunk delivers the samples of a range. before has the most scrapes that an interval of each
-// series had in the range before; readChunk returns those of this range.
-func (s *Source) readChunk(ctx context.Context, r promv1.Range, before map[model.Fingerprint]float64, observe func(usage.Sample)) (most map[model.Fingerprint]float64, err error) {
-	var cpu, count, throttled, pressure, memory model.Matrix
+// The queries of CPU and of pressure.
+var (
+	queryCPU      = byContainer + `(sum without (id, name, image) (` + perSecond("container_cpu_usage_seconds_total") + `))`
+	queryPressure = byContainer + `(` + perSecond("container_pressure_cpu_waiting_seconds_total") + `)`
+)
+
+// perSecond returns a query for how much a counter grows per second. rate alone is too low for an
+// interval in which Prometheus was down or the container began, because it divides by the whole
+// interval. The growth between the last scrapes of two intervals is exact. Without a scrape in the
+// interval before, the slope counts, and rate only if the counter was reset.
+func perSecond(counter string) string {
+	return strings.ReplaceAll(`((COUNTER - COUNTER offset INTERVAL) / (timestamp(COUNTER) - timestamp(COUNTER offset INTERVAL))`+
+		` and count_over_time(COUNTER[INTERVAL]) > 0 unless resets(COUNTER[INTERVAL]) > 0)`+
+		` or (deriv(COUNTER[INTERVAL]) unless resets(COUNTER[INTERVAL]) > 0)`+
+		` or rate(COUNTER[INTERVAL])`, "COUNTER", counter+containers)
+}
+
+// readChunk delivers the samples of a range.
+func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
+	var cpu, throttled, pressure, memory model.Matrix
 	for _, q := range []struct {
 		query  string
 		answer *model.Matrix
-	}{{queryCPU, &cpu}, {queryCount, &count}, {queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
-		if *q.answer, err = s.query(ctx, q.query, r); err != nil {
-			return nil, err
+	}{{queryCPU, &cpu}, {queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
+		var err error
+		if *q.answer, err = s.matrix(ctx, strings.ReplaceAll(q.query, "INTERVAL", model.Duration(s.interval).String()), r); err != nil {
+			return err
 		}
 	}
-	scrapes, most := index(count), highest(count)
 	isThrottled, waited := index(throttled), index(pressure)
 	for _, series := range cpu {
 		for _, point := range series.Values {
 			sample, id := s.sample(series.Metric, point), key{series.Metric.Fingerprint(), point.Timestamp}
 			var plausible bool
 			if sample.Usage, plausible = history.Millicores(float64(point.Value)); !plausible {
-				continue
-			}
-			if !whole(float64(scrapes[id]), max(before[id.series], most[id.series])) {
 				continue
 			}
 			_, sample.Throttled = isThrottled[id]
@@ -152,32 +160,10 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, before map[model
 			}
 		}
 	}
-	return most, nil
+	return nil
 }
 
-// whole reports whether an interval was measured as a whole: whether it has as many scrapes as
-// others, except for one or a tenth of them. rate divides by the whole interval, so that it is too low
-// for one in which Prometheus was down, or the container began.
-func whole(scrapes, most float64) bool { return scrapes+1 >= 0.9*most }
-
-// highest returns the highest value of each series.
-func highest(matrix model.Matrix) map[model.Fingerprint]float64 {
-	values := map[model.Fingerprint]float64{}
-	for _, series := range matrix {
-		id := series.Metric.Fingerprint()
-		for _, point := range series.Values {
-			values[id] = max(values[id], float64(point.Value))
-		}
-	}
-	return values
-}
-
-// query runs a query over a range.
-func (s *Source) query(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
-	return s.matrix(ctx, fmt.Sprintf(query, model.Duration(s.interval)), r)
-}
-
-// matrix runs a complete query over a range. The series are in the order of their labels.
+// matrix runs a query over a range. The series are in the order of their labels.
 func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
 	value, _, _, err := s.api.QueryRange(ctx, query, r)
 	if err != nil {

@@ -94,14 +94,17 @@ func recorded() []byte {
 	r.metric("counter", "container_cpu_cfs_throttled_periods")
 	r.series("container_cpu_cfs_throttled_periods_total", main, map[int]func(int) string{0: constant("5"), 1: counter(5, 0.1), 30: constant("40")})
 	r.metric("counter", "container_cpu_usage_seconds")
+	steady := func(step int) func(int) string { return counter(9000+0.2495*300*float64(step), 0.2495) }
 	r.series("container_cpu_usage_seconds_total", main, map[int]func(int) string{
-		0: counter(1000, 0.2495), 1: counter(1100, 1.4995), 30: reset(5000, 0.4995),
+		0: counter(1000, 0.2495), 1: counter(1000+1.4995*30+0.2495*270, 1.4995), 30: reset(5000, 0.4995),
 		33: constant("NaN"), 36: constant("+Inf"),
 		39: constant("7000"), // It used nothing, which is not unknown.
-		// Prometheus was down in a part of the interval, and in a moment of the next one.
-		50: except(counter(9000, 0.2495), 3, 4, 5), 51: except(counter(9100, 0.0995), 3),
+		// Prometheus was down in the middle of an interval, at the end of two, and in the whole of
+		// the one after them.
+		50: except(steady(50), 3, 4, 5), 51: except(steady(51), 7, 8, 9), 52: except(steady(52), 0, 1, 2, 7, 8, 9),
+		54: except(steady(54), 0, 1, 2, 3, 4, 5),
 		// One scrape is no rate.
-		53: except(counter(9000, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9),
+		57: except(counter(9000, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9),
 	})
 	// The kubelet's /metrics/resource has the same metric.
 	r.series("container_cpu_usage_seconds_total", `container="main",metrics_path="/metrics/resource"`, map[int]func(int) string{0: counter(2000, 0.2495)})
@@ -128,7 +131,8 @@ func want() []usage.Sample {
 	waited.Throttled, waited.Pressure = true, 0.5
 	return []usage.Sample{
 		sample("main", history.CPU, 0, 250), waited, sample("main", history.CPU, 30, 500),
-		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 51, 100), sample("main", history.CPU, 60, 250),
+		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
+		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }

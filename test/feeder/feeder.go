@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
-// Feeder knows the pods of a namespace. It is not safe for concurrent use.
+// Feeder knows the pods in a namespace. It is not safe for concurrent use.
 type Feeder struct {
 	Client    kubernetes.Interface
 	Namespace string

@@ -87,7 +87,7 @@ var declared = map[string]recommend.Amounts{
 	"web": {CPU: 400, Memory: 64 << 20}, "import": {CPU: 200, Memory: 32 << 20}, "sync": {CPU: 100, Memory: 24 << 20},
 }
 
-// speeds are those of the nodes.
+// speeds has the speed of each type of node.
 var speeds = map[string]float64{"n2d": 1, "n4": 1.25}
 
 func TestWorkingCluster(t *testing.T) {

@@ -30,31 +30,38 @@ type tally struct {
 	cpu, memory int
 	// changes is how often the VPA's target changed.
 	changes int
-	last    recommend.Amounts
-	// recent are our newest targets.
+	// theirs is the VPA's target at the tick before, and recent has our newest targets.
+	theirs recommend.Amounts
 	recent []recommend.Amounts
 }
 
-// remembered is how many of our targets count: those of 15 seconds. Both recommenders look at
-// different moments, and the VPA writes its targets later.
-const remembered = 4
+// remembered is how many of our targets one of the VPA is compared with: those of the tick before
+// it, of its own, and of the one after it. Both recommenders look at different moments, and the VPA
+// writes its targets later.
+const remembered = 3
 
-// add compares the VPA's target with ours.
+// add compares the VPA's target of the tick before with ours.
 func (t *tally) add(theirs, ours recommend.Amounts) {
 	t.recent = append(t.recent, ours)
 	if len(t.recent) > remembered {
 		t.recent = t.recent[1:]
 	}
-	if theirs != t.last {
-		t.changes++
-		t.last = theirs
+	if len(t.recent) == remembered {
+		t.compare()
 	}
+	if t.theirs != theirs {
+		t.changes++
+	}
+	t.theirs = theirs
+}
+
+func (t *tally) compare() {
 	t.compared++
 	cpu, memory, same := math.MaxInt, math.MaxInt, false
 	for _, r := range t.recent {
-		cpu = min(cpu, buckets(theirs.CPU, r.CPU, firstCPU))
-		memory = min(memory, buckets(theirs.Memory, r.Memory, firstMemory))
-		same = same || theirs == r
+		cpu = min(cpu, buckets(t.theirs.CPU, r.CPU, firstCPU))
+		memory = min(memory, buckets(t.theirs.Memory, r.Memory, firstMemory))
+		same = same || t.theirs == r
 	}
 	if same {
 		t.same++

@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		tallies := map[string]*tally{}
 		for _, w := range workloads {
 			tallies[w.name] = &tally{}
-			for range times {
+			for range times + remembered - 1 {
 				tallies[w.name].add(theirs, ours)
 			}
 		}
@@ -54,17 +54,28 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s is no error", name)
 		}
 	}
-	t.Run("compares with our targets of the last 15 seconds", func(t *testing.T) {
-		var late tally
-		late.add(amounts(20, 30), amounts(20, 30))
-		for range remembered - 1 {
-			late.add(amounts(20, 30), amounts(40, 50))
-		}
-		if late.cpu != 0 || late.same != remembered {
-			t.Errorf("%+v", late)
-		}
-		if late.add(amounts(20, 30), amounts(40, 50)); late.cpu != 20 || late.memory != 20 || late.changes != 1 {
-			t.Errorf("%+v", late)
+	t.Run("compares with our targets of a tick before and after", func(t *testing.T) {
+		here, there := amounts(20, 30), amounts(40, 50)
+		for name, test := range map[string]struct {
+			ours []recommend.Amounts
+			same int
+		}{
+			"before":      {[]recommend.Amounts{here, there, there}, 1},
+			"at the time": {[]recommend.Amounts{there, here, there}, 1},
+			"after":       {[]recommend.Amounts{there, there, here}, 1},
+			"never":       {[]recommend.Amounts{there, there, there}, 0},
+		} {
+			var tally tally
+			for i, ours := range test.ours {
+				theirs := there
+				if i == 1 {
+					theirs = here
+				}
+				tally.add(theirs, ours)
+			}
+			if tally.compared != 1 || tally.same != test.same || (tally.cpu == 0) != (test.same == 1) || (tally.memory == 0) != (test.same == 1) {
+				t.Errorf("%s: %+v", name, tally)
+			}
 		}
 	})
 }

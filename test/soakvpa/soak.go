@@ -32,7 +32,11 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cluster.Down()) }()
+	defer func() {
+		if err = errors.Join(err, cluster.Down()); err == nil {
+			err = os.RemoveAll(dir)
+		}
+	}()
 	before, deployments := manifests()
 	if err := localcluster.Apply(ctx, cluster.Config(), crds); err != nil {
 		return err

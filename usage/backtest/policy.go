@@ -29,7 +29,7 @@ type Sizer interface {
 type Sample struct {
 	At          time.Time
 	CPU, Memory int64
-	// Pressure and Throttled are those of a row of a trace.
+	// Pressure and Throttled are as in a row of a trace.
 	Pressure  float64
 	Throttled bool
 }

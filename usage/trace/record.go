@@ -56,8 +56,8 @@ func (c Container) compare(d Container) int {
 	return cmp.Or(strings.Compare(c.Namespace, d.Namespace), strings.Compare(c.Pod, d.Pod), strings.Compare(c.Name, d.Name))
 }
 
-// replicas unites machines that follow each other, and gives each machine its name. What a machine
-// was given is what its last pod was given.
+// replicas unites machines that follow each other, and gives each machine its name. A machine was
+// given the amounts of its last pod.
 func replicas(pods []*Machine) (machines []*Machine) {
 	slices.SortStableFunc(pods, func(a, b *Machine) int { return cmp.Compare(a.Rows[0].At, b.Rows[0].At) })
 	for _, pod := range pods {
@@ -90,8 +90,8 @@ func (r *recording) add(s *usage.Sample) {
 	}
 }
 
-// rows returns the samples of both resources at the same times. What was measured of one resource
-// only is left out: the other one is unknown, not zero.
+// rows returns the samples of both resources at the same times. It leaves out samples of only one
+// resource: the other one is unknown, not zero.
 func (r *recording) rows() (rows []Row) {
 	memory := r.memory
 	rows = r.cpu[:0]

@@ -10,10 +10,12 @@ type Owner struct{ Kind, Name string }
 var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationController", "StatefulSet"}
 
 // WorkloadOf returns the workload of a pod, given its controllers from the nearest to the topmost
-// one, and the pod's labels: the nearest controller of a kind that is a workload of its own, or the
-// topmost one, such as the Rollout of a ReplicaSet. A Job without an owner runs once, so that its name would be a key of
-// its own: the value of the given label names it instead. It returns false for a pod without a
-// controller, and for a Job without this label.
+// one, and the pod's labels. That is the nearest controller of a kind that is a workload of its
+// own, or the topmost one, such as the Rollout of a ReplicaSet.
+//
+// A Job without an owner runs once, so that its name would be a key of its own: the value of the
+// given label names it instead. WorkloadOf returns false for a pod without a controller, and for a
+// Job without this label.
 func WorkloadOf(namespace string, owners []Owner, labels map[string]string, jobLabel string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false

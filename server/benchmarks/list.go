@@ -104,7 +104,7 @@ func keyOf(text string) (*estimate.Key, error) {
 		return nil, paging.ErrToken
 	}
 	vcpus, err := strconv.Atoi(fields[4])
-	if err != nil {
+	if err != nil || strconv.Itoa(vcpus) != fields[4] {
 		return nil, paging.ErrToken
 	}
 	return &estimate.Key{NodeType: fields[0], CPUModel: fields[1], Benchmark: fields[2], Version: fields[3], VCPUs: vcpus}, nil

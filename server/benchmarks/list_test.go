@@ -111,6 +111,7 @@ func FuzzKeyOf(f *testing.F) {
 	f.Add(keyText(&estimate.Key{NodeType: "n4", CPUModel: "Intel-6-207", Benchmark: "coremark", Version: "1"}))
 	f.Add("")
 	f.Add("n4\x00")
+	f.Add("\x00\x00\x00\x0000")
 	f.Fuzz(func(t *testing.T, text string) {
 		var key *estimate.Key
 		var err error

@@ -67,8 +67,8 @@ containers run; they keep their work.
 
 A CPU limit throttles a load, and makes startups and jobs take longer. A container
 that needs more memory than its limit is killed. Containers share scarce cores by
-weight. The node decides once a second, and a resize counts from then on. What is
-shorter than a second, on a clock that is not scaled, may be missed.
+weight. The node decides once a second, and a resize counts from then on. It may
+miss events that are shorter than a second on a clock that is not scaled.
 
 --time-scale makes all times above faster, such as 2016 for a week in five
 minutes. Everything else runs in real time: Kubernetes, restarts with back-off,

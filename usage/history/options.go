@@ -18,9 +18,9 @@ type Options struct {
 	// OOMMinBump bytes.
 	OOMBump    float64
 	OOMMinBump int64
-	// Compat counts kills as the VPA does: from the request instead of the limit, so that a
-	// request that an earlier kill raised raises the next one, and without the usage since an
-	// earlier kill unless it is higher than what that kill counted as.
+	// Compat counts kills as the VPA does. It starts from the request instead of the limit, so
+	// that a request that an earlier kill raised raises the next one. It also ignores the usage
+	// since an earlier kill, unless it is higher than what that kill counted as.
 	Compat bool
 	// Hours keeps the peaks of each hour of the week, for policies that need them.
 	Hours bool

@@ -8,9 +8,9 @@
 //     from using more, the cores that they could use beyond it count as throttled time, as
 //     they do for threads that wait for their group's next period.
 //   - If the cores of the node do not suffice, pods share them by weight, and the containers of
-//     a pod share the pod's cores by weight. What one does not need goes to the others. Weights
-//     are CPU shares, which are proportional to requests. The runtimes of real nodes convert
-//     them, and real pods share the cores of their QoS class first.
+//     a pod share the pod's cores by weight. The others get the share that one does not need.
+//     Weights are CPU shares, which are proportional to requests. The runtimes of real nodes
+//     convert them, and real pods share the cores of their QoS class first.
 //   - The CPU pressure "some" of a group is the part of the cores that it wants but does not
 //     get, because of quotas or of others. "full" leaves out what it wants beyond the cores of
 //     the node, where its threads wait for each other.

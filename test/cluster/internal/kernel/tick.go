@@ -47,7 +47,7 @@ func (n *Node) Tick(elapsed time.Duration, system System, pods []*Pod) (kills []
 	return kills
 }
 
-// runnable returns for how many of the wanted cores there are cores.
+// runnable returns the part of a demand that the node has cores for.
 func (n *Node) runnable(wanted float64) float64 { return min(wanted, n.Cores) }
 
 // allowed returns how many cores the containers' own quotas let them use together.
@@ -59,8 +59,8 @@ func (p *Pod) allowed() float64 {
 	return sum
 }
 
-// run divides a pod's cores among its containers, and returns what they wanted and how much
-// memory they use.
+// run divides a pod's cores among its containers, and returns their demand and how much memory
+// they use.
 func (n *Node) run(elapsed time.Duration, pod *Pod, cores float64) (wanted float64, bytes int64) {
 	claims := make([]claim, len(pod.Containers))
 	for i, container := range pod.Containers {

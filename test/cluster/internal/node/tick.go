@@ -18,7 +18,7 @@ const (
 	// tickInterval is how often containers get what they want, or not.
 	tickInterval = time.Second
 	// leastCores and leastBytes are what any program uses. Like real containers, none uses
-	// nothing, which metrics-server takes for a failed measurement.
+	// nothing, which metrics-server treats as a failed measurement.
 	leastCores, leastBytes = 0.0001, 4096
 	// exitOOMKilled is the exit code of a program that the kernel killed.
 	exitOOMKilled = 137

@@ -3,12 +3,16 @@ package backtest
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/trace"
 )
@@ -68,6 +72,37 @@ func TestPrometheus(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 		cmdtest.Golden(t, "generated.table", stdout)
+	})
+	t.Run("runs the examples of the documentation", func(t *testing.T) {
+		text, err := os.ReadFile("../../../docs/usage.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text) + NewCommand(print.Output{}).Example) {
+			args := strings.Fields(line)
+			if len(args) < 2 || args[0] != "resizectl" || args[1] != "backtest" || slices.Contains(args, "--help") {
+				continue
+			}
+			for i, arg := range args {
+				switch arg {
+				case "usage.csv.gz":
+					args[i] = small
+				case "result.svg":
+					args[i] = filepath.Join(t.TempDir(), arg)
+				case "http://localhost:9090":
+					args[i] = address
+					args = append(args, "--until", until)
+				}
+			}
+			n++
+			if code, _, stderr := program.Shell(t.Context(), args[1:]...); code != command.ExitOK {
+				t.Errorf("%s: %s", strings.TrimSpace(line), stderr)
+			}
+		}
+		if n < 6 {
+			t.Errorf("only %d examples", n)
+		}
 	})
 	for name, test := range map[string]struct {
 		args []string

@@ -28,8 +28,8 @@ type tally struct {
 	compared, same int
 	// cpu and memory are the largest differences, in buckets.
 	cpu, memory int
-	// changes is how often the VPA's target changed.
-	changes int
+	// changes is how often the VPA's target changed, and kills how often containers were killed.
+	changes, kills int
 	// theirs is the VPA's target at the tick before, and recent has our newest targets.
 	theirs recommend.Amounts
 	recent []recommend.Amounts
@@ -73,19 +73,21 @@ func (t *tally) compare() {
 // were compared.
 func judge(out io.Writer, tallies map[string]*tally) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "WORKLOAD\tCOMPARED\tSAME\tCHANGES\tCPU-BUCKETS\tMEMORY-BUCKETS")
+	fmt.Fprintln(table, "WORKLOAD\tCOMPARED\tSAME\tCHANGES\tKILLS\tCPU-BUCKETS\tMEMORY-BUCKETS")
 	var faults []string
 	for _, w := range workloads {
 		t := tallies[w.name]
 		if t == nil {
 			t = &tally{}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\n", w.name, t.compared, t.same, t.changes, t.cpu, t.memory)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", w.name, t.compared, t.same, t.changes, t.kills, t.cpu, t.memory)
 		switch {
 		case t.compared < 30:
 			faults = append(faults, fmt.Sprintf("%s was compared only %d times", w.name, t.compared))
 		case t.cpu > 1 || t.memory > 1:
 			faults = append(faults, fmt.Sprintf("%s differs by more than one bucket", w.name))
+		case w.memory != "" && t.kills == 0:
+			faults = append(faults, fmt.Sprintf("%s was never killed", w.name))
 		}
 	}
 	if err := table.Flush(); err != nil {

@@ -29,10 +29,11 @@ func TestJudge(t *testing.T) {
 	amounts := func(cpu, memory int) recommend.Amounts {
 		return recommend.Amounts{CPU: target(cpu, firstCPU), Memory: target(memory, firstMemory)}
 	}
+	kills := 1
 	run := func(theirs, ours recommend.Amounts, times int) error {
 		tallies := map[string]*tally{}
 		for _, w := range workloads {
-			tallies[w.name] = &tally{}
+			tallies[w.name] = &tally{kills: kills}
 			for range times + remembered - 1 {
 				tallies[w.name].add(theirs, ours)
 			}
@@ -53,6 +54,9 @@ func TestJudge(t *testing.T) {
 		if err := run(test.theirs, test.ours, test.times); err == nil {
 			t.Errorf("%s is no error", name)
 		}
+	}
+	if kills = 0; run(amounts(20, 30), amounts(20, 30), 30) == nil {
+		t.Error("no kill is no error")
 	}
 	t.Run("compares with our targets of a tick before and after", func(t *testing.T) {
 		here, there := amounts(20, 30), amounts(40, 50)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
@@ -70,6 +71,9 @@ func run(ctx context.Context, o options) (err error) {
 	if err := s.compare(ctx); err != nil {
 		return err
 	}
+	if err := s.countKills(ctx); err != nil {
+		return err
+	}
 	return judge(os.Stdout, s.tallies)
 }
 
@@ -112,6 +116,22 @@ func (s *soak) compare(ctx context.Context) error {
 		}
 		if err := s.tick(ctx, now.Sub(began) > settle); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// countKills counts how often containers were killed.
+func (s *soak) countKills(ctx context.Context) error {
+	pods, err := s.ours.feeder.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		if t := s.tallies[pods.Items[i].Labels["app"]]; t != nil {
+			for _, c := range pods.Items[i].Status.ContainerStatuses {
+				t.kills += int(c.RestartCount)
+			}
 		}
 	}
 	return nil

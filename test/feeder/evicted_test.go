@@ -17,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/trace"
 )
 
-// evicted is the status that a kubelet writes when its node is low on memory. The nodes of the test
+// evicted is the status that a kubelet writes when its node is low on memory. Nodes in the test
 // cluster kill instead.
 func evicted(at time.Time) corev1.PodStatus {
 	return corev1.PodStatus{

@@ -95,43 +95,28 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 	return nil
 }
 
-// The queries.
-//
-// A container that restarts has a new cgroup, and both of its series count. Several endpoints, jobs
-// or replicas of Prometheus may measure the same container, and only one of them counts.
+// The queries. Several endpoints, jobs or replicas of Prometheus may measure the same container, and
+// only one of them counts.
 const (
 	containers     = `{container!="",container!="POD"}`
 	byContainer    = `max by (namespace, pod, container) `
 	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])) > 0`
+	queryPressure  = byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL]))`
 	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL]))`
 )
 
-// The queries of CPU and of pressure.
-var (
-	queryCPU      = byContainer + `(sum without (id, name, image) (` + perSecond("container_cpu_usage_seconds_total") + `))`
-	queryPressure = byContainer + `(` + perSecond("container_pressure_cpu_waiting_seconds_total") + `)`
-)
-
-// perSecond returns a query for how much a counter grows per second. rate alone is too low for an
-// interval in which Prometheus was down or the container began, because it divides by the whole
-// interval. The growth between the last scrapes of two intervals is exact. Without a scrape in the
-// interval before, the slope counts, and rate only if the counter was reset.
-func perSecond(counter string) string {
-	return strings.ReplaceAll(`((COUNTER - COUNTER offset INTERVAL) / (timestamp(COUNTER) - timestamp(COUNTER offset INTERVAL))`+
-		` and count_over_time(COUNTER[INTERVAL]) > 0 unless resets(COUNTER[INTERVAL]) > 0)`+
-		` or (deriv(COUNTER[INTERVAL]) unless resets(COUNTER[INTERVAL]) > 0)`+
-		` or rate(COUNTER[INTERVAL])`, "COUNTER", counter+containers)
-}
-
 // readChunk delivers the samples of a range.
 func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
-	var cpu, throttled, pressure, memory model.Matrix
+	cpu, err := s.cpu(ctx, r)
+	if err != nil {
+		return err
+	}
+	var throttled, pressure, memory model.Matrix
 	for _, q := range []struct {
 		query  string
 		answer *model.Matrix
-	}{{queryCPU, &cpu}, {queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
-		var err error
-		if *q.answer, err = s.matrix(ctx, strings.ReplaceAll(q.query, "INTERVAL", model.Duration(s.interval).String()), r); err != nil {
+	}{{queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
+		if *q.answer, err = s.matrix(ctx, q.query, r); err != nil {
 			return err
 		}
 	}
@@ -163,8 +148,10 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 	return nil
 }
 
-// matrix runs a query over a range. The series are in the order of their labels.
+// matrix runs a query over a range, in which INTERVAL is the time between samples. The series are in
+// the order of their labels.
 func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
+	query = strings.ReplaceAll(query, "INTERVAL", model.Duration(s.interval).String())
 	value, _, _, err := s.api.QueryRange(ctx, query, r)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", query, err)

@@ -103,6 +103,8 @@ func recorded() []byte {
 		// the one after them.
 		50: except(steady(50), 3, 4, 5), 51: except(steady(51), 7, 8, 9), 52: except(steady(52), 0, 1, 2, 7, 8, 9),
 		54: except(steady(54), 0, 1, 2, 3, 4, 5),
+		// The counter was reset, and soon became as high as before.
+		63: counter(100, 0.2495), 64: reset(174.85, 0.4995),
 		// One scrape is no rate.
 		57: except(counter(9000, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9),
 	})
@@ -133,6 +135,7 @@ func want() []usage.Sample {
 		sample("main", history.CPU, 0, 250), waited, sample("main", history.CPU, 30, 500),
 		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
 		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
+		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }

@@ -30,6 +30,8 @@ type tally struct {
 	cpu, memory int
 	// changes is how often the VPA's target changed, and kills how often containers were killed.
 	changes, kills int
+	// samples is how many samples of CPU the VPA has seen, and ours how many we have.
+	samples, ours int
 	// theirs is the VPA's target at the tick before, and recent has our newest targets.
 	theirs recommend.Amounts
 	recent []recommend.Amounts
@@ -73,15 +75,17 @@ func (t *tally) compare() {
 // were compared.
 func judge(out io.Writer, tallies map[string]*tally) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "WORKLOAD\tCOMPARED\tSAME\tCHANGES\tKILLS\tCPU-BUCKETS\tMEMORY-BUCKETS")
+	fmt.Fprintln(table, "WORKLOAD\tSAMPLES\tOURS\tKILLS\tCOMPARED\tSAME\tCHANGES\tCPU-BUCKETS\tMEMORY-BUCKETS")
 	var faults []string
 	for _, w := range workloads {
 		t := tallies[w.name]
 		if t == nil {
 			t = &tally{}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", w.name, t.compared, t.same, t.changes, t.kills, t.cpu, t.memory)
-		switch {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", w.name, t.samples, t.ours, t.kills, t.compared, t.same, t.changes, t.cpu, t.memory)
+		switch missed := t.samples - t.ours; {
+		case missed > w.replicas || missed < -w.replicas: // The newest ones may be on their way.
+			faults = append(faults, fmt.Sprintf("%d samples of %s reached only one recommender: this machine is too slow", missed, w.name))
 		case t.compared < 30:
 			faults = append(faults, fmt.Sprintf("%s was compared only %d times", w.name, t.compared))
 		case t.cpu > 1 || t.memory > 1:

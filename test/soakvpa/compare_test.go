@@ -29,11 +29,11 @@ func TestJudge(t *testing.T) {
 	amounts := func(cpu, memory int) recommend.Amounts {
 		return recommend.Amounts{CPU: target(cpu, firstCPU), Memory: target(memory, firstMemory)}
 	}
-	kills := 1
+	kills, missed := 1, 0
 	run := func(theirs, ours recommend.Amounts, times int) error {
 		tallies := map[string]*tally{}
 		for _, w := range workloads {
-			tallies[w.name] = &tally{kills: kills}
+			tallies[w.name] = &tally{kills: kills, samples: 100 + w.replicas + missed, ours: 100}
 			for range times + remembered - 1 {
 				tallies[w.name].add(theirs, ours)
 			}
@@ -57,6 +57,9 @@ func TestJudge(t *testing.T) {
 	}
 	if kills = 0; run(amounts(20, 30), amounts(20, 30), 30) == nil {
 		t.Error("no kill is no error")
+	}
+	if kills, missed = 1, 1; run(amounts(20, 30), amounts(20, 30), 30) == nil {
+		t.Error("a missed sample is no error")
 	}
 	t.Run("compares with our targets of a tick before and after", func(t *testing.T) {
 		here, there := amounts(20, 30), amounts(40, 50)

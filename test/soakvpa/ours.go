@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -19,9 +20,36 @@ import (
 // ours is our recommender with the VPA's rules.
 type ours struct {
 	feeder *feeder.Feeder
-	source *metricsapi.Source
+	source *counting
 	store  *usage.Store
 	began  time.Time
+}
+
+// counting is a source that counts the samples of CPU.
+type counting struct {
+	usage.Source
+	// seen has the samples, which are read several times.
+	seen map[usage.Sample]bool
+}
+
+// Read implements usage.Source.
+func (c *counting) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	return c.Source.Read(ctx, since, until, func(s usage.Sample) {
+		if s.Resource == history.CPU {
+			c.seen[s] = true
+		}
+		observe(s)
+	})
+}
+
+// samples returns the number of samples of CPU of a workload.
+func (o *ours) samples(workload string) (n int) {
+	for s := range o.source.seen {
+		if strings.HasPrefix(s.Name, workload+"-") {
+			n++
+		}
+	}
+	return n
 }
 
 // newOurs returns a recommender without history.
@@ -38,7 +66,10 @@ func newOurs(config *rest.Config) (*ours, error) {
 	collect.Compat, collect.CPUHalfLife, collect.MemoryHalfLife, collect.Interval = true, halfLife, halfLife, halfLife
 	options.Floor = recommend.Amounts{CPU: 1, Memory: 1 << 20}
 	o := &ours{feeder: &feeder.Feeder{Client: client, Namespace: namespace}, began: time.Now()}
-	o.source = &metricsapi.Source{Client: measured, Namespaces: func() []string { return []string{namespace} }}
+	o.source = &counting{
+		Source: &metricsapi.Source{Client: measured, Namespaces: func() []string { return []string{namespace} }},
+		seen:   map[usage.Sample]bool{},
+	}
 	o.store = usage.New(o.feeder.Lookup, func(history.Container) usage.Options {
 		return usage.Options{History: collect, Recommend: options, Containers: 1}
 	})

@@ -71,7 +71,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err := s.compare(ctx); err != nil {
 		return err
 	}
-	if err := s.countKills(ctx); err != nil {
+	if err := s.count(ctx); err != nil {
 		return err
 	}
 	return judge(os.Stdout, s.tallies)
@@ -121,8 +121,15 @@ func (s *soak) compare(ctx context.Context) error {
 	return nil
 }
 
-// countKills counts how often containers were killed.
-func (s *soak) countKills(ctx context.Context) error {
+// count counts the samples, and how often containers were killed.
+func (s *soak) count(ctx context.Context) error {
+	samples, err := theirSamples(ctx, s.theirs)
+	if err != nil {
+		return err
+	}
+	for name, t := range s.tallies {
+		t.samples, t.ours = samples[name], s.ours.samples(name)
+	}
 	pods, err := s.ours.feeder.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list pods: %w", err)

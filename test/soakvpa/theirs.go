@@ -94,3 +94,22 @@ func theirTargets(ctx context.Context, client dynamic.Interface) (map[string]rec
 	}
 	return targets, nil
 }
+
+// theirSamples returns the number of samples of CPU in the VPA's checkpoints, by the name of the
+// workload.
+func theirSamples(ctx context.Context, client dynamic.Interface) (map[string]int, error) {
+	list, err := client.Resource(checkpoints).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list checkpoints: %w", err)
+	}
+	samples := map[string]int{}
+	for i := range list.Items {
+		name, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "vpaObjectName")
+		n, _, err := unstructured.NestedInt64(list.Items[i].Object, "status", "totalSamplesCount")
+		if err != nil {
+			return nil, err
+		}
+		samples[name] = int(n)
+	}
+	return samples, nil
+}

@@ -23,12 +23,15 @@ var workloads = []workload{
 	{"steady", 2, "{cpu: 300m, memory: 128Mi}", ""},
 	{"waves", 3, "{cpu: [{constant: 200m}, {wave: 600m, period: 5m}, {noise: 20, step: 10s}], memory: [{constant: 100Mi}, {wave: 200Mi, period: 7m}]}", ""},
 	{"spikes", 1, "{cpu: [{constant: 50m}, {spike: 800m, at: 1m, for: 20s, every: 3m}], memory: [{constant: 64Mi}, {spike: 300Mi, at: 90s, for: 15s, every: 4m}, {noise: 10, step: 10s}]}", ""},
-	{"leaks", 2, "{cpu: 100m, memory: [{constant: 100Mi}, {leak: 20Mi, every: 20s}]}", "400Mi"},
+	{"leaks", 2, "{cpu: 100m, memory: [{constant: 100Mi}, {leak: 20Mi, every: 10s}]}", "400Mi"},
 	{"bursts", 1, "{cpu: [{constant: 100m}, {noise: 60, step: 10s}], memory: [{constant: 150Mi}, {spike: 200Mi, at: 2m, for: 10s, every: 3m}]}", "300Mi"},
 }
 
 // vpas is the resource of VPAs.
 var vpas = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
+
+// checkpoints is the resource of the VPA's checkpoints.
+var checkpoints = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalercheckpoints"}
 
 // manifests returns the namespace and the VPAs, and then the Deployments.
 func manifests() (before, deployments []byte) {

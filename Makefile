@@ -82,6 +82,11 @@ bin/kubernetes-oldest:
 bin/metrics-server:
 	@go build -C test/metricsserver -v -o ../../bin/ tool 2>&1 | $(call show_progress,metrics-server; the first build takes 2 to 5 minutes)
 
+# For soak-vpa.
+.PHONY: bin/vpa-recommender
+bin/vpa-recommender:
+	@go build -C test/vparecommender -v -o ../../bin/vpa-recommender k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender 2>&1 | $(call show_progress,the recommender of the VPA; the first build takes 2 to 5 minutes)
+
 .PHONY: bin/kubectl
 bin/kubectl:
 	@go build -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/kubectl k8s.io/kubernetes/cmd/kubectl
@@ -237,6 +242,11 @@ soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, le
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 
+.PHONY: soak-vpa
+soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').
+	@go build -o bin/soakvpa ./test/soakvpa
+	@exec bin/soakvpa -crds "$$(go list -C test/vparecommender -m -f '{{.Dir}}' k8s.io/autoscaler/vertical-pod-autoscaler)/deploy/vpa-v1-crd-gen.yaml" $(SOAK_VPA)
+
 .PHONY: published
 published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').
 	go run ./test/published -coremark deploy/samples/coremark.csv $(PUBLISHED)
@@ -339,3 +349,4 @@ verify-modules:
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/metricsserver tidy -diff
 	go mod -C test/tools tidy -diff
+	go mod -C test/vparecommender tidy -diff

@@ -270,7 +270,7 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-vet verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
 
 .PHONY: verify-format
 verify-format:
@@ -290,6 +290,22 @@ verify-lint:
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
+
+# Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
+REFUSED := usage:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
+
+.PHONY: verify-imports
+verify-imports: verify-lint
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	cp -r --parents go.mod go.sum .golangci.yml internal ratios reconciler usage "$$fresh"; \
+	for case in $(REFUSED); do \
+	  package=$${case%:*}; \
+	  printf 'package %s\n\nimport _ "github.com/workload-resizer/workload-resizer/%s"\n' "$${package##*/}" "$${case#*:}" > "$$fresh/$$package/refused.go"; \
+	done; \
+	findings=$$(cd "$$fresh" && $(abspath bin/golangci-lint) run --allow-parallel-runners --enable-only depguard ./usage/... || true); \
+	for case in $(REFUSED); do \
+	  grep -q "^$${case%:*}/refused.go:.*depguard" <<< "$$findings" || { echo "$$findings"; echo "the linter does not refuse $${case#*:} in $${case%:*}"; exit 1; }; \
+	done
 
 # Generates code in a temporary directory and compares it, so that the check changes nothing.
 .PHONY: verify-proto

@@ -20,7 +20,7 @@ func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
 	case named.Pod() == "":
 		return UsageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
 	case p.Namespace == "":
-		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the default")
+		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the default one")
 	}
 	p.Name = named.Pod()
 	return nil

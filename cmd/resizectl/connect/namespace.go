@@ -37,7 +37,7 @@ func (c *Connection) setNamespace(cmd *cobra.Command) {
 }
 
 // contextNamespace returns the namespace of the kubeconfig context for the server of a cluster.
-// What is wrong with the flags or the kubeconfig is for dial to report: not all commands call.
+// It ignores faults in the flags or the kubeconfig: not all commands call, and dial reports them.
 func (c *Connection) contextNamespace() string {
 	if inCluster, err := c.inCluster(); err != nil || !inCluster {
 		return metav1.NamespaceDefault

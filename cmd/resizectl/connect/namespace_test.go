@@ -27,9 +27,9 @@ func TestNamespace(t *testing.T) {
 		args       []string
 		want       string
 	}{
-		{"is that of the current context for kubectl", true, twoContexts, nil, "shop"},
-		{"is that of the current context for the server of a cluster", false, twoContexts, []string{"--service", "a/b"}, "shop"},
-		{"is that of the named context", false, twoContexts, []string{"--context", "shop"}, "shop"},
+		{"comes from the current context for kubectl", true, twoContexts, nil, "shop"},
+		{"comes from the current context for the server of a cluster", false, twoContexts, []string{"--service", "a/b"}, "shop"},
+		{"comes from the named context", false, twoContexts, []string{"--context", "shop"}, "shop"},
 		{"is default for a context without one", true, twoContexts, []string{"--context", "plain"}, "default"},
 		{"is default for the server on this machine", false, twoContexts, nil, "default"},
 		{"is default for a server at an address", true, twoContexts, []string{"--server", "localhost:1"}, "default"},

@@ -10,7 +10,7 @@ import (
 // ofContext marks flags whose default is the namespace of the kubeconfig context.
 const ofContext = "workload-resizer/namespace-of-context"
 
-// AddNamespaceFlag adds -n. Its default is that of kubectl: the namespace of the kubeconfig context,
+// AddNamespaceFlag adds -n. As in kubectl, its default is the namespace of the kubeconfig context,
 // or else "default". A server that is not called through a kubeconfig has no context.
 func AddNamespaceFlag(cmd *cobra.Command, namespace *string, usage string) {
 	flags := cmd.Flags()

@@ -255,6 +255,10 @@ published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -s
 bench-node: ## Measure this machine twice. If it is idle, the scores agree within 5%.
 	go test ./agent -run '^$$' -bench Twice -benchtime 1x -v
 
+.PHONY: bench-node-load
+bench-node-load: ## Measure this machine next to processes that use 30% and 60% of it. The scores agree within 5%.
+	go test ./agent -run '^$$' -bench NextToLoad -benchtime 1x -v
+
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.
 	$(TOOL) buf generate

@@ -12,12 +12,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/deliver"
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/machine"
+	"github.com/workload-resizer/workload-resizer/agent/measure"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // Measurer measures the node. *Node implements it.
 type Measurer interface {
-	Full(context.Context) (Results, error)
+	// Full measures all vCPUs within a budget of time.
+	Full(ctx context.Context, budget time.Duration) (Results, error)
 	Spot(context.Context) (Results, error)
 }
 
@@ -32,6 +34,10 @@ type Config struct {
 	Machine machine.Machine
 	// Measure measures the node.
 	Measure Measurer
+	// Claim asks whether Stay should measure the node, nil to always measure it. It returns
+	// when the node lets pods in at the latest; zero if it does so now. An error for which
+	// deliver.Declined returns true means that the node should not be measured.
+	Claim func(context.Context) (release time.Time, err error)
 	// Deliver sends samples to their destination. An error for which deliver.Rejected
 	// returns true is final.
 	Deliver func(context.Context, []sample.Sample) error
@@ -46,16 +52,18 @@ type Agent struct {
 	config  Config
 	memory  memory
 	pending []sample.Sample
+	// spread is whether the start of the first run was spread.
+	spread bool
 }
 
 // New returns an agent.
 func New(c Config) *Agent { return &Agent{config: c} }
 
 // Once measures the node with all kernels, and delivers the samples. The error is a
-// *quiet.Error if the node was busy.
+// *quiet.Error if the node was too busy.
 func (a *Agent) Once(ctx context.Context) error {
 	a.describe()
-	return a.run(ctx, true)
+	return a.run(ctx, true, measure.Budget)
 }
 
 const (
@@ -69,8 +77,9 @@ const (
 
 // Stay measures the node with all kernels now, unless its memory file records a recent run.
 // After that, it runs a short spot check of one vCPU once per period. If a spot check differs
-// from the last full run, or that run is too old, the next run is full again. Stay returns nil
-// when ctx is done.
+// from the last full run, or that run is too old, the next run is full again. Before each run,
+// it claims the measurement. If the claim is declined, it does nothing until the next period.
+// Stay returns nil when ctx is done.
 func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	a.describe()
 	if a.config.MemoryFile != "" {
@@ -79,9 +88,9 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 			a.say("%v", err)
 		}
 	}
-	pause := rand.N(startSpread)
+	pause := time.Duration(0)
 	if a.memory.Version == kernel.Version() {
-		pause += max(time.Until(a.memory.Last.Add(period)), 0)
+		pause = max(time.Until(a.memory.Last.Add(period)), 0)
 	}
 	retry := retries(period)
 	for {
@@ -94,7 +103,7 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err == nil, deliver.Rejected(err):
+		case err == nil, deliver.Rejected(err), deliver.Declined(err):
 			if err != nil {
 				a.say("%v", err)
 			}
@@ -117,16 +126,51 @@ func (a *Agent) step(ctx context.Context) error {
 	if len(a.pending) > 0 {
 		return a.deliver(ctx)
 	}
-	return a.run(ctx, a.memory.wantsFull())
+	var release time.Time
+	if a.config.Claim != nil {
+		var err error
+		if release, err = a.config.Claim(ctx); err != nil {
+			return err
+		}
+	}
+	budget := measure.Budget
+	if left := time.Until(release.Add(-deliveryTime)); !release.IsZero() && left >= leastBudget {
+		budget = min(budget, left)
+	} else if err := a.spreadStart(ctx); err != nil {
+		return err
+	}
+	return a.run(ctx, a.memory.wantsFull(), budget)
 }
 
-func (a *Agent) run(ctx context.Context, full bool) error {
-	measure := a.config.Measure.Spot
+const (
+	// leastBudget is how much time a full run needs at least. If the node keeps pods out for a
+	// shorter time, the run takes as long as it does next to pods.
+	leastBudget = 5 * time.Second
+	// deliveryTime is how long before pods arrive a run ends.
+	deliveryTime = time.Second
+)
+
+// spreadStart waits before the first run, unless pods wait for it.
+func (a *Agent) spreadStart(ctx context.Context) error {
+	if a.spread {
+		return nil
+	}
+	a.spread = true
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(rand.N(startSpread)):
+		return nil
+	}
+}
+
+func (a *Agent) run(ctx context.Context, full bool, budget time.Duration) error {
+	run := a.config.Measure.Spot
 	if full {
-		measure = a.config.Measure.Full
+		run = func(ctx context.Context) (Results, error) { return a.config.Measure.Full(ctx, budget) }
 	}
 	began := time.Now()
-	results, err := measure(ctx)
+	results, err := run(ctx)
 	if len(results.Scores) > 0 {
 		a.summarize(results, full)
 	}
@@ -137,7 +181,7 @@ func (a *Agent) run(ctx context.Context, full bool) error {
 	if a.memory.Doubted {
 		a.say("scores differ by more than %.0f%% from the last full run: the next run is a full one", 100*tolerance)
 	}
-	a.pending = samplesOf(a.config.Node, a.config.NodeType, &a.config.Machine, began, results.Scores)
+	a.pending = samplesOf(a.config.Node, a.config.NodeType, &a.config.Machine, began, results)
 	return a.deliver(ctx)
 }
 

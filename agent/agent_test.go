@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +28,13 @@ type lab struct {
 	single float64
 	busy   int // How many runs will still be disturbed.
 	refuse []error
-	got    []sample.Sample
-	said   bytes.Buffer
+	// claims are the answers to the next claims; after them, all are granted.
+	claims []error
+	// release is when the node lets pods in, after it began; 0 if it does so now.
+	release time.Duration
+	budgets []time.Duration
+	got     []sample.Sample
+	said    bytes.Buffer
 }
 
 func (l *lab) result(kind string, all float64) (Results, error) {
@@ -37,11 +43,27 @@ func (l *lab) result(kind string, all float64) (Results, error) {
 		l.busy--
 		return Results{}, errors.New("busy")
 	}
-	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}}, nil
+	return Results{Scores: []measure.Score{{Kernel: kernel.All()[0], All: all, Single: l.single, Spread: 0.004, Disturbed: 0.25, Runs: 5}}, OtherLoad: 0.30004}, nil
 }
 
-func (l *lab) Full(context.Context) (Results, error) { return l.result("full", 2*l.single) }
+func (l *lab) Full(_ context.Context, budget time.Duration) (Results, error) {
+	l.budgets = append(l.budgets, budget)
+	return l.result("full", 2*l.single)
+}
+
 func (l *lab) Spot(context.Context) (Results, error) { return l.result("spot", 0) }
+
+func (l *lab) claim(context.Context) (release time.Time, err error) {
+	if l.release > 0 {
+		release = l.began.Add(l.release)
+	}
+	if len(l.claims) == 0 {
+		return release, nil
+	}
+	err = l.claims[0]
+	l.claims = l.claims[1:]
+	return time.Time{}, err
+}
 
 func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
 	if len(l.refuse) > 0 {
@@ -56,7 +78,7 @@ func (l *lab) deliver(_ context.Context, samples []sample.Sample) error {
 func (l *lab) agent(file string) *Agent {
 	return New(Config{
 		Node: "n4-1", NodeType: "n4", Machine: machine.Machine{CPUModel: "AMD-25-1", CPUs: cpuset.New(0, 1), Online: cpuset.New(0, 1, 2, 3), Quota: 0.5},
-		Measure: l, Deliver: l.deliver, Summary: &l.said, MemoryFile: file,
+		Measure: l, Claim: l.claim, Deliver: l.deliver, Summary: &l.said, MemoryFile: file,
 	})
 }
 
@@ -154,6 +176,46 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
+	t.Run("measures nothing while other nodes are enough, and asks again in the next period", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.claims = []error{&deliver.DeclinedError{}, fmt.Errorf("claim: %w", &deliver.DeclinedError{})}
+			a := l.agent("")
+			l.stay(t, a, 23*time.Hour)
+			l.expect(t)
+			if len(l.claims) != 1 || !strings.Contains(l.said.String(), "this node is not measured") {
+				t.Errorf("%d answers are left; the summary is:\n%s", len(l.claims), l.said.String())
+			}
+			l.stay(t, a, 3*day)
+			l.expect(t, "full", "spot")
+		})
+	})
+	t.Run("measures before pods arrive", func(t *testing.T) {
+		for _, tc := range []struct {
+			release, budget time.Duration
+			spread          bool
+		}{
+			{28 * time.Second, 20 * time.Second, false},
+			{12 * time.Second, 11 * time.Second, false},
+			{3 * time.Second, 20 * time.Second, true},
+			{0, 20 * time.Second, true},
+		} {
+			in(t, func(t *testing.T, l *lab) {
+				l.release = tc.release
+				a := l.agent("")
+				l.stay(t, a, time.Hour)
+				if len(l.budgets) != 1 || l.budgets[0] != tc.budget || a.spread != tc.spread {
+					t.Errorf("%v before pods arrive: budgets %v, want %v; spread %t, want %t", tc.release, l.budgets, tc.budget, a.spread, tc.spread)
+				}
+			})
+		}
+	})
+	t.Run("asks again soon if the server does not answer", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.claims = []error{errors.New("away")}
+			l.stay(t, l.agent(""), time.Hour)
+			l.expect(t, "full")
+		})
+	})
 	t.Run("delivers pending samples without another run", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			l.refuse = []error{errors.New("away"), errors.New("away")}
@@ -193,10 +255,10 @@ func onceMakesValidSamplesAndPrintsASummary(t *testing.T) {
 		if faults := s.Validate(time.Now()); len(faults) > 0 {
 			t.Error(faults)
 		}
-		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.CPUModel != "AMD-25-1" {
+		if s.Score != 200 || s.SingleThread != 100 || s.Threads != 2 || s.VCPUs != 2 || s.Runs != 5 || s.Benchmark != "bench-node:json" || s.OtherLoad != 0.3 || s.CPUModel != "AMD-25-1" {
 			t.Errorf("got %+v", s)
 		}
-		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5 CPUs; scores are per CPU time", "bench-node:json", "0.4%      5         25%"} {
+		for _, line := range []string{"2 of 4 vCPUs (0-1)", "CPU quota: 0.5 CPUs; scores are per CPU time", "bench-node:json", "0.4%      5         25%", "other processes used 30% of the vCPUs' time"} {
 			if !strings.Contains(l.said.String(), line) {
 				t.Errorf("the summary lacks %q:\n%s", line, l.said.String())
 			}

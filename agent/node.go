@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/machine"
@@ -17,6 +18,8 @@ import (
 type Results struct {
 	Scores  []measure.Score
 	Skipped []measure.Skip
+	// OtherLoad is the share of the vCPUs' time that other processes used during the run.
+	OtherLoad float64
 }
 
 // Node is the node that this process runs on.
@@ -38,11 +41,11 @@ func NewNode(root string) (*Node, error) {
 	return &Node{m, counters}, nil
 }
 
-// Full measures the node with all vCPUs and with one. The error is a *quiet.Error if the node
+// Full measures the node with all vCPUs and with one, within a budget of time. The error is a *quiet.Error if the node
 // was busy. Do not trust any results that come with it.
-func (n *Node) Full(ctx context.Context) (Results, error) {
+func (n *Node) Full(ctx context.Context, budget time.Duration) (Results, error) {
 	return n.undisturbed(ctx, func() (r Results, err error) {
-		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), measure.Budget)
+		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), budget)
 		return r, err
 	})
 }
@@ -59,15 +62,8 @@ func (n *Node) limits() measure.Limits {
 	return measure.Limits{CPUs: n.CPUs.List(), Sharing: n.Sharing, Quota: n.Quota, CacheBytes: n.CacheBytes, MemoryBytes: n.MemoryBytes}
 }
 
-// undisturbed calls run, and checks before and after it whether other processes disturb it.
+// undisturbed calls run, and determines how much other processes disturbed it.
 func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Results, error) {
-	pressure, err := n.counters.Pressure()
-	if err == nil {
-		err = quiet.Before(pressure)
-	}
-	if err != nil {
-		return Results{}, err
-	}
 	before, err := n.counters.Read()
 	if err != nil {
 		return Results{}, err
@@ -77,7 +73,9 @@ func (n *Node) undisturbed(ctx context.Context, run func() (Results, error)) (Re
 	if err != nil {
 		return Results{}, errors.Join(failed, fmt.Errorf("check if the node was busy: %w", err))
 	}
-	if busy := quiet.During(before, after, n.Online.Size()); busy != nil && ctx.Err() == nil {
+	var busy error
+	results.OtherLoad, busy = quiet.During(before, after, n.Online.Size(), n.ThreadsPerCore > 1)
+	if busy != nil && ctx.Err() == nil {
 		// This takes precedence over failed: it explains why nothing was measured.
 		return results, busy
 	}

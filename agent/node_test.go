@@ -11,8 +11,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/quiet"
 )
 
-// nodeOf returns a node made of fixtures, and the path of its /proc/stat.
-func nodeOf(t *testing.T) (*Node, string) {
+// nodeOf returns a node made of fixtures, and the path of its /proc/stat. siblings are the vCPUs
+// that share a core.
+func nodeOf(t *testing.T, siblings string) (*Node, string) {
 	t.Helper()
 	root := t.TempDir()
 	for name, content := range map[string]string{
@@ -20,6 +21,8 @@ func nodeOf(t *testing.T) (*Node, string) {
 		"proc/stat":                      "cpu  0 0 0 0 0 0 0 0 0 0\n",
 		"sys/devices/system/cpu/online":  "0-1\n",
 		"sys/devices/system/cpu/present": "0-1\n",
+		"sys/devices/system/cpu/cpu0/topology/thread_siblings_list": siblings,
+		"sys/devices/system/cpu/cpu1/topology/thread_siblings_list": siblings,
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -38,6 +41,7 @@ func nodeOf(t *testing.T) (*Node, string) {
 
 func TestNode(t *testing.T) {
 	t.Run("a run on a busy node does not count", aRunOnABusyNodeDoesNotCount)
+	t.Run("a run next to others counts if no vCPUs share a core", aRunNextToOthersCountsIfNoVCPUsShareACore)
 }
 
 func aRunOnABusyNodeDoesNotCount(t *testing.T) {
@@ -59,7 +63,7 @@ func aRunOnABusyNodeDoesNotCount(t *testing.T) {
 		{"reports an interrupted run on a busy node as such", true, true, Results{}, told, told},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			n, stat := nodeOf(t)
+			n, stat := nodeOf(t, "0-1\n")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			got, err := n.undisturbed(ctx, func() (Results, error) {
@@ -83,5 +87,18 @@ func aRunOnABusyNodeDoesNotCount(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+func aRunNextToOthersCountsIfNoVCPUsShareACore(t *testing.T) {
+	n, stat := nodeOf(t, "")
+	got, err := n.undisturbed(t.Context(), func() (Results, error) {
+		if err := os.WriteFile(stat, []byte("cpu  360000 0 0 0 0 0 0 0 0 0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Results{Scores: []measure.Score{{All: 1}}}, nil
+	})
+	if err != nil || got.OtherLoad != 1 {
+		t.Errorf("others used %v of the time; %v", got.OtherLoad, err)
 	}
 }

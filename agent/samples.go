@@ -3,24 +3,25 @@ package agent
 import (
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/machine"
-	"github.com/workload-resizer/workload-resizer/agent/measure"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // samplesOf returns the samples of a run.
-func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, scores []measure.Score) []sample.Sample {
-	all := make([]sample.Sample, len(scores))
-	for i, score := range scores {
+func samplesOf(node, nodeType string, m *machine.Machine, began time.Time, results Results) []sample.Sample {
+	all := make([]sample.Sample, len(results.Scores))
+	for i, score := range results.Scores {
 		all[i] = sample.Sample{
 			ID: id(node, began, score.Kernel.Name), NodeType: nodeType, CPUModel: m.CPUModel,
 			Benchmark: score.Kernel.Name, Version: kernel.Version(), Unit: score.Kernel.Unit,
 			Score: score.All, SingleThread: score.Single, VCPUs: m.VCPUs(), ThreadsPerCore: m.ThreadsPerCore, Threads: m.VCPUs(),
 			Runs: score.Runs, Machine: node, Source: sample.SourceAgent, Time: began.UTC(),
+			OtherLoad: math.Round(results.OtherLoad*1000) / 1000,
 		}
 		if score.All == 0 {
 			all[i].Score, all[i].SingleThread, all[i].Threads, all[i].Spot = score.Single, 0, 1, true

@@ -58,6 +58,7 @@ func (a *Agent) summarize(r Results, full bool) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f%%\t%d\t%.0f%%\t\n", s.Kernel.Name, scores, s.Kernel.Unit, 100*s.Spread, s.Runs, 100*s.Disturbed)
 	}
 	_ = w.Flush()
+	a.say("other processes used %.0f%% of the vCPUs' time", 100*r.OtherLoad)
 	for _, skip := range r.Skipped {
 		a.say("%s was not measured: %s", skip.Kernel, skip.Reason)
 	}

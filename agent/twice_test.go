@@ -24,7 +24,7 @@ func BenchmarkTwice(b *testing.B) {
 		var runs [2]map[string]measure.Score
 		var order []string
 		for i := range runs {
-			results, err := node.Full(b.Context())
+			results, err := node.Full(b.Context(), measure.Budget)
 			switch {
 			case len(results.Scores) == 0:
 				b.Fatalf("run %d: %v", i+1, err)

@@ -29,6 +29,10 @@ var (
 	accountGuard string
 	//go:embed components/stamp-originals/policy.yaml
 	stampOriginals string
+	//go:embed components/startup-taint/rbac.yaml
+	startupTaintRights string
+	//go:embed components/startup-taint/policy.yaml
+	startupTaintPolicy string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -75,6 +79,10 @@ func AnnotationGuard() []byte { return []byte(annotationGuard) }
 // only the sizes of a pod, the server's annotations, and the record of who set what
 // (managedFields).
 func AccountGuard() []byte { return []byte(accountGuard) }
+
+// StartupTaint returns the right to remove startup taints from nodes, and the policy that limits
+// it to that.
+func StartupTaint() [][]byte { return [][]byte{[]byte(startupTaintRights), []byte(startupTaintPolicy)} }
 
 // StampOriginals returns the policy that writes the originals of pods when they are created.
 // It requires Kubernetes 1.36 or later.

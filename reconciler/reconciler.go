@@ -2,12 +2,14 @@ package reconciler
 
 import (
 	"context"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 )
 
 // Config configures a Reconciler. All fields must be set unless their comment names a
@@ -59,6 +62,8 @@ type Config struct {
 	// RealignRate is how many pods per second are resized again after an earlier
 	// resize; 0 means no limit.
 	RealignRate float64
+	// Nodes removes startup taints from nodes; nil if the cluster has none.
+	Nodes corev1client.NodeInterface
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 }
@@ -68,6 +73,8 @@ type Config struct {
 type Reconciler struct {
 	*query.Queries
 	*loop.Loop
+	// Gate removes startup taints; nil if the cluster has none.
+	Gate *startup.Gate
 }
 
 // New returns a reconciler that does nothing until Run.
@@ -84,14 +91,23 @@ func New(config Config) (*Reconciler, error) {
 	actuator := func(client kubernetes.Interface) *actuate.Actuator {
 		return actuate.New(actuate.Config{Client: client, Limiter: actuate.NewLimiter(config.QPS, config.Burst), Permit: actuate.Always, Clock: now, Metrics: writes})
 	}
-	return &Reconciler{
+	r := &Reconciler{
 		Queries: &query.Queries{Cluster: of, Planner: planner, Asker: actuator(config.Asker)},
 		Loop: loop.New(loop.Config{
 			Cluster: of, Planner: planner, Writer: actuator(config.Writer), Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
 			Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, RealignRate: config.RealignRate,
 			DryRun: config.DryRun, Clock: now,
 		}),
-	}, nil
+	}
+	if config.Nodes != nil && !config.DryRun {
+		leads := func() bool { return true }
+		if config.Leader != nil {
+			leads = config.Leader.Leading
+		}
+		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})
+		of.WatchNodes(r.Gate.Changed)
+	}
+	return r, nil
 }
 
 // Run reads the cluster and reconciles until ctx is done. It returns when all writes in
@@ -103,7 +119,12 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	var opening sync.WaitGroup
+	if r.Gate != nil {
+		opening.Go(func() { r.Gate.Run(ctx) })
+	}
 	r.Loop.Run(ctx)
+	opening.Wait()
 	return nil
 }
 

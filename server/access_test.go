@@ -188,7 +188,10 @@ const (
 )
 
 // forAgents are the methods that the role of node agents may call, besides those for anybody.
-var forAgents = map[string]bool{workloadresizerv1.BenchmarkService_IngestSamples_FullMethodName: true}
+var forAgents = map[string]bool{
+	workloadresizerv1.BenchmarkService_IngestSamples_FullMethodName:    true,
+	workloadresizerv1.BenchmarkService_ClaimMeasurement_FullMethodName: true,
+}
 
 // leastRole is the least privileged role that may make an empty request. It is maintained
 // separately from the table of the server.
@@ -225,11 +228,12 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.HoldService/Freeze":    admin,
 	"/workloadresizer.v1.HoldService/Unfreeze":  admin,
 
-	"/workloadresizer.v1.BenchmarkService/IngestSamples":   editor,
-	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":  viewer,
-	"/workloadresizer.v1.BenchmarkService/ListFeeds":       viewer,
-	"/workloadresizer.v1.BenchmarkService/GetSuggestion":   viewer,
-	"/workloadresizer.v1.BenchmarkService/ListSuggestions": viewer,
+	"/workloadresizer.v1.BenchmarkService/IngestSamples":    editor,
+	"/workloadresizer.v1.BenchmarkService/ClaimMeasurement": editor,
+	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":   viewer,
+	"/workloadresizer.v1.BenchmarkService/ListFeeds":        viewer,
+	"/workloadresizer.v1.BenchmarkService/GetSuggestion":    viewer,
+	"/workloadresizer.v1.BenchmarkService/ListSuggestions":  viewer,
 
 	"/grpc.health.v1.Health/Check": anybody,
 	"/grpc.health.v1.Health/List":  anybody,

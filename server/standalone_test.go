@@ -38,6 +38,7 @@ var needsCluster = map[string]bool{
 	"/workloadresizer.v1.HoldService/Unfreeze":                 true,
 	"/workloadresizer.v1.HoldService/GetFreeze":                true,
 	"/workloadresizer.v1.BenchmarkService/IngestSamples":       true,
+	"/workloadresizer.v1.BenchmarkService/ClaimMeasurement":    true,
 	"/workloadresizer.v1.BenchmarkService/ListBenchmarks":      true,
 	"/workloadresizer.v1.BenchmarkService/ListFeeds":           true,
 	"/workloadresizer.v1.BenchmarkService/GetSuggestion":       true,

@@ -41,35 +41,58 @@ type Sender struct {
 // It returns a *RejectedError if the server rejects samples. After any other error the caller
 // may send the same samples again: a sample that is sent twice counts once.
 func (s *Sender) Send(ctx context.Context, samples []sample.Sample) error {
+	var rejected []string
+	pending := messages(s.Node, samples)
+	err := persist(ctx, "send samples", func(ctx context.Context) (again, err error) {
+		response, err := s.call(ctx, pending)
+		if err != nil {
+			return nil, err
+		}
+		var reasons []string
+		pending, reasons = sift(pending, response)
+		rejected = append(rejected, reasons...)
+		if len(pending) > 0 {
+			return fmt.Errorf("the server does not know node %q yet", s.Node), nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	return errorOf(rejected)
+}
+
+// persist calls attempt until it succeeds, fails for good, or patience runs out. With again,
+// the same call may succeed later.
+func persist(ctx context.Context, what string, attempt func(context.Context) (again, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pause := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 30 * time.Second}
-	var rejected []string
-	for pending := messages(s.Node, samples); ; {
-		response, err := s.call(ctx, pending)
+	for {
+		again, err := within(ctx, attempt)
 		switch {
-		case err == nil:
-			var reasons []string
-			pending, reasons = sift(pending, response)
-			rejected = append(rejected, reasons...)
-			if len(pending) == 0 {
-				return errorOf(rejected)
-			}
-			err = fmt.Errorf("the server does not know node %q yet", s.Node)
-		case !mayWork(err):
-			return fmt.Errorf("send samples: %w", err)
+		case err != nil && !mayWork(err):
+			return fmt.Errorf("%s: %w", what, err)
+		case err != nil:
+			again = err
+		case again == nil:
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("send samples: %w; gave up after %v", err, patience)
+			return fmt.Errorf("%s: %w; gave up after %v", what, again, patience)
 		case <-time.After(pause.Step()):
 		}
 	}
 }
 
-func (s *Sender) call(ctx context.Context, pending []*workloadresizerv1.BenchmarkSample) (*workloadresizerv1.IngestSamplesResponse, error) {
+func within(ctx context.Context, attempt func(context.Context) (again, err error)) (again, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	return attempt(ctx)
+}
+
+func (s *Sender) call(ctx context.Context, pending []*workloadresizerv1.BenchmarkSample) (*workloadresizerv1.IngestSamplesResponse, error) {
 	stream, err := s.Client.IngestSamples(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +145,7 @@ func messages(node string, samples []sample.Sample) []*workloadresizerv1.Benchma
 		all[i] = &workloadresizerv1.BenchmarkSample{
 			Id: s.ID, Node: node, CpuModel: s.CPUModel, Benchmark: s.Benchmark, Version: s.Version,
 			Score: s.Score, Unit: s.Unit, Vcpus: int32(s.VCPUs), ThreadsPerCore: known(int32(s.ThreadsPerCore)), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread),
-			Runs: known(int32(s.Runs)), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+			Runs: known(int32(s.Runs)), MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source, OtherLoad: known(s.OtherLoad),
 		}
 	}
 	return all

@@ -100,7 +100,7 @@ func TestSend(t *testing.T) {
 }
 
 // connect returns a client with an in-memory connection to the server.
-func connect(t *testing.T, s *scripted) workloadresizerv1.BenchmarkServiceClient {
+func connect(t *testing.T, s workloadresizerv1.BenchmarkServiceServer) workloadresizerv1.BenchmarkServiceClient {
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
 	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)

@@ -10,7 +10,7 @@ const flateMB = textBytes / 1e6
 
 // newFlate compresses and decompresses text, as HTTP servers and clients do.
 func newFlate(int) Work {
-	data := logText()
+	data := sharedText()
 	var packed, unpacked bytes.Buffer
 	writer, err := flate.NewWriter(&packed, flate.DefaultCompression)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 const (
@@ -29,7 +30,7 @@ type item struct {
 
 // newJSON decodes and encodes a document, as services do with requests.
 func newJSON(int) Work {
-	document := orders()
+	document := sharedOrders()
 	return func() error {
 		var decoded []order
 		if err := json.Unmarshal(document, &decoded); err != nil {
@@ -45,6 +46,10 @@ func newJSON(int) Work {
 		return nil
 	}
 }
+
+// sharedOrders returns the document, which all threads read. A copy for each of 200 threads would
+// need more memory than an agent should have.
+var sharedOrders = sync.OnceValue(orders)
 
 func orders() []byte {
 	r := random()

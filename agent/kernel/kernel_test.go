@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,7 @@ func small(k Kernel) Work {
 
 func TestKernel(t *testing.T) {
 	t.Run("every kernel always has the same result", everyKernelAlwaysHasTheSameResult)
+	t.Run("a kernel needs as much memory as it says", aKernelNeedsAsMuchMemoryAsItSays)
 	t.Run("a changed set needs a new number", aChangedSetNeedsANewNumber)
 	t.Run("the number of matches in the text is right", theNumberOfMatchesInTheTextIsRight)
 	t.Run("the version names the set and the Go release", theVersionNamesTheSetAndTheGoRelease)
@@ -29,6 +31,39 @@ func everyKernelAlwaysHasTheSameResult(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func aKernelNeedsAsMuchMemoryAsItSays(t *testing.T) {
+	const threads, units = 8, 20
+	for _, k := range All() {
+		if k.Memory {
+			continue
+		}
+		k.New(0) // Creates what threads share.
+		var before, live, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		works := make([]Work, threads)
+		for i := range works {
+			works[i] = k.New(0)
+			if err := works[i](); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&live)
+		for range units {
+			if err := works[0](); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(works)
+		kept, garbage := int64(live.HeapAlloc-before.HeapAlloc)/threads, int64(after.TotalAlloc-live.TotalAlloc)/units
+		if kept > k.Live || garbage > k.Garbage {
+			t.Errorf("%s: a thread keeps %d bytes, and a unit leaves %d; it says %d and %d", k.Name, kept, garbage, k.Live, k.Garbage)
+		}
 	}
 }
 
@@ -80,7 +115,7 @@ func theNumberOfMatchesInTheTextIsRight(t *testing.T) {
 }
 
 func theVersionNamesTheSetAndTheGoRelease(t *testing.T) {
-	if v := Version(); !regexp.MustCompile(`^1-go1\.\d+\S*$|^1-devel\S*$`).MatchString(v) {
+	if v := Version(); !regexp.MustCompile(`^2-go1\.\d+\S*$|^2-devel\S*$`).MatchString(v) {
 		t.Errorf("version %q", v)
 	}
 }

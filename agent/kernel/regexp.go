@@ -11,7 +11,7 @@ const slowErrorsInText = 392
 
 // newRegexp searches a log, as routers, proxies and log shippers do.
 func newRegexp(int) Work {
-	text := logText()
+	text := sharedText()
 	return func() error {
 		if len(slowErrors.FindAllSubmatchIndex(text, -1)) != slowErrorsInText {
 			return errWrong

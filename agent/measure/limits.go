@@ -25,7 +25,7 @@ const (
 // withMemory returns the kernels for which there is enough memory, the size of the data of
 // each memory kernel across all threads, and the skipped kernels.
 func withMemory(kernels []kernel.Kernel, l Limits) ([]kernel.Kernel, int64, []Skip) {
-	memory, reason := memoryBytes(l.CacheBytes, l.MemoryBytes, memoryKernels(kernels))
+	memory, reason := memoryBytes(l.CacheBytes, l.free(kernels), memoryKernels(kernels))
 	var left []kernel.Kernel
 	var skipped []Skip
 	for _, k := range kernels {
@@ -36,6 +36,16 @@ func withMemory(kernels []kernel.Kernel, l Limits) ([]kernel.Kernel, int64, []Sk
 		}
 	}
 	return left, memory, skipped
+}
+
+// free returns how much memory kernels that measure it may use twice: half of the limit, or what
+// the others leave.
+func (l *Limits) free(kernels []kernel.Kernel) int64 {
+	if l.MemoryBytes == 0 {
+		return 0
+	}
+	others := newHeap(kernels, len(l.CPUs), l.MemoryBytes).reserved(kernels)
+	return max(min(l.MemoryBytes, 2*(l.MemoryBytes-l.MemoryBytes/usable-others)), 1)
 }
 
 // memoryKernels returns the number of memory kernels.

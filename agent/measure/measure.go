@@ -118,12 +118,17 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 	}
 	within, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	defer tune(len(l.CPUs), memory*memoryKernels(kernels), l.MemoryBytes)()
+	heap, data := newHeap(kernels, len(l.CPUs), l.MemoryBytes), memory*memoryKernels(kernels)
+	kernels, skipped := heap.withHeap(kernels, data)
+	defer tune(len(l.CPUs), heap.most(kernels, data))()
 	threads := newCrew(l.CPUs)
 	defer threads.dismiss()
 	trials := make([]*trial, len(kernels))
 	for i, k := range kernels {
 		trials[i] = newTrial(threads, k, l.kinds(), int(memory))
+	}
+	if len(trials) == 0 {
+		return nil, skipped, nil
 	}
 	err := rounds(within, trials)
 	switch {
@@ -133,7 +138,6 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 		return nil, nil, err
 	}
 	var scores []Score
-	var skipped []Skip
 	for _, t := range trials {
 		if s, ok := t.score(); ok {
 			scores = append(scores, s)

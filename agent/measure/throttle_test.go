@@ -19,6 +19,10 @@ const throttledEnv = "WORKLOAD_RESIZER_TEST_THROTTLED"
 type progress struct{ CPU, Wall float64 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(wideEnv) != "" {
+		actWide()
+		return
+	}
 	if os.Getenv(throttledEnv) == "" {
 		os.Exit(m.Run())
 	}

@@ -6,15 +6,12 @@ import (
 )
 
 // tune makes Go run all threads at the same time, regardless of the quota, and collect
-// garbage only between repetitions. The returned function undoes it.
-func tune(threads int, memory, limit int64) func() {
+// garbage only between repetitions, or if the heap has that many bytes. The returned function
+// undoes it.
+func tune(threads int, heap int64) func() {
 	procs := runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
 	collect := debug.SetGCPercent(-1)
-	most := memory + 256<<20
-	if limit > 0 {
-		most = min(most, limit/4*3)
-	}
-	before := debug.SetMemoryLimit(most)
+	before := debug.SetMemoryLimit(heap)
 	return func() {
 		debug.SetMemoryLimit(before)
 		debug.SetGCPercent(collect)

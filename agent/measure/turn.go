@@ -14,6 +14,9 @@ import (
 type turn struct {
 	ctx   context.Context
 	units int
+	// spare is how many units a thread may do while it waits for others; 0 means any number.
+	// Otherwise, if some threads wait for long, their garbage would exceed the heap.
+	spare int
 	// absent and unfinished count the threads that have not begun and not ended.
 	absent, unfinished atomic.Int32
 }
@@ -25,6 +28,9 @@ func repeat(c *crew, k kernel.Kernel, works []kernel.Work) repetition {
 		// Collect garbage here, so that it is not collected during the repetition.
 		runtime.GC()
 		t := &turn{ctx: ctx, units: k.Units}
+		if k.Garbage > 0 {
+			t.spare = (spareUnits - 1) / waits
+		}
 		t.absent.Store(int32(len(works)))
 		t.unfinished.Store(int32(len(works)))
 		rates, errs := make([]float64, len(works)), make([]error, len(works))
@@ -71,7 +77,14 @@ func (t *turn) work(work kernel.Work, units int) error {
 // workWhile works while the number of other threads is above 0. A thread whose work counts
 // must never have a core or caches to itself.
 func (t *turn) workWhile(work kernel.Work, others *atomic.Int32) error {
-	for others.Load() > 0 {
+	for done := 0; others.Load() > 0; done++ {
+		if t.spare > 0 && done >= t.spare {
+			if err := t.ctx.Err(); err != nil {
+				return err
+			}
+			kernel.Idle()
+			continue
+		}
 		if err := t.work(work, 1); err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
-// Package quiet determines whether other processes or virtual machines disturbed the
-// measurement of a node. A disturbed node would look slow.
+// Package quiet determines how much other processes and virtual machines used a node during its
+// measurement, and whether that makes the measurement useless.
 //
 // It must not know what is measured.
 package quiet

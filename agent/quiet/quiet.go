@@ -6,18 +6,14 @@ import (
 )
 
 const (
-	// MaxPressure is the CPU pressure allowed before a run: the share of the last ten seconds
-	// in which tasks waited for a CPU, in percent. Normal work causes a few percent; above
-	// ten percent the CPUs are contended.
-	MaxPressure = 10.0
 	// MaxSteal is the share of the vCPUs' time that the hypervisor may give to other virtual
 	// machines during a run. Stolen time counts as CPU time of the running thread, so one
 	// percent of steal changes the score by one percent.
 	MaxSteal = 0.01
-	// MaxOthers is the share of the vCPUs' time that other processes may use during a run.
-	// Their time does not count as ours, but their use of caches, memory and shared cores
-	// affects scores. The daemons of a node use a few percent.
-	MaxOthers = 0.10
+	// MaxShared is the share of the vCPUs' time that other processes may use during a run if
+	// vCPUs share cores. While a sibling thread is busy, a thread does less per CPU second.
+	// Without shared cores, others' time costs only what they take of the caches.
+	MaxShared = 0.10
 )
 
 // Error is the reason why a run is discarded.
@@ -37,28 +33,20 @@ type Reading struct {
 	Own float64
 }
 
-// Before returns an *Error if a run should not begin. The pressure is the share of the last
-// ten seconds in which tasks waited for a CPU, in percent.
-func Before(pressure float64) error {
-	if pressure > MaxPressure {
-		return &Error{fmt.Sprintf("tasks waited for a CPU for %.1f%% of the last 10 s (PSI), more than %.0f%%", pressure, MaxPressure)}
-	}
-	return nil
-}
-
-// During returns an *Error if a run between two readings was disturbed. The node has that many
-// vCPUs.
-func During(start, end Reading, vcpus int) error {
+// During returns the share of the vCPUs' time that other processes used between two readings. It
+// returns an *Error if that disturbed a run. The node has that many vCPUs; shared means that some
+// of them share cores.
+func During(start, end Reading, vcpus int, shared bool) (others float64, err error) {
 	all := end.Time.Sub(start.Time).Seconds() * float64(vcpus)
 	if all <= 0 {
-		return nil
+		return 0, nil
 	}
+	others = min(max((end.Busy-start.Busy-(end.Own-start.Own))/all, 0), 1)
 	if share := (end.Steal - start.Steal) / all; share > MaxSteal {
-		return &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", 100*share, 100*MaxSteal)}
+		return others, &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", 100*share, 100*MaxSteal)}
 	}
-	others := (end.Busy - start.Busy) - (end.Own - start.Own)
-	if share := others / all; share > MaxOthers {
-		return &Error{fmt.Sprintf("other processes used %.0f%% of the vCPUs' time, more than %.0f%%", 100*share, 100*MaxOthers)}
+	if shared && others > MaxShared {
+		return others, &Error{fmt.Sprintf("other processes used %.0f%% of the time of vCPUs that share cores, more than %.0f%%", 100*others, 100*MaxShared)}
 	}
-	return nil
+	return others, nil
 }

@@ -2,6 +2,7 @@ package quiet
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,39 +31,7 @@ func proc(t *testing.T, files map[string]string) Proc {
 }
 
 func TestQuiet(t *testing.T) {
-	t.Run("a run begins unless the node is contended", aRunBeginsUnlessTheNodeIsContended)
 	t.Run("a disturbed run is discarded", aDisturbedRunIsDiscarded)
-}
-
-func aRunBeginsUnlessTheNodeIsContended(t *testing.T) {
-	const full = "full avg10=99.00 avg60=0.00 avg300=0.00 total=0\n"
-	for _, tc := range []struct {
-		name, pressure string
-		busy           bool
-	}{
-		{"begins if tasks wait occasionally", "some avg10=2.90 avg60=2.15 avg300=6.13 total=8100136066\n" + full, false},
-		{"begins at the limit", "some avg10=10.00 avg60=90.00 avg300=0.00 total=1\n" + full, false},
-		{"does not begin above the limit", "some avg10=10.01 avg60=0.00 avg300=0.00 total=1\n", true},
-		{"begins if the file is empty", "", false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			pressure, err := proc(t, map[string]string{"pressure/cpu": tc.pressure}).Pressure()
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkBusy(t, Before(pressure), tc.busy, "(PSI)")
-		})
-	}
-	t.Run("begins if Linux does not record pressure", func(t *testing.T) {
-		if pressure, err := proc(t, nil).Pressure(); pressure != 0 || err != nil {
-			t.Errorf("%v, %v", pressure, err)
-		}
-	})
-	t.Run("fails if the pressure is invalid", func(t *testing.T) {
-		if _, err := proc(t, map[string]string{"pressure/cpu": "some avg10=x\n"}).Pressure(); err == nil {
-			t.Error("got no error")
-		}
-	})
 }
 
 func checkBusy(t *testing.T, err error, busy bool, says string) {
@@ -81,26 +50,33 @@ func aDisturbedRunIsDiscarded(t *testing.T) {
 	const before = "cpu  1000 500 300 90000 40 10 20 30 0 0\n"
 	for _, tc := range []struct {
 		name, after string
-		busy        bool
+		shared      bool
+		others      float64
 		says        string
 	}{
-		{"keeps a run without other processes", "cpu  1000 3500 300 91000 40 10 20 30 0 0\n", false, ""},
-		{"keeps a run if others use a little of each kind of time", "cpu  1100 3600 400 90700 40 20 30 70 0 0\n", false, ""},
-		{"discards a run with too much steal", "cpu  1000 3500 300 90900 40 10 20 71 0 0\n", true, "(steal)"},
-		{"discards a run if other processes use too much", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, "other processes used 11%"},
-		{"discards a run if the kernel uses too much for others", "cpu  1000 3500 700 90500 40 10 70 30 0 0\n", true, "other processes"},
-		{"counts waiting for disks as idle", "cpu  1000 3500 300 90000 2040 10 20 30 0 0\n", false, ""},
+		{"keeps a run without other processes", "cpu  1000 3500 300 91000 40 10 20 30 0 0\n", true, 0, ""},
+		{"keeps a run if others use a little of each kind of time", "cpu  1100 3600 400 90700 40 20 30 70 0 0\n", true, 0.08, ""},
+		{"discards a run with too much steal", "cpu  1000 3500 300 90900 40 10 20 71 0 0\n", false, 0, "(steal)"},
+		{"keeps a run next to other processes", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", false, 0.1125, ""},
+		{"discards it if they share the cores", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, 0.1125, "other processes used 11% of the time of vCPUs that share cores"},
+		{"counts the kernel's time for others", "cpu  1000 3500 700 90500 40 10 70 30 0 0\n", true, 0.1125, "other processes"},
+		{"counts waiting for disks as idle", "cpu  1000 3500 300 90000 2040 10 20 30 0 0\n", true, 0, ""},
+		{"does not count less than nothing", "cpu  1000 3000 300 90000 2040 10 20 30 0 0\n", true, 0, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			start, end := read(t, before), read(t, tc.after)
 			end.Time = start.Time.Add(10 * time.Second)
 			end.Own = start.Own + 30
-			checkBusy(t, During(start, end, 4), tc.busy, tc.says)
+			others, err := During(start, end, 4, tc.shared)
+			if math.Abs(others-tc.others) > 1e-9 {
+				t.Errorf("others used %v, want %v", others, tc.others)
+			}
+			checkBusy(t, err, tc.says != "", tc.says)
 		})
 	}
 	t.Run("keeps a run of no duration", func(t *testing.T) {
 		r := read(t, before)
-		if err := During(r, r, 4); err != nil {
+		if _, err := During(r, r, 4, true); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,9 +1,7 @@
 package quiet
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -20,23 +18,6 @@ func NewProc(mount string) (Proc, error) {
 		return Proc{}, fmt.Errorf("read the counters of this node: %w", err)
 	}
 	return Proc{p}, nil
-}
-
-// Pressure returns the share of the last ten seconds in which tasks waited for a CPU, in
-// percent. It returns 0 if Linux is configured not to record it.
-func (p Proc) Pressure() (float64, error) {
-	stats, err := p.fs.PSIStatsForResource("cpu")
-	// With psi=0 the file exists but cannot be read.
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read the CPU pressure of this node: %w", err)
-	}
-	if stats.Some == nil {
-		return 0, nil
-	}
-	return stats.Some.Avg10, nil
 }
 
 // Read reads the current counters.

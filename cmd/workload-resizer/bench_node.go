@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/agent"
 	"github.com/workload-resizer/workload-resizer/agent/deliver"
+	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/nodelabel"
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
@@ -29,9 +31,10 @@ several kernels that compute as servers do, and the throughput of memory.
 
 Scores count CPU time, not wall-clock time: work per second of thread run time,
 multiplied by the number of vCPUs. With a CPU quota, a run takes longer and fewer
-kernels fit into it, but only memory scores change. A run is discarded if CPU
-pressure was above 10% before it. It is also discarded if, during the run, the
-hypervisor took more than 1% of the CPU time or other processes more than 10%.`,
+kernels fit into it, but only memory scores change. Samples state how much CPU time
+other processes used during the run, which gives them less weight. A run is
+discarded if the hypervisor took more than 1% of the CPU time or, if vCPUs share
+cores, other processes used more than 10%.`,
 		Example: `  # See how fast this machine is:
   workload-resizer bench-node
 
@@ -57,7 +60,10 @@ func benchNode(ctx context.Context, o *benchNodeOptions, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	bring, closeClient, err := newDelivery(o, stdout)
+	config := agent.Config{
+		Node: o.nodeName, NodeType: o.nodeType, Machine: node.Machine, Measure: node, Summary: stderr, MemoryFile: o.stateFile,
+	}
+	closeClient, err := deliverTo(&config, o, stdout)
 	if err != nil {
 		return err
 	}
@@ -67,27 +73,31 @@ func benchNode(ctx context.Context, o *benchNodeOptions, stdout, stderr io.Write
 			return err
 		}
 	}
-	a := agent.New(agent.Config{
-		Node: o.nodeName, NodeType: o.nodeType, Machine: node.Machine, Measure: node, Deliver: bring, Summary: stderr, MemoryFile: o.stateFile,
-	})
+	a := agent.New(config)
 	if o.every > 0 {
 		return a.Stay(ctx, o.every)
 	}
 	return a.Once(ctx)
 }
 
-// newDelivery returns a function that delivers samples to their destination, and one
-// that closes the connection to it.
-func newDelivery(o *benchNodeOptions, stdout io.Writer) (bring func(context.Context, []sample.Sample) error, end func(), err error) {
+// deliverTo sets where the agent sends its samples and claims measurements. It returns a
+// function that closes the connection.
+func deliverTo(config *agent.Config, o *benchNodeOptions, stdout io.Writer) (end func(), err error) {
 	if o.server == "" {
-		return func(_ context.Context, samples []sample.Sample) error { return write(o.output, stdout, samples) }, func() {}, nil
+		config.Deliver = func(_ context.Context, samples []sample.Sample) error { return write(o.output, stdout, samples) }
+		return func() {}, nil
 	}
 	c, err := client.Dial(o.server, o.dialOptions()...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--server: %w", err)
+		return nil, fmt.Errorf("--server: %w", err)
 	}
 	sender := &deliver.Sender{Client: c.Benchmarks(), Node: o.nodeName}
-	return sender.Send, func() { _ = c.Close() }, nil
+	config.Deliver = sender.Send
+	config.Claim = func(ctx context.Context) (time.Time, error) {
+		m := &config.Machine
+		return sender.Claim(ctx, deliver.Claim{CPUModel: m.CPUModel, VCPUs: m.VCPUs(), ThreadsPerCore: m.ThreadsPerCore, Version: kernel.Version()})
+	}
+	return func() { _ = c.Close() }, nil
 }
 
 func labelNode(ctx context.Context, o *benchNodeOptions, cpuModel string) error {

@@ -28,8 +28,11 @@ type clients struct {
 	// twice per second.
 	freeze                           kubernetes.Interface
 	tokens, renewals, rights, sights kubernetes.Interface
-	dynamic                          dynamic.Interface
-	metadata                         metadata.Interface
+	// nodes removes startup taints. It has no rate limit: pods wait for it, and each node is
+	// written once.
+	nodes    kubernetes.Interface
+	dynamic  dynamic.Interface
+	metadata metadata.Interface
 }
 
 func newClients(o *options) (*clients, error) {
@@ -54,7 +57,7 @@ func newClients(o *options) (*clients, error) {
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)

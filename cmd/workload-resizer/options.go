@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -33,6 +34,7 @@ type options struct {
 	sidecars          bool
 	externallyResized string
 	realignRate       float64
+	startupTaint      bool
 	grpcAddress       string
 	tlsCertFile       string
 	tlsKeyFile        string
@@ -78,6 +80,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that were sized before are resized per second: restores first, then the pods furthest from their desired size; 0 means no limit")
+	flags.BoolVar(&o.startupTaint, "startup-taint", false, "remove the taint "+contract.StartupTaint+" from nodes when they are measured, and at the latest 30 seconds after they are ready; needs the right to patch nodes")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS or --insecure-plaintext, the host must be a loopback address, where any program on this machine can do anything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")

@@ -129,6 +129,9 @@ func serve(ctx context.Context, o *options) error {
 		RealignRate: o.realignRate,
 		DryRun:      o.dryRun,
 	}
+	if o.startupTaint {
+		reconciling.Nodes = clients.nodes.CoreV1().Nodes()
+	}
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
 		Replica: replica, Version: version,

@@ -33,6 +33,8 @@ var copies = map[string]string{
 	"bench-node-serviceaccount.yaml": "components/bench-node/serviceaccount.yaml",
 	"cpu-model-label-policy.yaml":    "components/cpu-model-label/policy.yaml",
 	"cpu-model-label-rbac.yaml":      "components/cpu-model-label/rbac.yaml",
+	"startup-taint-policy.yaml":      "components/startup-taint/policy.yaml",
+	"startup-taint-rbac.yaml":        "components/startup-taint/rbac.yaml",
 }
 
 func TestCopies(t *testing.T) {

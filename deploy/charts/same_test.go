@@ -25,6 +25,10 @@ func theChartCreatesTheSameObjectsAsKustomize(t *testing.T) {
 			name: "the node agent that labels its node", resource: "base", components: []string{"bench-node", "cpu-model-label"},
 			values: "benchNode: {enabled: true, labelNode: true}",
 		},
+		{
+			name: "the node agent behind a startup taint", resource: "base", components: []string{"bench-node", "startup-taint"},
+			values: "benchNode: {enabled: true, startupTaint: true}",
+		},
 		{name: "originals written by the API server", resource: "base", components: []string{"stamp-originals"}, values: "stampOriginals: {enabled: true}"},
 		{name: "a network policy", resource: "base", components: []string{"network-policy"}, values: "networkPolicy: {enabled: true}"},
 		{name: "certificates of cert-manager", resource: "base", components: []string{"cert-manager"}, values: "tls: {mode: certManager}"},

@@ -35,6 +35,7 @@ func invalidValuesAreRefused(t *testing.T) {
 		{"an invalid sample ratio", "tracing: {sampleRatio: 50}", "at '/tracing/sampleRatio': maximum: got 50, want 1"},
 		{"an invalid name of a ServiceAccount", "serviceAccount: {name: My_Account}", "at '/serviceAccount/name'"},
 		{"a Deployment to replace without labels", "dropIn: {enabled: true, selector: null}", "at '/dropIn'"},
+		{"a startup taint without an agent", "benchNode: {startupTaint: true}", "at '/benchNode/enabled'"},
 		{"a node label without an agent", "benchNode: {labelNode: true}", "at '/benchNode/enabled'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

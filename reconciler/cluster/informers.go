@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -35,7 +37,7 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	return factory, nil
 }
 
-// trim drops what no plan needs, to save memory in large clusters. It replaces a pod
+// trim drops what neither plans nor package startup need, to save memory in large clusters. It replaces a pod
 // with its pod.Pod.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
@@ -51,8 +53,12 @@ func trim(obj any) (any, error) {
 
 func trimNode(n *corev1.Node) *corev1.Node {
 	trimmed := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Generation: n.Generation, DeletionTimestamp: n.DeletionTimestamp, Labels: n.Labels,
+		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Generation: n.Generation, CreationTimestamp: n.CreationTimestamp, DeletionTimestamp: n.DeletionTimestamp, Labels: n.Labels,
 	}}
+	startsUp := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == contract.StartupTaint })
+	if startsUp {
+		trimmed.Spec.Taints = n.Spec.Taints
+	}
 	info := &n.Status.NodeInfo
 	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
 	trimmed.Status.Allocatable = corev1.ResourceList{}
@@ -65,6 +71,10 @@ func trimNode(n *corev1.Node) *corev1.Node {
 		switch c := &n.Status.Conditions[i]; c.Type {
 		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
 			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		case corev1.NodeReady:
+			if startsUp {
+				trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
+			}
 		}
 	}
 	return trimmed

@@ -83,6 +83,23 @@ func (c *Cluster) WatchPods(changed func(before, now *pod.Pod), above func(types
 	}
 }
 
+// WatchNodes calls changed with the name of every existing node, and of every node that is created,
+// changed or deleted. Call WatchNodes before Read.
+func (c *Cluster) WatchNodes(changed func(name string)) {
+	_, err := c.factory.Core().V1().Nodes().Informer().AddEventHandler(handler(func(old, obj any) {
+		before, _ := old.(*corev1.Node)
+		now, _ := obj.(*corev1.Node)
+		if now == nil {
+			now = before
+		}
+		changed(now.Name)
+	}))
+	if err != nil {
+		// The only error is an informer that has ended.
+		panic(fmt.Sprintf("cluster: watch nodes: %v", err))
+	}
+}
+
 // PodsVersion returns the resource version that the watch of the pods has reached; empty before
 // the first list.
 func (c *Cluster) PodsVersion() string {
@@ -179,7 +196,7 @@ func sameRoom(a, b *corev1.Node) bool {
 func pressures(n *corev1.Node) map[corev1.NodeConditionType]bool {
 	under := map[corev1.NodeConditionType]bool{}
 	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Status == corev1.ConditionTrue {
+		if c := &n.Status.Conditions[i]; c.Status == corev1.ConditionTrue && c.Type != corev1.NodeReady {
 			under[c.Type] = true
 		}
 	}

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 )
@@ -14,6 +16,8 @@ type Machine struct {
 	Known bool
 	// CPUModel is empty if no label has it.
 	CPUModel string
+	// Created is when the node joined the cluster.
+	Created time.Time
 }
 
 // Machine returns the machine of a node; false if there is no such node. The error is a
@@ -30,7 +34,7 @@ func (q *Queries) Machine(node string) (Machine, bool, error) {
 	if n == nil {
 		return Machine{}, false, nil
 	}
-	var m Machine
+	m := Machine{Created: n.CreationTimestamp.Time}
 	m.CPUModel, _ = nodetype.Model(n.Labels)
 	m.Match, m.Known = q.Planner.NodeTypes.Resolve(n.Labels, table.Knows)
 	m.NodeType, _ = nodetype.SplitModel(m.NodeType)

@@ -48,9 +48,9 @@ func readsTheMachineFromTheLabelsOfANode(t *testing.T) {
 	go func() { done <- store.Run(ctx) }()
 	<-known
 	for name, want := range map[string]Machine{
-		"known":    {nodetype.Match{NodeType: "n4", Label: nodetype.LabelGCPMachineFamily}, true, "Intel-6-207"},
-		"family":   {nodetype.Match{NodeType: "n4", Label: nodetype.LabelInstanceType}, true, ""},
-		"unknown":  {nodetype.Match{NodeType: "c3-standard-8", Label: nodetype.LabelInstanceType}, false, ""},
+		"known":    {Match: nodetype.Match{NodeType: "n4", Label: nodetype.LabelGCPMachineFamily}, Known: true, CPUModel: "Intel-6-207"},
+		"family":   {Match: nodetype.Match{NodeType: "n4", Label: nodetype.LabelInstanceType}, Known: true, CPUModel: ""},
+		"unknown":  {Match: nodetype.Match{NodeType: "c3-standard-8", Label: nodetype.LabelInstanceType}, Known: false, CPUModel: ""},
 		"nameless": {},
 	} {
 		if got, found, err := r.Machine(name); got != want || !found || err != nil {

@@ -88,11 +88,12 @@ var methods = map[string]Method{
 	pb.HoldService_Unfreeze_FullMethodName:  cluster("delete", "freezes"),
 	pb.HoldService_GetFreeze_FullMethodName: cluster("get", "freezes"),
 
-	pb.BenchmarkService_IngestSamples_FullMethodName:   cluster("create", "samples"),
-	pb.BenchmarkService_ListBenchmarks_FullMethodName:  cluster("list", "benchmarks"),
-	pb.BenchmarkService_ListFeeds_FullMethodName:       cluster("list", "feeds"),
-	pb.BenchmarkService_GetSuggestion_FullMethodName:   cluster("get", "suggestions"),
-	pb.BenchmarkService_ListSuggestions_FullMethodName: cluster("list", "suggestions"),
+	pb.BenchmarkService_IngestSamples_FullMethodName:    cluster("create", "samples"),
+	pb.BenchmarkService_ClaimMeasurement_FullMethodName: cluster("create", "samples"),
+	pb.BenchmarkService_ListBenchmarks_FullMethodName:   cluster("list", "benchmarks"),
+	pb.BenchmarkService_ListFeeds_FullMethodName:        cluster("list", "feeds"),
+	pb.BenchmarkService_GetSuggestion_FullMethodName:    cluster("get", "suggestions"),
+	pb.BenchmarkService_ListSuggestions_FullMethodName:  cluster("list", "suggestions"),
 
 	healthv1.Health_Check_FullMethodName: {Exempt: true, Clusterless: true},
 	healthv1.Health_List_FullMethodName:  {Exempt: true, Clusterless: true},

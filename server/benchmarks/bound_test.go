@@ -16,9 +16,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
-// onNodes returns a function that sends samples as callers bound to nodes. All nodes have the
-// same type, and only the node labeled has a label with its CPU model.
-func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse) {
+// onFleet returns a service in a cluster whose nodes have the same type. Only the node labeled
+// has a label with its CPU model.
+func onFleet(t *testing.T, m *servertest.Measured) *Service {
 	t.Helper()
 	var nodes []corev1.Node
 	for _, name := range []string{"labeled", "bare", "bad", strings.Repeat("long.", 40) + "node"} {
@@ -29,10 +29,21 @@ func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, sampl
 		nodes = append(nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 	}
 	r := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, nil, nodes)}).Known(t)
-	service := New(Config{Benchmarks: m, Reconciler: r.Loop})
+	return New(Config{Benchmarks: m, Reconciler: r.Loop})
+}
+
+// agentOn returns the caller whose token is bound to a node.
+func agentOn(node string) access.Caller {
+	return access.Caller{Name: "agent", Extra: map[string][]string{"authentication.kubernetes.io/node-name": {node}}}
+}
+
+// onNodes returns a function that sends samples as callers bound to nodes of a fleet.
+func onNodes(t *testing.T, m *servertest.Measured) (send func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse) {
+	t.Helper()
+	service := onFleet(t, m)
 	return func(node string, samples ...*workloadresizerv1.BenchmarkSample) *workloadresizerv1.IngestSamplesResponse {
 		t.Helper()
-		in := &ingest{service: service, caller: access.Caller{Name: "agent", Extra: map[string][]string{"authentication.kubernetes.io/node-name": {node}}}}
+		in := &ingest{service: service, caller: agentOn(node)}
 		if err := in.take(t.Context(), &workloadresizerv1.IngestSamplesRequest{Samples: samples}); err != nil {
 			t.Fatal(err)
 		}

@@ -103,6 +103,9 @@ func (in *ingest) take(ctx context.Context, request *workloadresizerv1.IngestSam
 	if err != nil {
 		return samplesError(err)
 	}
+	if node, bound := in.caller.Node(); bound && !request.GetValidateOnly() {
+		in.service.config.Reconciler.Gate.Release(node)
+	}
 	for j, outcome := range outcomes {
 		switch outcome {
 		case samples.Stored:

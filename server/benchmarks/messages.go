@@ -48,6 +48,9 @@ func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
 		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
 	}
+	if e.Ends != nil {
+		m.Ends = &workloadresizerv1.SuggestionEnds{OneThread: e.Ends.OneThread, AllThreads: e.Ends.AllThreads}
+	}
 	for _, h := range e.Doubts {
 		m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: string(h.Code), Message: h.Message})
 	}

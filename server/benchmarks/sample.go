@@ -40,6 +40,7 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 		Benchmark: m.GetBenchmark(), Version: m.GetVersion(), Score: m.GetScore(), Unit: m.GetUnit(),
 		VCPUs: int(m.GetVcpus()), ThreadsPerCore: int(m.GetThreadsPerCore()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
 		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sourceImport), Spot: m.GetSpotCheck(),
+		OtherLoad: m.GetOtherLoad(),
 	}
 	switch {
 	case m.SingleThreadScore != nil && m.GetSingleThreadScore() == 0:
@@ -118,7 +119,7 @@ func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*s
 
 // sampleFields maps fields of a sample to fields of a message, where their names differ.
 var sampleFields = map[string]string{
-	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "time": "measure_time",
+	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "otherLoad": "other_load", "time": "measure_time",
 }
 
 // faultOf combines all faults into one, nil if there are none.

@@ -9,6 +9,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
@@ -25,6 +26,9 @@ type Measured interface {
 	Add(context.Context, []sample.Sample) ([]samples.Outcome, error)
 	// Preview returns the outcome that Add would have for each sample, and stores none.
 	Preview([]sample.Sample) ([]samples.Outcome, error)
+	// Claim returns whether a node should measure itself, and unless it is only a preview, counts
+	// the node as measured for a while.
+	Claim(c intake.Claim, preview bool) intake.Standing
 	// Missing returns which samples and ratios cannot be stored because a ConfigMap does not
 	// exist, unless another error states that; nil if there are none.
 	Missing() error

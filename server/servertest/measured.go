@@ -11,6 +11,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
@@ -24,6 +25,9 @@ type Measured struct {
 	mu sync.Mutex
 	// Kept has the stored samples by node type and id.
 	Kept map[string]sample.Sample
+	// Claims are the granted claims, of which there can be Wanted.
+	Claims []intake.Claim
+	Wanted int
 	// Known is the View to return.
 	Known *judge.View
 	// Read has the feeds.
@@ -78,6 +82,17 @@ func keep(kept map[string]sample.Sample, add []sample.Sample, err error) ([]samp
 		}
 	}
 	return outcomes, err
+}
+
+// Claim implements benchmarks.Measured. It grants claims up to Wanted.
+func (m *Measured) Claim(c intake.Claim, preview bool) intake.Standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := intake.Standing{Granted: len(m.Claims) < m.Wanted, Machines: len(m.Claims), Wanted: m.Wanted}
+	if s.Granted && !preview {
+		m.Claims = append(m.Claims, c)
+	}
+	return s
 }
 
 // Missing implements benchmarks.Measured.

@@ -203,10 +203,11 @@ func TestLists(t *testing.T) {
 
 // retryable are the methods that write and need no request_id, and why a second request does no harm.
 var retryable = map[string]string{
-	"Resume":        "it ends the holds that the first one has left, which are none",
-	"Freeze":        "it stores the same freeze again",
-	"Unfreeze":      "it ends nothing if the first one has ended the freeze",
-	"IngestSamples": "each sample has an id",
+	"Resume":           "it ends the holds that the first one has left, which are none",
+	"Freeze":           "it stores the same freeze again",
+	"Unfreeze":         "it ends nothing if the first one has ended the freeze",
+	"IngestSamples":    "each sample has an id",
+	"ClaimMeasurement": "a node has at most one claim",
 }
 
 func TestWrites(t *testing.T) {
@@ -250,8 +251,8 @@ func TestWrites(t *testing.T) {
 var numbers = map[string]string{
 	"0 stands for the default": `ListBenchmarksRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListOverrideChangesRequest.page_size
 		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListResizesRequest.page_size ListSuggestionsRequest.page_size`,
-	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus`,
-	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus Feed.bad Feed.rows Feed.samples Feed.skipped
+	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus ClaimMeasurementRequest.vcpus`,
+	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus ClaimMeasurementResponse.machines ClaimMeasurementResponse.wanted_machines Feed.bad Feed.rows Feed.samples Feed.skipped
 		GetStatusResponse.holds GetStatusResponse.queue_length GetStatusResponse.realign_backlog HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
 		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored
 		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ResumeResponse.nested
@@ -259,7 +260,7 @@ var numbers = map[string]string{
 		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows`,
 	"it is always known, because its message is absent otherwise": `Benchmark.median Benchmark.spread FeedFault.line ListRatiosResponse.max_speed_ratio OverrideValue.cpu_perf
 		OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
-		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target`,
+		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target`,
 }
 
 func TestNumbers(t *testing.T) {

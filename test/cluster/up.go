@@ -43,6 +43,8 @@ listed again with other options, its numbering continues.
                       default features, but runs the code of the cluster's version
   speed=FACTOR        the cores are this many times as fast as those for which
                       work is declared, so that work needs fewer of them
+  taint=KEY           the kubelet registers the node with this taint, which keeps
+                      pods out until somebody removes it
 
 ` + workHelp,
 		Example: `  testcluster up --dir /tmp/c --nodes n2d=2,n4=2,c3=2

@@ -34,8 +34,8 @@ func (b *benchmarked) agent(t *testing.T, node string) *client.Client {
 	return dialSecured(t, b.s.GRPCAddress, b.cert.CertFile, b.agentToken(t, node))
 }
 
-// realAgent runs the agent, which measures the machine of the test. If other processes
-// use the machine, the agent must discard the measurements and report why.
+// realAgent runs the agent, which measures the machine of the test. If other processes leave too
+// little of the machine, the agent must discard the measurements and report why.
 func (b *benchmarked) realAgent(t *testing.T) {
 	code, _, stderr := run(t, "workload-resizer", "bench-node", "--server", b.s.GRPCAddress, "--server-ca-file", b.cert.CertFile,
 		"--token-file", b.agentToken(t, "x9-0"), "--node-name", "x9-0")
@@ -44,7 +44,7 @@ func (b *benchmarked) realAgent(t *testing.T) {
 	switch {
 	case code == 0:
 		rows(t, known, `x9 \S+ bench-node:json`)
-	case !strings.Contains(stderr, "no valid measurement: the node was busy: "):
+	case !strings.Contains(stderr, "no valid measurement: the node was busy: ") && !strings.Contains(stderr, "no valid measurement: no kernel was measured"):
 		t.Error("the agent failed, but not because the machine is busy")
 	case strings.Contains(known, "bench-node:"):
 		t.Errorf("the agent has sent measurements that do not count:\n%s", known)

@@ -33,8 +33,8 @@ type Options struct {
 	Dir string
 	// Nodes are the nodes as TYPE=COUNT[:OPTION]…,…, e.g. "n2d=2,n4=2". Nodes with an empty
 	// TYPE have no type. If Nodes is empty, only the control plane runs. The options are
-	// "cpu-manager=static", "speed=FACTOR" and, for older kubelets, "kubelet=VERSION";
-	// testcluster's help explains them.
+	// "cpu-manager=static", "speed=FACTOR", "taint=KEY" and, for older kubelets,
+	// "kubelet=VERSION"; testcluster's help explains them.
 	Nodes string
 	// NodeCPU is the number of cores per node.
 	NodeCPU int

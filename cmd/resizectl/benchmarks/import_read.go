@@ -117,6 +117,7 @@ func sampleInAPI(s *sample.Sample) *workloadresizerv1.BenchmarkSample {
 		Benchmark: s.Benchmark, Version: s.Version, Score: s.Score, Unit: s.Unit,
 		Vcpus: int32(s.VCPUs), ThreadsPerCore: known(int32(s.ThreadsPerCore)), Threads: int32(s.Threads), SingleThreadScore: known(s.SingleThread), Runs: known(int32(s.Runs)),
 		Machine: s.Machine, MeasureTime: timestamppb.New(s.Time), SpotCheck: s.Spot, Source: s.Source,
+		OtherLoad: known(s.OtherLoad),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var suggestionColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("Current"), print.Column("Suggested"), print.Column("Interval"), print.Column("Change"),
 	print.Column("Samples"), print.Column("Machines"), print.Column("Benchmarks"), print.Column("Mode"), print.Column("Held Back"),
-	print.WideColumn("Source"), print.WideColumn("Ratio"), print.WideColumn("Applied"), print.WideColumn("Newest"),
+	print.WideColumn("Source"), print.WideColumn("Ratio"), print.WideColumn("One Thread"), print.WideColumn("All Threads"), print.WideColumn("Applied"), print.WideColumn("Newest"),
 }
 
 func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table {
@@ -26,7 +26,7 @@ func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table
 			changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()),
 			fmt.Sprint(s.GetSamples()), fmt.Sprint(s.GetMachines()), fmt.Sprint(len(countedParts(s))),
 			modeText(s.GetMode()), holdCodes(s),
-			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), appliedText(s.GetProgress()), print.Timestamp(s.GetNewestTime()),
+			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), print.Factor(s.GetEnds().GetOneThread()), print.Factor(s.GetEnds().GetAllThreads()), appliedText(s.GetProgress()), print.Timestamp(s.GetNewestTime()),
 		}})
 	}
 	return table

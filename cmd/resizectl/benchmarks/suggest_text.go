@@ -42,9 +42,13 @@ func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 		{"current", currentText(s.GetCurrent())},
 		{"suggested", suggestedText(p, s)},
 		{"ratio", ratioText(s)},
-		{"measured", fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
-			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))},
 	}
+	if ends := s.GetEnds(); ends != nil {
+		lines = append(lines, [2]string{"threads", fmt.Sprintf("%s with one busy thread per core, %s with all threads busy", print.Factor(ends.GetOneThread()), print.Factor(ends.GetAllThreads()))})
+	}
+	lines = append(lines, [2]string{"measured",
+		fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
+			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))})
 	for _, hold := range s.GetHolds() {
 		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
 	}

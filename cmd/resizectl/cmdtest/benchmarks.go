@@ -64,6 +64,7 @@ func Suggestions() []*workloadresizerv1.Suggestion {
 		}
 	}
 	n4 := suggestion("n4", 1.1234567)
+	n4.Ends = &workloadresizerv1.SuggestionEnds{OneThread: 1.05, AllThreads: 1.21}
 	n4.Mode = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY
 	n4.Models = []*workloadresizerv1.SuggestionModel{{Ratio: new(1.1), Machines: 1}, {CpuModel: "Intel-6-207", Ratio: new(1.13), Machines: 2}}
 	n4.Progress = &workloadresizerv1.SuggestionProgress{

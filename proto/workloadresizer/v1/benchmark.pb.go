@@ -181,8 +181,11 @@ type BenchmarkSample struct {
 	Source string `protobuf:"bytes,17,opt,name=source,proto3" json:"source,omitempty"`
 	// The number of vCPUs that share a core; absent if it is not known.
 	ThreadsPerCore *int32 `protobuf:"varint,18,opt,name=threads_per_core,json=threadsPerCore,proto3,oneof" json:"threads_per_core,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The share of the vCPUs' time that other processes used during the measurement, from 0
+	// to 1; absent if it is not known. The higher it is, the less the sample counts.
+	OtherLoad     *float64 `protobuf:"fixed64,19,opt,name=other_load,json=otherLoad,proto3,oneof" json:"other_load,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BenchmarkSample) Reset() {
@@ -337,6 +340,13 @@ func (x *BenchmarkSample) GetSource() string {
 func (x *BenchmarkSample) GetThreadsPerCore() int32 {
 	if x != nil && x.ThreadsPerCore != nil {
 		return *x.ThreadsPerCore
+	}
+	return 0
+}
+
+func (x *BenchmarkSample) GetOtherLoad() float64 {
+	if x != nil && x.OtherLoad != nil {
+		return *x.OtherLoad
 	}
 	return 0
 }
@@ -560,6 +570,183 @@ func (x *SampleError) GetMessage() string {
 	return ""
 }
 
+// Request message for BenchmarkService.ClaimMeasurement.
+type ClaimMeasurementRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node to measure. Its labels determine the node type.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// The number of vCPUs to measure.
+	Vcpus int32 `protobuf:"varint,2,opt,name=vcpus,proto3" json:"vcpus,omitempty"`
+	// The CPU model, for example "Intel-6-143"; empty if it is not known. A label of the
+	// node takes precedence.
+	CpuModel string `protobuf:"bytes,3,opt,name=cpu_model,json=cpuModel,proto3" json:"cpu_model,omitempty"`
+	// The version of the benchmarks. Measurements with a different version do not count.
+	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
+	// Whether to only report the decision, without claiming the measurement.
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// The number of vCPUs that share a core; absent if it is not known. If it is above 1,
+	// the node is only measured while it starts.
+	ThreadsPerCore *int32 `protobuf:"varint,6,opt,name=threads_per_core,json=threadsPerCore,proto3,oneof" json:"threads_per_core,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ClaimMeasurementRequest) Reset() {
+	*x = ClaimMeasurementRequest{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimMeasurementRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimMeasurementRequest) ProtoMessage() {}
+
+func (x *ClaimMeasurementRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimMeasurementRequest.ProtoReflect.Descriptor instead.
+func (*ClaimMeasurementRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ClaimMeasurementRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetVcpus() int32 {
+	if x != nil {
+		return x.Vcpus
+	}
+	return 0
+}
+
+func (x *ClaimMeasurementRequest) GetCpuModel() string {
+	if x != nil {
+		return x.CpuModel
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *ClaimMeasurementRequest) GetThreadsPerCore() int32 {
+	if x != nil && x.ThreadsPerCore != nil {
+		return *x.ThreadsPerCore
+	}
+	return 0
+}
+
+// Response message for BenchmarkService.ClaimMeasurement.
+type ClaimMeasurementResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the node should measure itself now.
+	Granted bool `protobuf:"varint,1,opt,name=granted,proto3" json:"granted,omitempty"`
+	// Why the node should not measure itself, in human-readable form; empty if it should.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The number of other nodes with the same type, CPU model and number of vCPUs that
+	// were measured or have claimed their measurement.
+	Machines int64 `protobuf:"varint,3,opt,name=machines,proto3" json:"machines,omitempty"`
+	// The number of nodes to measure.
+	WantedMachines int64 `protobuf:"varint,4,opt,name=wanted_machines,json=wantedMachines,proto3" json:"wanted_machines,omitempty"`
+	// When the node lets pods in at the latest, which its startup taint keeps out for the
+	// measurement; absent if it lets them in now.
+	ReleaseTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=release_time,json=releaseTime,proto3" json:"release_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimMeasurementResponse) Reset() {
+	*x = ClaimMeasurementResponse{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimMeasurementResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimMeasurementResponse) ProtoMessage() {}
+
+func (x *ClaimMeasurementResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimMeasurementResponse.ProtoReflect.Descriptor instead.
+func (*ClaimMeasurementResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ClaimMeasurementResponse) GetGranted() bool {
+	if x != nil {
+		return x.Granted
+	}
+	return false
+}
+
+func (x *ClaimMeasurementResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ClaimMeasurementResponse) GetMachines() int64 {
+	if x != nil {
+		return x.Machines
+	}
+	return 0
+}
+
+func (x *ClaimMeasurementResponse) GetWantedMachines() int64 {
+	if x != nil {
+		return x.WantedMachines
+	}
+	return 0
+}
+
+func (x *ClaimMeasurementResponse) GetReleaseTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReleaseTime
+	}
+	return nil
+}
+
 // Request message for BenchmarkService.ListBenchmarks.
 type ListBenchmarksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -577,7 +764,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +776,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +789,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListBenchmarksRequest) GetNodeType() string {
@@ -647,7 +834,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +846,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +859,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -732,7 +919,7 @@ type Benchmark struct {
 
 func (x *Benchmark) Reset() {
 	*x = Benchmark{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +931,7 @@ func (x *Benchmark) String() string {
 func (*Benchmark) ProtoMessage() {}
 
 func (x *Benchmark) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +944,7 @@ func (x *Benchmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Benchmark.ProtoReflect.Descriptor instead.
 func (*Benchmark) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Benchmark) GetNodeType() string {
@@ -885,7 +1072,7 @@ type ListFeedsRequest struct {
 
 func (x *ListFeedsRequest) Reset() {
 	*x = ListFeedsRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1084,7 @@ func (x *ListFeedsRequest) String() string {
 func (*ListFeedsRequest) ProtoMessage() {}
 
 func (x *ListFeedsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1097,7 @@ func (x *ListFeedsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedsRequest.ProtoReflect.Descriptor instead.
 func (*ListFeedsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListFeedsRequest) GetPageSize() int32 {
@@ -940,7 +1127,7 @@ type ListFeedsResponse struct {
 
 func (x *ListFeedsResponse) Reset() {
 	*x = ListFeedsResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1139,7 @@ func (x *ListFeedsResponse) String() string {
 func (*ListFeedsResponse) ProtoMessage() {}
 
 func (x *ListFeedsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1152,7 @@ func (x *ListFeedsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFeedsResponse.ProtoReflect.Descriptor instead.
 func (*ListFeedsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListFeedsResponse) GetFeeds() []*Feed {
@@ -1015,7 +1202,7 @@ type Feed struct {
 
 func (x *Feed) Reset() {
 	*x = Feed{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1214,7 @@ func (x *Feed) String() string {
 func (*Feed) ProtoMessage() {}
 
 func (x *Feed) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1227,7 @@ func (x *Feed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feed.ProtoReflect.Descriptor instead.
 func (*Feed) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Feed) GetName() string {
@@ -1142,7 +1329,7 @@ type FeedFault struct {
 
 func (x *FeedFault) Reset() {
 	*x = FeedFault{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1154,7 +1341,7 @@ func (x *FeedFault) String() string {
 func (*FeedFault) ProtoMessage() {}
 
 func (x *FeedFault) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1354,7 @@ func (x *FeedFault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedFault.ProtoReflect.Descriptor instead.
 func (*FeedFault) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{10}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FeedFault) GetLine() int64 {
@@ -1203,7 +1390,7 @@ type GetSuggestionRequest struct {
 
 func (x *GetSuggestionRequest) Reset() {
 	*x = GetSuggestionRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1402,7 @@ func (x *GetSuggestionRequest) String() string {
 func (*GetSuggestionRequest) ProtoMessage() {}
 
 func (x *GetSuggestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1415,7 @@ func (x *GetSuggestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSuggestionRequest.ProtoReflect.Descriptor instead.
 func (*GetSuggestionRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{11}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetSuggestionRequest) GetNodeType() string {
@@ -1252,7 +1439,7 @@ type GetSuggestionResponse struct {
 
 func (x *GetSuggestionResponse) Reset() {
 	*x = GetSuggestionResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1451,7 @@ func (x *GetSuggestionResponse) String() string {
 func (*GetSuggestionResponse) ProtoMessage() {}
 
 func (x *GetSuggestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1464,7 @@ func (x *GetSuggestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSuggestionResponse.ProtoReflect.Descriptor instead.
 func (*GetSuggestionResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{12}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSuggestionResponse) GetSuggestion() *Suggestion {
@@ -1307,7 +1494,7 @@ type ListSuggestionsRequest struct {
 
 func (x *ListSuggestionsRequest) Reset() {
 	*x = ListSuggestionsRequest{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1319,7 +1506,7 @@ func (x *ListSuggestionsRequest) String() string {
 func (*ListSuggestionsRequest) ProtoMessage() {}
 
 func (x *ListSuggestionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1332,7 +1519,7 @@ func (x *ListSuggestionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSuggestionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSuggestionsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{13}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListSuggestionsRequest) GetPageSize() int32 {
@@ -1364,7 +1551,7 @@ type ListSuggestionsResponse struct {
 
 func (x *ListSuggestionsResponse) Reset() {
 	*x = ListSuggestionsResponse{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1563,7 @@ func (x *ListSuggestionsResponse) String() string {
 func (*ListSuggestionsResponse) ProtoMessage() {}
 
 func (x *ListSuggestionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1576,7 @@ func (x *ListSuggestionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSuggestionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSuggestionsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{14}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListSuggestionsResponse) GetSuggestions() []*Suggestion {
@@ -1454,14 +1641,17 @@ type Suggestion struct {
 	// How benchmarks are used for the node type.
 	Mode BenchmarkMode `protobuf:"varint,16,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the benchmark source follows the suggestion; absent if it does not.
-	Progress      *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
+	Progress *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
+	// The ratios between which the ratio lies, depending on how busy threads that share a
+	// core are; absent if no benchmark measured both.
+	Ends          *SuggestionEnds `protobuf:"bytes,18,opt,name=ends,proto3" json:"ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Suggestion) Reset() {
 	*x = Suggestion{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1663,7 @@ func (x *Suggestion) String() string {
 func (*Suggestion) ProtoMessage() {}
 
 func (x *Suggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1676,7 @@ func (x *Suggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Suggestion.ProtoReflect.Descriptor instead.
 func (*Suggestion) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{15}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Suggestion) GetNodeType() string {
@@ -1608,6 +1798,69 @@ func (x *Suggestion) GetProgress() *SuggestionProgress {
 	return nil
 }
 
+func (x *Suggestion) GetEnds() *SuggestionEnds {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+// The ratios for machines whose threads share cores. They are equal if neither the node
+// type nor the baseline has such threads.
+type SuggestionEnds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratio with one busy thread per core.
+	OneThread float64 `protobuf:"fixed64,1,opt,name=one_thread,json=oneThread,proto3" json:"one_thread,omitempty"`
+	// The ratio with all threads busy.
+	AllThreads    float64 `protobuf:"fixed64,2,opt,name=all_threads,json=allThreads,proto3" json:"all_threads,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestionEnds) Reset() {
+	*x = SuggestionEnds{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestionEnds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestionEnds) ProtoMessage() {}
+
+func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestionEnds.ProtoReflect.Descriptor instead.
+func (*SuggestionEnds) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SuggestionEnds) GetOneThread() float64 {
+	if x != nil {
+		return x.OneThread
+	}
+	return 0
+}
+
+func (x *SuggestionEnds) GetAllThreads() float64 {
+	if x != nil {
+		return x.AllThreads
+	}
+	return 0
+}
+
 // A confidence interval of a ratio.
 type RatioInterval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1623,7 +1876,7 @@ type RatioInterval struct {
 
 func (x *RatioInterval) Reset() {
 	*x = RatioInterval{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1888,7 @@ func (x *RatioInterval) String() string {
 func (*RatioInterval) ProtoMessage() {}
 
 func (x *RatioInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1901,7 @@ func (x *RatioInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
 func (*RatioInterval) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{16}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RatioInterval) GetLow() float64 {
@@ -1685,7 +1938,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1950,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1963,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{17}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -1752,7 +2005,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1764,7 +2017,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1777,7 +2030,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -1852,7 +2105,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2117,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2130,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -1922,7 +2175,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2187,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2200,7 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
@@ -1996,7 +2249,7 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xc3\x05\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfb\x05\n" +
 	"\x0fBenchmarkSample\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
 	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
@@ -2017,10 +2270,13 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
 	"spot_check\x18\x10 \x01(\bB\x03\xe0A\x01R\tspotCheck\x12\x1b\n" +
 	"\x06source\x18\x11 \x01(\tB\x03\xe0A\x01R\x06source\x122\n" +
-	"\x10threads_per_core\x18\x12 \x01(\x05B\x03\xe0A\x01H\x02R\x0ethreadsPerCore\x88\x01\x01B\x16\n" +
+	"\x10threads_per_core\x18\x12 \x01(\x05B\x03\xe0A\x01H\x02R\x0ethreadsPerCore\x88\x01\x01\x12'\n" +
+	"\n" +
+	"other_load\x18\x13 \x01(\x01B\x03\xe0A\x01H\x03R\totherLoad\x88\x01\x01B\x16\n" +
 	"\x14_single_thread_scoreB\a\n" +
 	"\x05_runsB\x13\n" +
-	"\x11_threads_per_core\"\x8d\x01\n" +
+	"\x11_threads_per_coreB\r\n" +
+	"\v_other_load\"\x8d\x01\n" +
 	"\x14IngestSamplesRequest\x12K\n" +
 	"\asamples\x18\x01 \x03(\v2#.workloadresizer.v1.BenchmarkSampleB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\asamples\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\xac\x01\n" +
@@ -2035,7 +2291,23 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x127\n" +
 	"\x04code\x18\x03 \x01(\x0e2#.workloadresizer.v1.SampleErrorCodeR\x04code\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xc0\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xa7\x02\n" +
+	"\x17ClaimMeasurementRequest\x12!\n" +
+	"\x04node\x18\x01 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04node\x12&\n" +
+	"\x05vcpus\x18\x02 \x01(\x05B\x10\xe0A\x02\xbaH\n" +
+	"\xc8\x01\x01\x1a\x05\x18\x80 (\x01R\x05vcpus\x12'\n" +
+	"\tcpu_model\x18\x03 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\bcpuModel\x12%\n" +
+	"\aversion\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\aversion\x12(\n" +
+	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x122\n" +
+	"\x10threads_per_core\x18\x06 \x01(\x05B\x03\xe0A\x01H\x00R\x0ethreadsPerCore\x88\x01\x01B\x13\n" +
+	"\x11_threads_per_core\"\xd2\x01\n" +
+	"\x18ClaimMeasurementResponse\x12\x18\n" +
+	"\agranted\x18\x01 \x01(\bR\agranted\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
+	"\bmachines\x18\x03 \x01(\x03R\bmachines\x12'\n" +
+	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\x12=\n" +
+	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\"\xc0\x01\n" +
 	"\x15ListBenchmarksRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
@@ -2117,7 +2389,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x17ListSuggestionsResponse\x12@\n" +
 	"\vsuggestions\x18\x01 \x03(\v2\x1e.workloadresizer.v1.SuggestionR\vsuggestions\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xce\x06\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x86\a\n" +
 	"\n" +
 	"Suggestion\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12,\n" +
@@ -2141,10 +2413,16 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\vnewest_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"newestTime\x125\n" +
 	"\x04mode\x18\x10 \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
-	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogressB\b\n" +
+	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\x126\n" +
+	"\x04ends\x18\x12 \x01(\v2\".workloadresizer.v1.SuggestionEndsR\x04endsB\b\n" +
 	"\x06_ratioB\v\n" +
 	"\t_cpu_perfB\x0e\n" +
-	"\f_memory_perf\"U\n" +
+	"\f_memory_perf\"P\n" +
+	"\x0eSuggestionEnds\x12\x1d\n" +
+	"\n" +
+	"one_thread\x18\x01 \x01(\x01R\toneThread\x12\x1f\n" +
+	"\vall_threads\x18\x02 \x01(\x01R\n" +
+	"allThreads\"U\n" +
 	"\rRatioInterval\x12\x10\n" +
 	"\x03low\x18\x01 \x01(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\x02 \x01(\x01R\x04high\x12\x1e\n" +
@@ -2186,9 +2464,10 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\rBenchmarkMode\x12\x1e\n" +
 	"\x1aBENCHMARK_MODE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16BENCHMARK_MODE_OBSERVE\x10\x01\x12\x18\n" +
-	"\x14BENCHMARK_MODE_APPLY\x10\x022\x8f\x04\n" +
+	"\x14BENCHMARK_MODE_APPLY\x10\x022\xfe\x04\n" +
 	"\x10BenchmarkService\x12f\n" +
-	"\rIngestSamples\x12(.workloadresizer.v1.IngestSamplesRequest\x1a).workloadresizer.v1.IngestSamplesResponse(\x01\x12g\n" +
+	"\rIngestSamples\x12(.workloadresizer.v1.IngestSamplesRequest\x1a).workloadresizer.v1.IngestSamplesResponse(\x01\x12m\n" +
+	"\x10ClaimMeasurement\x12+.workloadresizer.v1.ClaimMeasurementRequest\x1a,.workloadresizer.v1.ClaimMeasurementResponse\x12g\n" +
 	"\x0eListBenchmarks\x12).workloadresizer.v1.ListBenchmarksRequest\x1a*.workloadresizer.v1.ListBenchmarksResponse\x12X\n" +
 	"\tListFeeds\x12$.workloadresizer.v1.ListFeedsRequest\x1a%.workloadresizer.v1.ListFeedsResponse\x12d\n" +
 	"\rGetSuggestion\x12(.workloadresizer.v1.GetSuggestionRequest\x1a).workloadresizer.v1.GetSuggestionResponse\x12j\n" +
@@ -2207,78 +2486,85 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
-	(SampleErrorCode)(0),            // 0: workloadresizer.v1.SampleErrorCode
-	(BenchmarkMode)(0),              // 1: workloadresizer.v1.BenchmarkMode
-	(*BenchmarkSample)(nil),         // 2: workloadresizer.v1.BenchmarkSample
-	(*IngestSamplesRequest)(nil),    // 3: workloadresizer.v1.IngestSamplesRequest
-	(*IngestSamplesResponse)(nil),   // 4: workloadresizer.v1.IngestSamplesResponse
-	(*SampleError)(nil),             // 5: workloadresizer.v1.SampleError
-	(*ListBenchmarksRequest)(nil),   // 6: workloadresizer.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),  // 7: workloadresizer.v1.ListBenchmarksResponse
-	(*Benchmark)(nil),               // 8: workloadresizer.v1.Benchmark
-	(*ListFeedsRequest)(nil),        // 9: workloadresizer.v1.ListFeedsRequest
-	(*ListFeedsResponse)(nil),       // 10: workloadresizer.v1.ListFeedsResponse
-	(*Feed)(nil),                    // 11: workloadresizer.v1.Feed
-	(*FeedFault)(nil),               // 12: workloadresizer.v1.FeedFault
-	(*GetSuggestionRequest)(nil),    // 13: workloadresizer.v1.GetSuggestionRequest
-	(*GetSuggestionResponse)(nil),   // 14: workloadresizer.v1.GetSuggestionResponse
-	(*ListSuggestionsRequest)(nil),  // 15: workloadresizer.v1.ListSuggestionsRequest
-	(*ListSuggestionsResponse)(nil), // 16: workloadresizer.v1.ListSuggestionsResponse
-	(*Suggestion)(nil),              // 17: workloadresizer.v1.Suggestion
-	(*RatioInterval)(nil),           // 18: workloadresizer.v1.RatioInterval
-	(*SuggestionHold)(nil),          // 19: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),          // 20: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),         // 21: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),      // 22: workloadresizer.v1.SuggestionProgress
-	nil,                             // 23: workloadresizer.v1.Feed.ReasonsEntry
-	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
-	(*Impact)(nil),                  // 25: workloadresizer.v1.Impact
-	(*Ratio)(nil),                   // 26: workloadresizer.v1.Ratio
+	(SampleErrorCode)(0),             // 0: workloadresizer.v1.SampleErrorCode
+	(BenchmarkMode)(0),               // 1: workloadresizer.v1.BenchmarkMode
+	(*BenchmarkSample)(nil),          // 2: workloadresizer.v1.BenchmarkSample
+	(*IngestSamplesRequest)(nil),     // 3: workloadresizer.v1.IngestSamplesRequest
+	(*IngestSamplesResponse)(nil),    // 4: workloadresizer.v1.IngestSamplesResponse
+	(*SampleError)(nil),              // 5: workloadresizer.v1.SampleError
+	(*ClaimMeasurementRequest)(nil),  // 6: workloadresizer.v1.ClaimMeasurementRequest
+	(*ClaimMeasurementResponse)(nil), // 7: workloadresizer.v1.ClaimMeasurementResponse
+	(*ListBenchmarksRequest)(nil),    // 8: workloadresizer.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),   // 9: workloadresizer.v1.ListBenchmarksResponse
+	(*Benchmark)(nil),                // 10: workloadresizer.v1.Benchmark
+	(*ListFeedsRequest)(nil),         // 11: workloadresizer.v1.ListFeedsRequest
+	(*ListFeedsResponse)(nil),        // 12: workloadresizer.v1.ListFeedsResponse
+	(*Feed)(nil),                     // 13: workloadresizer.v1.Feed
+	(*FeedFault)(nil),                // 14: workloadresizer.v1.FeedFault
+	(*GetSuggestionRequest)(nil),     // 15: workloadresizer.v1.GetSuggestionRequest
+	(*GetSuggestionResponse)(nil),    // 16: workloadresizer.v1.GetSuggestionResponse
+	(*ListSuggestionsRequest)(nil),   // 17: workloadresizer.v1.ListSuggestionsRequest
+	(*ListSuggestionsResponse)(nil),  // 18: workloadresizer.v1.ListSuggestionsResponse
+	(*Suggestion)(nil),               // 19: workloadresizer.v1.Suggestion
+	(*SuggestionEnds)(nil),           // 20: workloadresizer.v1.SuggestionEnds
+	(*RatioInterval)(nil),            // 21: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),           // 22: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),           // 23: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),          // 24: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),       // 25: workloadresizer.v1.SuggestionProgress
+	nil,                              // 26: workloadresizer.v1.Feed.ReasonsEntry
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*Impact)(nil),                   // 28: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 29: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	24, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	27, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	8,  // 4: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	24, // 5: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	24, // 6: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
-	11, // 7: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	24, // 8: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	24, // 9: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
-	12, // 10: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	23, // 11: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
-	17, // 12: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	25, // 13: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
-	17, // 14: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	18, // 15: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	26, // 16: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	19, // 17: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	20, // 18: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	21, // 19: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	24, // 20: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	24, // 21: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
-	1,  // 22: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	22, // 23: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	24, // 24: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	24, // 25: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 26: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 27: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	9,  // 28: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	13, // 29: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	15, // 30: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 31: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 32: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	10, // 33: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	14, // 34: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	16, // 35: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	31, // [31:36] is the sub-list for method output_type
-	26, // [26:31] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	27, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
+	10, // 5: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
+	27, // 6: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 7: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	13, // 8: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
+	27, // 9: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	27, // 10: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	14, // 11: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
+	26, // 12: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	19, // 13: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
+	28, // 14: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	19, // 15: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
+	21, // 16: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	29, // 17: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	22, // 18: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	23, // 19: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	24, // 20: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	27, // 21: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 22: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	1,  // 23: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	25, // 24: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	20, // 25: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
+	27, // 26: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	27, // 27: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 28: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 29: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 30: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 31: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 32: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 33: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 34: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 35: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 36: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 37: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 38: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 39: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	34, // [34:40] is the sub-list for method output_type
+	28, // [28:34] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2289,17 +2575,18 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_benchmark_proto_msgTypes[0].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[6].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[15].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[19].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[20].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[22].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

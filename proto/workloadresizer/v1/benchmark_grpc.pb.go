@@ -19,11 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BenchmarkService_IngestSamples_FullMethodName   = "/workloadresizer.v1.BenchmarkService/IngestSamples"
-	BenchmarkService_ListBenchmarks_FullMethodName  = "/workloadresizer.v1.BenchmarkService/ListBenchmarks"
-	BenchmarkService_ListFeeds_FullMethodName       = "/workloadresizer.v1.BenchmarkService/ListFeeds"
-	BenchmarkService_GetSuggestion_FullMethodName   = "/workloadresizer.v1.BenchmarkService/GetSuggestion"
-	BenchmarkService_ListSuggestions_FullMethodName = "/workloadresizer.v1.BenchmarkService/ListSuggestions"
+	BenchmarkService_IngestSamples_FullMethodName    = "/workloadresizer.v1.BenchmarkService/IngestSamples"
+	BenchmarkService_ClaimMeasurement_FullMethodName = "/workloadresizer.v1.BenchmarkService/ClaimMeasurement"
+	BenchmarkService_ListBenchmarks_FullMethodName   = "/workloadresizer.v1.BenchmarkService/ListBenchmarks"
+	BenchmarkService_ListFeeds_FullMethodName        = "/workloadresizer.v1.BenchmarkService/ListFeeds"
+	BenchmarkService_GetSuggestion_FullMethodName    = "/workloadresizer.v1.BenchmarkService/GetSuggestion"
+	BenchmarkService_ListSuggestions_FullMethodName  = "/workloadresizer.v1.BenchmarkService/ListSuggestions"
 )
 
 // BenchmarkServiceClient is the client API for BenchmarkService service.
@@ -57,6 +58,29 @@ type BenchmarkServiceClient interface {
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
 	//     are not known yet.
 	IngestSamples(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[IngestSamplesRequest, IngestSamplesResponse], error)
+	// Reports whether a node should measure itself. A node agent calls this before each
+	// measurement, because few nodes of a type are enough: by default 20 per node type, CPU
+	// model and number of vCPUs. A node that was measured in the last 30 days, or that
+	// claimed a measurement in the last 10 minutes, is one of them. Replicas count
+	// measurements together, but claims separately.
+	//
+	// If vCPUs share cores, other processes slow a measurement down. Such a node is only
+	// measured while it starts: while its startup taint keeps pods out, or in its first 10
+	// minutes. The taint goes when samples of the node arrive, or when its claim is declined.
+	//
+	// A caller whose token is bound to a node can only claim the measurement of that node.
+	//
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NODE_UNKNOWN): the node is not known. If it is new, it may become
+	//     known soon.
+	//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run, and
+	//     validate_only is not set.
+	//   - PERMISSION_DENIED (reason NODE_NOT_YOURS): the caller's token is bound to a
+	//     different node.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
+	//     are not known yet.
+	ClaimMeasurement(ctx context.Context, in *ClaimMeasurementRequest, opts ...grpc.CallOption) (*ClaimMeasurementResponse, error)
 	// Returns a summary of the samples per node type, CPU model and benchmark.
 	ListBenchmarks(ctx context.Context, in *ListBenchmarksRequest, opts ...grpc.CallOption) (*ListBenchmarksResponse, error)
 	// Returns the state of the feeds that the server reads.
@@ -99,6 +123,16 @@ func (c *benchmarkServiceClient) IngestSamples(ctx context.Context, opts ...grpc
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type BenchmarkService_IngestSamplesClient = grpc.ClientStreamingClient[IngestSamplesRequest, IngestSamplesResponse]
+
+func (c *benchmarkServiceClient) ClaimMeasurement(ctx context.Context, in *ClaimMeasurementRequest, opts ...grpc.CallOption) (*ClaimMeasurementResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ClaimMeasurementResponse)
+	err := c.cc.Invoke(ctx, BenchmarkService_ClaimMeasurement_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *benchmarkServiceClient) ListBenchmarks(ctx context.Context, in *ListBenchmarksRequest, opts ...grpc.CallOption) (*ListBenchmarksResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -171,6 +205,29 @@ type BenchmarkServiceServer interface {
 	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
 	//     are not known yet.
 	IngestSamples(grpc.ClientStreamingServer[IngestSamplesRequest, IngestSamplesResponse]) error
+	// Reports whether a node should measure itself. A node agent calls this before each
+	// measurement, because few nodes of a type are enough: by default 20 per node type, CPU
+	// model and number of vCPUs. A node that was measured in the last 30 days, or that
+	// claimed a measurement in the last 10 minutes, is one of them. Replicas count
+	// measurements together, but claims separately.
+	//
+	// If vCPUs share cores, other processes slow a measurement down. Such a node is only
+	// measured while it starts: while its startup taint keeps pods out, or in its first 10
+	// minutes. The taint goes when samples of the node arrive, or when its claim is declined.
+	//
+	// A caller whose token is bound to a node can only claim the measurement of that node.
+	//
+	// Errors:
+	//
+	//   - NOT_FOUND (reason NODE_UNKNOWN): the node is not known. If it is new, it may become
+	//     known soon.
+	//   - FAILED_PRECONDITION (reason READ_ONLY): the server runs with --dry-run, and
+	//     validate_only is not set.
+	//   - PERMISSION_DENIED (reason NODE_NOT_YOURS): the caller's token is bound to a
+	//     different node.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY or RATIOS_NOT_READY): the types of the nodes
+	//     are not known yet.
+	ClaimMeasurement(context.Context, *ClaimMeasurementRequest) (*ClaimMeasurementResponse, error)
 	// Returns a summary of the samples per node type, CPU model and benchmark.
 	ListBenchmarks(context.Context, *ListBenchmarksRequest) (*ListBenchmarksResponse, error)
 	// Returns the state of the feeds that the server reads.
@@ -203,6 +260,9 @@ type UnimplementedBenchmarkServiceServer struct{}
 
 func (UnimplementedBenchmarkServiceServer) IngestSamples(grpc.ClientStreamingServer[IngestSamplesRequest, IngestSamplesResponse]) error {
 	return status.Error(codes.Unimplemented, "method IngestSamples not implemented")
+}
+func (UnimplementedBenchmarkServiceServer) ClaimMeasurement(context.Context, *ClaimMeasurementRequest) (*ClaimMeasurementResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ClaimMeasurement not implemented")
 }
 func (UnimplementedBenchmarkServiceServer) ListBenchmarks(context.Context, *ListBenchmarksRequest) (*ListBenchmarksResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBenchmarks not implemented")
@@ -243,6 +303,24 @@ func _BenchmarkService_IngestSamples_Handler(srv interface{}, stream grpc.Server
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type BenchmarkService_IngestSamplesServer = grpc.ClientStreamingServer[IngestSamplesRequest, IngestSamplesResponse]
+
+func _BenchmarkService_ClaimMeasurement_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ClaimMeasurementRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BenchmarkServiceServer).ClaimMeasurement(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BenchmarkService_ClaimMeasurement_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BenchmarkServiceServer).ClaimMeasurement(ctx, req.(*ClaimMeasurementRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _BenchmarkService_ListBenchmarks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListBenchmarksRequest)
@@ -323,6 +401,10 @@ var BenchmarkService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "workloadresizer.v1.BenchmarkService",
 	HandlerType: (*BenchmarkServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ClaimMeasurement",
+			Handler:    _BenchmarkService_ClaimMeasurement_Handler,
+		},
 		{
 			MethodName: "ListBenchmarks",
 			Handler:    _BenchmarkService_ListBenchmarks_Handler,

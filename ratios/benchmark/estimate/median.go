@@ -13,8 +13,8 @@ type score struct {
 	machine string
 	// single is the score of one thread; 0 if it is not known.
 	single float64
-	// recency is the weight that the age of the sample leaves, and weight its share of the
-	// weight of the machine; see newScores.
+	// recency is the weight that the age of the sample and the load of others leave, and weight
+	// its share of the weight of the machine; see newScores.
 	recency, weight float64
 }
 
@@ -27,17 +27,17 @@ func byValue(a, b score) int {
 type scores []score
 
 // newScores sorts its argument in place, and sets the weights: a machine has the weight of its
-// newest sample, which its samples share by their age. So a machine that is measured often does
-// not count more than others.
+// best sample, which its samples share by their own weights. So a machine that is measured often
+// does not count more than others.
 func newScores(s []score) scores {
 	slices.SortFunc(s, byValue)
-	newest, sum := make(map[string]float64, len(s)), make(map[string]float64, len(s))
+	best, sum := make(map[string]float64, len(s)), make(map[string]float64, len(s))
 	for _, x := range s {
-		newest[x.machine] = max(newest[x.machine], x.recency)
+		best[x.machine] = max(best[x.machine], x.recency)
 		sum[x.machine] += x.recency
 	}
 	for i := range s {
-		s[i].weight = newest[s[i].machine] * s[i].recency / sum[s[i].machine]
+		s[i].weight = best[s[i].machine] * s[i].recency / sum[s[i].machine]
 	}
 	return s
 }

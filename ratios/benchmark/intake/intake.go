@@ -39,6 +39,7 @@ type Intake struct {
 	config  Config
 	samples *samples.Store
 	feeds   *fetch.Poller
+	claims  claims
 }
 
 // New returns an intake that reads no feeds until Run.

@@ -51,6 +51,9 @@ type Sample struct {
 	// Runs is the number of runs that Score summarizes: the runs of a published
 	// result, or the repetitions of the node agent. 0 means one run.
 	Runs int `json:"runs,omitempty"`
+	// OtherLoad is the share of the vCPUs' time that other processes used during the
+	// measurement; 0 if there was none, or if it is not known.
+	OtherLoad float64 `json:"otherLoad,omitempty"`
 	// Machine identifies the machine: the name of a node, or a published result.
 	Machine string `json:"machine"`
 	// Source is where the sample comes from: "agent", "import" or the name of a

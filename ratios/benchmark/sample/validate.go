@@ -111,6 +111,9 @@ func (s *Sample) Validate(now time.Time) []Fault {
 	if s.Runs < 0 || s.Runs > maxRuns {
 		reject("runs", "must be 0 to %d, not %d", maxRuns, s.Runs)
 	}
+	if !(s.OtherLoad >= 0 && s.OtherLoad <= 1) {
+		reject("otherLoad", "must be 0 to 1, not %v", s.OtherLoad)
+	}
 	switch {
 	case s.Time.IsZero():
 		reject("time", "must be set")

@@ -43,6 +43,8 @@ var keys = []key[Settings]{
 
 	number("samples.perKey", 1, 1000, func(s *Settings) *int { return &s.Limits.PerKey }, "number of samples to keep per node type, CPU model, benchmark, version and number of vCPUs; the newest are kept"),
 
+	number("agents.machines", 1, 1000, func(s *Settings) *int { return &s.Machines }, "number of nodes per node type, CPU model and number of vCPUs that node agents measure; at least `aggregation.minMachines`"),
+
 	{"feeds", "feeds that are read periodically, see below", "a list of up to 64", "", readFeeds},
 }
 

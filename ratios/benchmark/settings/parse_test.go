@@ -34,6 +34,7 @@ loads: {n4: 0.25, "*": 1}
 weights: {coremark: 2, "bench-node:memory-*": 0.5, "*": 0}
 changes: {deadBand: 0, windows: 3, window: 30m, maxStepPerHour: 1, min: 0.25, max: 3}
 samples: {perKey: 32}
+agents: {machines: 12}
 feeds:
 - {name: a, format: cloud-csv, url: "https://ann:secret@example.com/a?b=c", interval: 90s, benchmark: coremark, vcpus: {m7i.large: 2}}
 - {name: b, format: samples, configMap: {name: b.c, key: d.json}}
@@ -56,8 +57,9 @@ func TestParseReadsEverything(t *testing.T) {
 			MaxAgePublished: age, MaxAgeMeasured: 24 * time.Hour, Confidence: 0.9, Prior: 0.01,
 			Loads: map[string]float64{"n4": 0.25, "*": 1}, Weights: weights,
 		},
-		Pace:   pace.Settings{DeadBand: 0, Windows: 3, Window: 30 * time.Minute, MaxStepPerHour: 1, Min: 0.25, Max: 3},
-		Limits: samples.Limits{PerKey: 32, Bytes: samples.DefaultLimits.Bytes, MaxAge: samples.DefaultLimits.MaxAge},
+		Pace:     pace.Settings{DeadBand: 0, Windows: 3, Window: 30 * time.Minute, MaxStepPerHour: 1, Min: 0.25, Max: 3},
+		Limits:   samples.Limits{PerKey: 32, Bytes: samples.DefaultLimits.Bytes, MaxAge: samples.DefaultLimits.MaxAge},
+		Machines: 12,
 		Feeds: []fetch.Feed{
 			{Name: "a", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://ann:secret@example.com/a?b=c"}, Interval: 90 * time.Second, Benchmark: "coremark", MaxAge: age, VCPUs: map[string]int{"m7i.large": 2}},
 			{Name: "b", Format: feed.Samples, Place: fetch.Place{ConfigMap: "b.c", Key: "d.json"}, Interval: time.Hour, MaxAge: age},

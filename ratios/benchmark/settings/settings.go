@@ -30,6 +30,9 @@ type Settings struct {
 	Estimate estimate.Settings
 	Pace     pace.Settings
 	Limits   samples.Limits
+	// Machines is the number of nodes per node type, CPU model and number of vCPUs that node
+	// agents measure.
+	Machines int
 	// Feeds are in the order in which they are written.
 	Feeds []fetch.Feed
 }
@@ -52,5 +55,5 @@ func (s *Settings) Mode(nodeType string) Mode {
 
 // Defaults returns the settings that apply if nothing is set.
 func Defaults() Settings {
-	return Settings{Default: Observe, Estimate: estimate.Defaults(), Pace: pace.Defaults(), Limits: samples.DefaultLimits}
+	return Settings{Default: Observe, Estimate: estimate.Defaults(), Pace: pace.Defaults(), Limits: samples.DefaultLimits, Machines: 20}
 }

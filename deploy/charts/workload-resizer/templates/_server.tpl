@@ -51,7 +51,21 @@ app.kubernetes.io/component: server
 {{- with .Values.pprof.bindAddress }}
 - --pprof-bind-address={{ . }}
 {{- end }}
+{{- if and .Values.benchNode.enabled .Values.benchNode.startupTaint }}
+- --startup-taint
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* What the server tolerates: with startup taints, also new nodes, or a cluster of these would have none for it. */}}
+{{- define "workload-resizer.tolerations" -}}
+{{- $all := .Values.tolerations }}
+{{- if and .Values.benchNode.enabled .Values.benchNode.startupTaint }}
+{{- $all = append $all (dict "key" "startup-taint.cluster-autoscaler.kubernetes.io/workload-resizer" "operator" "Exists") }}
+{{- end }}
+{{- with $all }}
+{{- toYaml . }}
 {{- end }}
 {{- end }}

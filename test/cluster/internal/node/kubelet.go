@@ -70,6 +70,9 @@ func kubeletConfig(cluster *state.Cluster, node state.Node, directory string) (*
 	config.ContainerLogMaxSize = "-1"
 	config.MaxPods = maxPods
 	config.RegisterNode = true
+	if node.Taint != "" {
+		config.RegisterWithTaints = []v1.Taint{{Key: node.Taint, Effect: v1.TaintEffectNoSchedule}}
+	}
 	// Nothing runs there, but without it every pod gets a warning.
 	config.ClusterDNS = []string{"10.96.0.10"}
 	// The pods' cgroups are simulated. The node's own cgroups are not needed.

@@ -85,6 +85,12 @@ func (n *Node) set(option string, cluster *version.Version) error {
 		}
 		n.Speed = speed
 		return nil
+	case key == "taint":
+		if problems := validation.IsQualifiedName(value); len(problems) > 0 {
+			return fmt.Errorf("%q is not the key of a taint: %s", value, problems[0])
+		}
+		n.Taint = value
+		return nil
 	case key == "kubelet":
 		kubelet, err := version.ParseSemantic(value)
 		if err != nil {
@@ -99,12 +105,12 @@ func (n *Node) set(option string, cluster *version.Version) error {
 		n.KubeletVersion = kubelet.String()
 		return nil
 	}
-	return fmt.Errorf("%q is none of cpu-manager=static, kubelet=VERSION and speed=FACTOR", option)
+	return fmt.Errorf("%q is none of cpu-manager=static, kubelet=VERSION, speed=FACTOR and taint=KEY", option)
 }
 
 // sameOptions reports whether two nodes have the same options.
 func (n Node) sameOptions(other Node) bool {
-	return n.CPUManager == other.CPUManager && n.KubeletVersion == other.KubeletVersion && n.Speed == other.Speed
+	return n.CPUManager == other.CPUManager && n.KubeletVersion == other.KubeletVersion && n.Speed == other.Speed && n.Taint == other.Taint
 }
 
 // addNodes appends count nodes that are like the given one.

@@ -39,6 +39,8 @@ func TestParseNodes(t *testing.T) {
 		{name: "nodes of a type may have different speeds", list: "n4=1:speed=1.25,n4=1", want: []Node{
 			{Name: "n4-0", Type: "n4", Index: 0, Speed: 1.25}, {Name: "n4-1", Type: "n4", Index: 1},
 		}},
+		{name: "nodes may be tainted", list: "n4=1:taint=example.com/new", want: []Node{{Name: "n4-0", Type: "n4", Index: 0, Taint: "example.com/new"}}},
+		{name: "a taint has a key", list: "n4=1:taint=", err: `"" is not the key of a taint`},
 		{name: "a speed is a number", list: "n4=1:speed=NaN", err: `"NaN" is not a speed from 0.01 to 100`},
 		{name: "a speed is positive", list: "n4=1:speed=0", err: `"0" is not a speed from 0.01 to 100`},
 		{name: "a version may be a vendor's", list: "n4=1:kubelet=v1.33.5-gke.1162000", want: []Node{
@@ -52,7 +54,7 @@ func TestParseNodes(t *testing.T) {
 		{name: "a version has three numbers", list: "n4=1:kubelet=1.33", err: `"1.33" is not a version such as`},
 		{name: "a version is required", list: "n4=1:kubelet", err: "not a version such as"},
 		{name: "the only CPU manager option is static", list: "n4=1:cpu-manager=none", err: `"cpu-manager=none" is none of`},
-		{name: "an unknown option is an error", list: "n4=1:fast", err: `"fast" is none of cpu-manager=static, kubelet=VERSION and speed=FACTOR`},
+		{name: "an unknown option is an error", list: "n4=1:fast", err: `"fast" is none of cpu-manager=static, kubelet=VERSION, speed=FACTOR and taint=KEY`},
 		{name: "an empty option is an error", list: "n4=1:", err: `"" is none of`},
 		{name: "a count comes before options", list: "n4=cpu-manager=static", err: "not a count"},
 		{name: "a count is required", list: "n4", err: "not TYPE=COUNT"},

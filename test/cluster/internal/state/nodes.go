@@ -24,6 +24,9 @@ type Node struct {
 	// Speed is how fast its cores are, compared with those for which work is declared; 0 means
 	// equally fast.
 	Speed float64 `json:"speed,omitempty"`
+	// Taint is the key of a taint that keeps pods out, with which the kubelet registers the node;
+	// empty means none.
+	Taint string `json:"taint,omitempty"`
 	// KubeletPort is the port of its kubelet on 127.0.0.1; 0 until the cluster comes up.
 	KubeletPort int `json:"kubeletPort,omitempty"`
 	// ExporterPort is the same for the metrics of cAdvisor.

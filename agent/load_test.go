@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/workload-resizer/workload-resizer/agent/kernel"
+	"github.com/workload-resizer/workload-resizer/agent/measure"
+)
+
+// The environment variables that make a test process act as an agent, which prints its results,
+// or as a process that uses a share of every vCPU.
+const (
+	actAsAgent = "WORKLOAD_RESIZER_TEST_AGENT"
+	actAsLoad  = "WORKLOAD_RESIZER_TEST_LOAD"
+)
+
+func TestMain(m *testing.M) {
+	share, err := strconv.ParseFloat(os.Getenv(actAsLoad), 64)
+	switch {
+	case err == nil:
+		useCPUs(share)
+	case os.Getenv(actAsAgent) != "":
+		actAgent()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// result is the result of an agent's process: per benchmark, the score per CPU second of all vCPUs
+// and of one.
+type result struct {
+	All, Single map[string]float64
+	OtherLoad   float64
+}
+
+func actAgent() {
+	node, err := NewNode("/")
+	if err != nil {
+		panic(err)
+	}
+	results, err := node.Full(context.Background(), measure.Budget)
+	if err != nil {
+		panic(err)
+	}
+	r := result{map[string]float64{}, map[string]float64{}, results.OtherLoad}
+	for _, s := range results.Scores {
+		r.All[s.Kernel.Name], r.Single[s.Kernel.Name] = s.All, s.Single
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		panic(err)
+	}
+}
+
+// useCPUs computes in every vCPU for a share of the time, until the process is killed.
+func useCPUs(share float64) {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		panic(err)
+	}
+	for cpu := range 64 * len(all) {
+		if !all.IsSet(cpu) {
+			continue
+		}
+		go func() {
+			runtime.LockOSThread()
+			var only unix.CPUSet
+			only.Set(cpu)
+			if err := unix.SchedSetaffinity(0, &only); err != nil {
+				panic(err)
+			}
+			work := kernel.All()[0].New(0)
+			began, busy := time.Now(), time.Duration(0)
+			for {
+				if float64(busy) > share*float64(time.Since(began)) {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				start := time.Now()
+				if err := work(); err != nil {
+					panic(err)
+				}
+				busy += time.Since(start)
+			}
+		}()
+	}
+	select {}
+}
+
+// process returns a process of this test that acts as something else.
+func process(b *testing.B, act string) *exec.Cmd {
+	p := exec.CommandContext(b.Context(), os.Args[0])
+	p.Env = append(os.Environ(), act)
+	p.Stderr = os.Stderr
+	return p
+}
+
+// besideLoad returns what an agent measures next to a process that uses a share of every vCPU.
+func besideLoad(b *testing.B, share float64) result {
+	if share > 0 {
+		load := process(b, fmt.Sprintf("%s=%v", actAsLoad, share))
+		if err := load.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer func() {
+			_ = load.Process.Kill()
+			_ = load.Wait()
+		}()
+	}
+	output, err := process(b, actAsAgent+"=1").Output()
+	if err != nil {
+		b.Fatalf("measure at a load of %.0f%%: %v", 100*share, err)
+	}
+	var r result
+	if err := json.Unmarshal(output, &r); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// BenchmarkNextToLoad compares what agents measure on this machine next to processes that use 30%
+// and 60% of every vCPU with what they measure without these. It fails if the scores of a kernel
+// that computes differ by more than 5%. See make bench-node-load.
+func BenchmarkNextToLoad(b *testing.B) {
+	const most = 0.05
+	for b.Loop() {
+		idle := besideLoad(b, 0)
+		// Not to the test's log, which is truncated after 10 lines.
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(w, "\nOTHERS USE\tBENCHMARK\tALL VCPUS\tIDLE\tDIFFERENCE\tSINGLE THREAD\tIDLE\tDIFFERENCE\t\n")
+		var differ []string
+		for _, share := range []float64{0, 0.3, 0.6} {
+			loaded := besideLoad(b, share)
+			for _, k := range kernel.All() {
+				all, single := loaded.All[k.Name]/idle.All[k.Name]-1, loaded.Single[k.Name]/idle.Single[k.Name]-1
+				fmt.Fprintf(w, "%.0f%%\t%s\t%.2f\t%.2f\t%+.1f%%\t%.2f\t%.2f\t%+.1f%%\t\n", 100*loaded.OtherLoad, k.Name,
+					loaded.All[k.Name], idle.All[k.Name], 100*all, loaded.Single[k.Name], idle.Single[k.Name], 100*single)
+				if !k.Memory && !(math.Abs(all) <= most && math.Abs(single) <= most) {
+					differ = append(differ, fmt.Sprintf("%s at %.0f%%", k.Name, 100*share))
+				}
+			}
+		}
+		if err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+		fmt.Printf("others used %.0f%% in the idle run\n", 100*idle.OtherLoad)
+		if len(differ) > 0 {
+			b.Errorf("scores differ by more than %.0f%%: %s", 100*most, strings.Join(differ, ", "))
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package intake
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
+
+// desk grants claims of a fleet of equal nodes.
+type desk struct {
+	claims
+	samples  []sample.Sample
+	revision int64
+	now      time.Time
+}
+
+func newDesk() *desk { return &desk{now: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)} }
+
+const wantedNodes = 3
+
+func of(node string) Claim {
+	return Claim{Node: node, NodeType: "n4", CPUModel: "Intel-6-207", VCPUs: 8, Version: "1-go1.26"}
+}
+
+func (d *desk) claim(c Claim) Standing {
+	return d.claims.claim(c, wantedNodes, d.samples, d.revision, d.now, false)
+}
+
+// measure stores a sample of the agent on a node.
+func (d *desk) measure(node string, change func(*sample.Sample)) {
+	s := sample.Sample{NodeType: "n4", CPUModel: "Intel-6-207", VCPUs: 8, Version: "1-go1.26", Machine: node, Source: sample.SourceAgent, Time: d.now}
+	if change != nil {
+		change(&s)
+	}
+	d.samples = append(d.samples, s)
+	d.revision++
+}
+
+func (d *desk) expect(t *testing.T, c Claim, granted bool, machines int) {
+	t.Helper()
+	if got := d.claim(c); got != (Standing{granted, machines, wantedNodes}) {
+		t.Errorf("%+v: got %+v, want %t with %d machines", c, got, granted, machines)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	t.Run("grants as many claims as are needed, again to those that have one", func(t *testing.T) {
+		d := newDesk()
+		for n := range wantedNodes {
+			d.expect(t, of(fmt.Sprint("n4-", n)), true, n)
+		}
+		d.expect(t, of("late"), false, wantedNodes)
+		d.expect(t, of("n4-0"), true, wantedNodes-1)
+	})
+	t.Run("counts nodes of each type, model, size and version separately", func(t *testing.T) {
+		d := newDesk()
+		for n := range wantedNodes {
+			d.claim(of(fmt.Sprint("n4-", n)))
+		}
+		for _, change := range []func(*Claim){
+			func(c *Claim) { c.NodeType = "c3" }, func(c *Claim) { c.CPUModel = "Intel-6-143" },
+			func(c *Claim) { c.VCPUs = 16 }, func(c *Claim) { c.Version = "1-go1.27" },
+		} {
+			c := of("other")
+			change(&c)
+			d.expect(t, c, true, 0)
+		}
+		d.expect(t, of("other"), false, wantedNodes)
+	})
+	t.Run("counts a measured node once, and forgets a claim without a measurement", func(t *testing.T) {
+		d := newDesk()
+		d.claim(of("a"))
+		d.claim(of("b"))
+		d.measure("a", nil)
+		d.expect(t, of("c"), true, 2)
+		d.now = d.now.Add(claimTime)
+		d.expect(t, of("d"), true, 1)
+		d.expect(t, of("e"), true, 2)
+		if len(d.granted) != 2 {
+			t.Errorf("%d claims are kept, want 2", len(d.granted))
+		}
+	})
+	t.Run("measures again after 30 days, first of all the node that asks", func(t *testing.T) {
+		d := newDesk()
+		for n := range wantedNodes {
+			d.measure(fmt.Sprint("n4-", n), nil)
+		}
+		d.now = d.now.Add(measuredTime - time.Second)
+		d.expect(t, of("new"), false, wantedNodes)
+		d.expect(t, of("n4-0"), true, wantedNodes-1)
+		d.now = d.now.Add(time.Second)
+		d.expect(t, of("new"), true, 1)
+	})
+	t.Run("counts only full runs of agents", func(t *testing.T) {
+		d := newDesk()
+		d.measure("spot", func(s *sample.Sample) { s.Spot = true })
+		d.measure("published", func(s *sample.Sample) { s.Source = "import" })
+		d.measure("full", nil)
+		d.expect(t, of("new"), true, 1)
+	})
+	t.Run("a preview claims nothing", func(t *testing.T) {
+		d := newDesk()
+		for range 2 {
+			if got := d.claims.claim(of("a"), 1, nil, 0, d.now, true); !got.Granted {
+				t.Errorf("got %+v", got)
+			}
+		}
+		if len(d.granted) != 0 {
+			t.Error("the claim was kept")
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package startup
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// Patience is how long a ready node keeps pods out. The write and its retries have two
+	// seconds, so that the taint is gone 30 seconds after the node is ready.
+	Patience = 28 * time.Second
+	// grace is how much longer replicas wait that do not lead. They do not wait for an
+	// election: a failed leader would keep pods out for its Lease, too.
+	grace = 3 * time.Second
+)
+
+const (
+	firstRetry, lastRetry = 100 * time.Millisecond, 2 * time.Second
+	// workers is the number of concurrent writes.
+	workers = 8
+)
+
+// Config configures a Gate. All fields must be set.
+type Config struct {
+	// Nodes writes nodes.
+	Nodes corev1client.NodeInterface
+	// Node returns a node, nil if there is none. It needs to have only its name, its UID and,
+	// while it has the startup taint, its taints and the condition Ready.
+	Node func(name string) *corev1.Node
+	// Leads reports whether this replica leads.
+	Leads func() bool
+	// Clock provides the time.
+	Clock clock.WithTicker
+}
+
+// Gate removes startup taints. All methods are safe for concurrent use. A nil Gate is one of a
+// cluster without startup taints.
+type Gate struct {
+	config Config
+	queue  workqueue.TypedRateLimitingInterface[string]
+
+	mu sync.Mutex
+	// nodes are the nodes with the startup taint.
+	nodes map[string]*tainted
+}
+
+// tainted is what a gate remembers of a node with the startup taint.
+type tainted struct {
+	// seen is when this replica first saw that the node is ready; zero if it is not. It bounds
+	// the time if the clock of the node is ahead.
+	seen time.Time
+	// done means that the node needs the taint no longer.
+	done bool
+}
+
+// New returns a gate that removes nothing until Run.
+func New(c Config) *Gate {
+	return &Gate{config: c, nodes: map[string]*tainted{}, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
+		workqueue.TypedRateLimitingQueueConfig[string]{Clock: c.Clock})}
+}
+
+// Changed reports that a node was created, changed or deleted. It does not block.
+func (g *Gate) Changed(name string) { g.queue.Add(name) }
+
+// Release lets pods onto a node now: it is measured, or it will not be. It does nothing for a
+// node without the startup taint.
+func (g *Gate) Release(name string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	node := g.nodes[name]
+	if node != nil {
+		node.done = true
+	}
+	g.mu.Unlock()
+	if node != nil {
+		g.queue.Add(name)
+	}
+}
+
+// Until returns when a node will let pods in at the latest; zero if it does so now. A node that
+// is not ready keeps pods out anyway, so its time begins later.
+func (g *Gate) Until(name string) time.Time {
+	if g == nil {
+		return time.Time{}
+	}
+	node := g.config.Node(name)
+	if node == nil || !Tainted(node) {
+		return time.Time{}
+	}
+	if due, ready := g.due(node); ready {
+		return due
+	}
+	return g.config.Clock.Now().Add(Patience)
+}
+
+// Run removes startup taints until ctx is done.
+func (g *Gate) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, g.queue.ShutDown)()
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for {
+				name, end := g.queue.Get()
+				if end {
+					return
+				}
+				g.process(ctx, name)
+				g.queue.Done(name)
+			}
+		})
+	}
+	working.Wait()
+}
+
+// process removes the taint of a node if its time has come, or comes back to it later.
+func (g *Gate) process(ctx context.Context, name string) {
+	node := g.config.Node(name)
+	if node == nil || !Tainted(node) {
+		g.forget(name)
+		return
+	}
+	due, ready := g.due(node)
+	switch {
+	case !ready:
+		return // The node changes when it is ready.
+	case !g.config.Leads():
+		due = due.Add(grace)
+	}
+	if left := due.Sub(g.config.Clock.Now()); left > 0 && !g.measured(name) {
+		g.queue.AddAfter(name, left)
+		return
+	}
+	logger := klog.FromContext(ctx)
+	switch err := remove(ctx, g.config.Nodes, node); {
+	case err == nil:
+		logger.Info("Startup taint removed", "node", name, "measured", g.measured(name))
+		g.queue.Forget(name)
+	case apierrors.IsNotFound(err):
+		g.forget(name)
+	default:
+		if ctx.Err() == nil {
+			logger.V(1).Info("Startup taint not removed yet", "node", name, "error", err.Error())
+			g.queue.AddRateLimited(name)
+		}
+	}
+}
+
+// due returns when the taint of a node must go; false while the node is not ready.
+func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
+	since, ready := readySince(node)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := g.nodes[node.Name]
+	if known == nil {
+		known = &tainted{}
+		g.nodes[node.Name] = known
+	}
+	switch {
+	case !ready:
+		known.seen = time.Time{}
+		return time.Time{}, false
+	case known.seen.IsZero():
+		known.seen = g.config.Clock.Now()
+	}
+	if since.After(known.seen) {
+		since = known.seen
+	}
+	return since.Add(Patience), true
+}
+
+func (g *Gate) measured(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.nodes[name] != nil && g.nodes[name].done
+}
+
+func (g *Gate) forget(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.nodes, name)
+	g.queue.Forget(name)
+}

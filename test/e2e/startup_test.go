@@ -1,0 +1,274 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// mostKeptOut is how long a ready node may keep pods out, even while servers are killed.
+const mostKeptOut = 35 * time.Second
+
+func TestStartupTaint(t *testing.T) {
+	t.Run("new nodes let pods in, at the latest after 35 seconds", newNodesLetPodsIn)
+}
+
+// newNodesLetPodsIn lets nodes join again and again while servers are killed.
+func newNodesLetPodsIn(t *testing.T) {
+	t.Parallel()
+	const nodes = 4
+	y := &yard{
+		cluster: newCluster(localcluster.ForTest(t, fmt.Sprintf("n4=%d:taint=%s", nodes, contract.StartupTaint))),
+		seen:    map[types.UID]*arrival{},
+	}
+	y.apply(t, append(append(deploy.Base(), deploy.StartupTaint()...), []byte(planeConfig))...)
+	y.watch(t)
+	serve := func() *server {
+		return y.serve(t, y.serviceAccount(t), append([]string{"--startup-taint"}, asDeployed...)...).ready(t)
+	}
+	replicas := []*server{serve(), serve()}
+	killLeader := func() {
+		localcluster.Eventually(t, "a leader", func() error {
+			at := slices.IndexFunc(replicas, func(s *server) bool { return leads(t, s) })
+			if at < 0 {
+				return fmt.Errorf("no replica leads")
+			}
+			if err := replicas[at].Kill(); err != nil {
+				return err
+			}
+			replicas = slices.Delete(replicas, at, at+1)
+			return nil
+		})
+	}
+	for n := range nodes {
+		node, err := y.client.CoreV1().Nodes().Get(t.Context(), fmt.Sprintf("n4-%d", n), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Servers that start late must not be blamed.
+		localcluster.Eventually(t, "the first nodes to let pods in", func() error {
+			if a := y.of(node.UID); a.opened.IsZero() {
+				return fmt.Errorf("%s has the taint", node.Name)
+			}
+			return nil
+		})
+	}
+
+	t.Run("while no agent runs", func(t *testing.T) {
+		since := y.rejoin(t, "n4-0")
+		kept := y.awaitOpen(t, "n4-0", since)
+		if kept < 25*time.Second {
+			t.Errorf("the agent of a node had only %v", kept)
+		}
+	})
+	t.Run("while the leader is killed", func(t *testing.T) {
+		since := y.rejoin(t, "n4-0")
+		time.Sleep(10 * time.Second) // The kill must come at a time between the nodes' arrivals.
+		other := y.rejoin(t, "n4-1")
+		y.awaitReady(t, "n4-1", other)
+		killLeader()
+		y.awaitOpen(t, "n4-0", since)
+		y.awaitOpen(t, "n4-1", other)
+		replicas = append(replicas, serve())
+	})
+	t.Run("while all servers are killed and start again", func(t *testing.T) {
+		since := y.rejoin(t, "n4-2")
+		y.awaitReady(t, "n4-2", since)
+		for _, s := range replicas {
+			if err := s.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		replicas = []*server{serve()}
+		y.awaitOpen(t, "n4-2", since)
+	})
+	t.Run("sooner if the node is measured", func(t *testing.T) {
+		y.namespace(t, "agents")
+		y.person(t, "agents", "agent", "workload-resizer-agent")
+		since := y.rejoin(t, "n4-3")
+		y.awaitReady(t, "n4-3", since)
+		y.actAsAgent(t, replicas[0], "n4-3")
+		if kept := y.awaitOpen(t, "n4-3", since); kept > 20*time.Second {
+			t.Errorf("pods were kept out for %v", kept)
+		}
+	})
+}
+
+// arrival is what is known of a node that has joined.
+type arrival struct {
+	tainted, ready, opened time.Time
+}
+
+// yard is a cluster that nodes join.
+type yard struct {
+	*cluster
+	mu   sync.Mutex
+	seen map[types.UID]*arrival
+}
+
+// watch records, as the scheduler sees it, when nodes are ready and when their taint is gone.
+func (y *yard) watch(t *testing.T) {
+	t.Helper()
+	nodes, err := y.client.CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for event := range nodes.ResultChan() {
+			if node, ok := event.Object.(*corev1.Node); ok {
+				y.note(node, time.Now())
+			}
+		}
+	}()
+}
+
+func (y *yard) note(node *corev1.Node, now time.Time) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	a := y.seen[node.UID]
+	if a == nil {
+		a = &arrival{}
+		y.seen[node.UID] = a
+	}
+	tainted := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == contract.StartupTaint })
+	ready := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+	if tainted && a.tainted.IsZero() {
+		a.tainted = now
+	}
+	if ready && a.ready.IsZero() {
+		a.ready = now
+	}
+	if !tainted && a.opened.IsZero() {
+		a.opened = now
+	}
+}
+
+func (y *yard) of(node types.UID) arrival {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if a := y.seen[node]; a != nil {
+		return *a
+	}
+	return arrival{}
+}
+
+// rejoin lets a node leave the cluster and join it again. It returns the identity
+// of the new node.
+func (y *yard) rejoin(t *testing.T, name string) types.UID {
+	t.Helper()
+	if err := y.Stop(t.Context(), "node-"+name); err != nil {
+		t.Fatal(err)
+	}
+	before, err := y.client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := y.client.CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := y.Start(t.Context(), "node-"+name); err != nil {
+		t.Fatal(err)
+	}
+	var joined types.UID
+	localcluster.Eventually(t, "the node to join", func() error {
+		node, err := y.client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return err
+		case err != nil:
+			t.Fatal(err)
+		case node.UID == before.UID || y.of(node.UID).tainted.IsZero():
+			return fmt.Errorf("the node is not registered again with its taint: %v", node.Spec.Taints)
+		}
+		joined = node.UID
+		return nil
+	})
+	return joined
+}
+
+func (y *yard) awaitReady(t *testing.T, name string, node types.UID) {
+	t.Helper()
+	localcluster.Eventually(t, name+" to be ready", func() error {
+		if y.of(node).ready.IsZero() {
+			return fmt.Errorf("%s is not ready", name)
+		}
+		return nil
+	})
+}
+
+// awaitOpen waits until a node lets pods in, and returns how long it has kept them out since it
+// was ready.
+func (y *yard) awaitOpen(t *testing.T, name string, node types.UID) time.Duration {
+	t.Helper()
+	localcluster.Eventually(t, name+" to let pods in", func() error {
+		if a := y.of(node); a.ready.IsZero() || a.opened.IsZero() {
+			return fmt.Errorf("%s is not ready, or has the taint", name)
+		}
+		return nil
+	})
+	a := y.of(node)
+	kept := a.opened.Sub(a.ready)
+	t.Logf("%s kept pods out for %.1f s after it was ready", name, kept.Seconds())
+	if kept > mostKeptOut {
+		t.Errorf("%s kept pods out for %v, at most %v is allowed", name, kept, mostKeptOut)
+	}
+	return kept
+}
+
+// actAsAgent makes the calls of the agent of a node, which claims a measurement and delivers it.
+func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
+	t.Helper()
+	no := false
+	pod, err := y.client.CoreV1().Pods("agents").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "agent-on-" + node},
+		Spec: corev1.PodSpec{
+			NodeName: node, ServiceAccountName: "agent", AutomountServiceAccountToken: &no,
+			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers:  []corev1.Container{{Name: "agent", Image: "none"}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := os.ReadFile(y.tokenFile(t, "agents", "agent", &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+string(token))
+	var claim *workloadresizerv1.ClaimMeasurementResponse
+	localcluster.Eventually(t, "the server to know the node", func() error {
+		var err error
+		claim, err = s.api.Benchmarks().ClaimMeasurement(as, &workloadresizerv1.ClaimMeasurementRequest{Node: node, Vcpus: 8, ThreadsPerCore: new(int32(2))})
+		return err
+	})
+	if !claim.GetGranted() || claim.GetReleaseTime().AsTime().Before(time.Now()) {
+		t.Fatalf("the claim is %v", claim)
+	}
+	samples := []*workloadresizerv1.BenchmarkSample{{
+		Id: "a", Node: node, Benchmark: "bench-node:json", Version: "1", Score: 800, Vcpus: 8, Threads: 8, MeasureTime: timestamppb.Now(),
+	}}
+	ctx, cancel := context.WithTimeout(as, localcluster.Patience)
+	defer cancel()
+	if _, err := s.api.IngestSamples(ctx, samples, false); err != nil {
+		t.Fatal(err)
+	}
+}

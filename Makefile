@@ -82,6 +82,11 @@ bin/kubernetes-oldest:
 bin/metrics-server:
 	@go build -C test/metricsserver -v -o ../../bin/ tool 2>&1 | $(call show_progress,metrics-server; the first build takes 2 to 5 minutes)
 
+# For soak-vpa.
+.PHONY: bin/vpa-recommender
+bin/vpa-recommender:
+	@go build -C test/vparecommender -v -o ../../bin/vpa-recommender k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender 2>&1 | $(call show_progress,the recommender of the VPA; the first build takes 2 to 5 minutes)
+
 .PHONY: bin/kubectl
 bin/kubectl:
 	@go build -C test/cluster -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/kubectl k8s.io/kubernetes/cmd/kubectl
@@ -237,6 +242,11 @@ soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, le
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 
+.PHONY: soak-vpa
+soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').
+	@go build -o bin/soakvpa ./test/soakvpa
+	@exec bin/soakvpa -crds "$$(go list -C test/vparecommender -m -f '{{.Dir}}' k8s.io/autoscaler/vertical-pod-autoscaler)/deploy/vpa-v1-crd-gen.yaml" $(SOAK_VPA)
+
 .PHONY: published
 published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').
 	go run ./test/published -coremark deploy/samples/coremark.csv $(PUBLISHED)
@@ -264,7 +274,7 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-vet verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
 
 .PHONY: verify-format
 verify-format:
@@ -284,6 +294,22 @@ verify-lint:
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
+
+# Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
+REFUSED := usage:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
+
+.PHONY: verify-imports
+verify-imports: verify-lint
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	cp -r --parents go.mod go.sum .golangci.yml internal ratios reconciler usage "$$fresh"; \
+	for case in $(REFUSED); do \
+	  package=$${case%:*}; \
+	  printf 'package %s\n\nimport _ "github.com/workload-resizer/workload-resizer/%s"\n' "$${package##*/}" "$${case#*:}" > "$$fresh/$$package/refused.go"; \
+	done; \
+	findings=$$(cd "$$fresh" && $(abspath bin/golangci-lint) run --allow-parallel-runners --enable-only depguard ./usage/... || true); \
+	for case in $(REFUSED); do \
+	  grep -q "^$${case%:*}/refused.go:.*depguard" <<< "$$findings" || { echo "$$findings"; echo "the linter does not refuse $${case#*:} in $${case%:*}"; exit 1; }; \
+	done
 
 # Generates code in a temporary directory and compares it, so that the check changes nothing.
 .PHONY: verify-proto
@@ -343,3 +369,4 @@ verify-modules:
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/metricsserver tidy -diff
 	go mod -C test/tools tidy -diff
+	go mod -C test/vparecommender tidy -diff

@@ -56,7 +56,7 @@ func failures(t *testing.T) []failure {
 	noType := cmdtest.WithReason(t, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "n5" has no ratio`)
 	hidden := cmdtest.WithReason(t, codes.PermissionDenied, "NAMESPACE_NOT_VISIBLE", `you cannot get pods in namespace "shop"`)
 	standalone := func(method string) error {
-		return cmdtest.WithReason(t, codes.FailedPrecondition, "STANDALONE", "this server runs standalone, without a cluster; use a server with a cluster for /workloadresizer.v1."+method)
+		return cmdtest.WithReason(t, codes.Unimplemented, "STANDALONE", "this server runs standalone, without a cluster; use a server with a cluster for /workloadresizer.v1."+method)
 	}
 	readOnly := cmdtest.WithReason(t, codes.FailedPrecondition, "READ_ONLY", "the server runs with --dry-run")
 	return []failure{

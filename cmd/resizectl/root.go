@@ -106,7 +106,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		root.Long = fmt.Sprintf(rootHelp, callsAsPlugin)
 	}
 
-	server := connect.New(root.PersistentFlags(), streams.ErrOut, versionText(), plugin)
+	server := connect.New(root, streams.ErrOut, versionText(), plugin)
 	command.AddColorFlag(root, color)
 	out := print.Output{IOStreams: streams, Color: color}
 	section(root, "ratios", "Ratios of node types:",

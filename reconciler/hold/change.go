@@ -7,18 +7,22 @@ import (
 )
 
 // put returns what to store for h. If there is a hold of the same scope and kind, h replaces
-// it and keeps its start. A hold that the same request has made stays as it is.
-func put(holds []Hold, h Hold) Hold {
+// it and keeps its start. A hold that the same request has made stays as it is. The error is
+// a *FieldError if another request has the same ID.
+func put(holds []Hold, h Hold) (Hold, error) {
 	for i := range holds {
 		switch {
 		case holds[i].key() != h.key():
 		case h.RequestID != "" && holds[i].RequestID == h.RequestID:
-			return holds[i]
+			if holds[i].RequestDigest != h.RequestDigest {
+				return Hold{}, &FieldError{Field: "requestID", Problem: "is the ID of another request, which made the hold that is in effect: use a new ID for each request"}
+			}
+			return holds[i], nil
 		default:
 			h.Since = holds[i].Since
 		}
 	}
-	return h
+	return h, nil
 }
 
 // Ending selects the holds to end.

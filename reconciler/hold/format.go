@@ -31,6 +31,7 @@ type entry struct {
 	Author        string    `json:"author,omitempty"`
 	CredentialID  string    `json:"credentialID,omitempty"`
 	RequestID     string    `json:"requestID,omitempty"`
+	RequestDigest string    `json:"requestDigest,omitempty"`
 	Since         string    `json:"since,omitempty"`
 	Expires       string    `json:"expires,omitempty"`
 }
@@ -84,7 +85,7 @@ func readable(h Hold) (string, error) {
 func format(h Hold) (string, error) {
 	e := entry{
 		Kind: h.Kind, AllNamespaces: h.Scope == Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, UID: h.Scope.UID,
-		Reason: h.Reason, Author: h.Author, CredentialID: h.CredentialID, RequestID: h.RequestID, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
+		Reason: h.Reason, Author: h.Author, CredentialID: h.CredentialID, RequestID: h.RequestID, RequestDigest: h.RequestDigest, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
 	}
 	if h.Scope.Workload != (safety.Workload{}) {
 		e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
@@ -117,7 +118,7 @@ func parseHold(key, text string) (Hold, error) {
 
 func (e entry) hold() (Hold, faults) {
 	var errs faults
-	h := Hold{Kind: e.Kind, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author, CredentialID: e.CredentialID, RequestID: e.RequestID}
+	h := Hold{Kind: e.Kind, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author, CredentialID: e.CredentialID, RequestID: e.RequestID, RequestDigest: e.RequestDigest}
 	if e.Workload != nil {
 		h.Scope.Workload = safety.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name}
 	}

@@ -97,8 +97,9 @@ type Hold struct {
 	Reason, Author string
 	// CredentialID identifies the credential of the author; empty if it is not known.
 	CredentialID string
-	// RequestID identifies the request for the hold; empty if it had none.
-	RequestID string
+	// RequestID is the ID of the request for the hold, and RequestDigest what was requested, and
+	// by whom; empty if it had no ID.
+	RequestID, RequestDigest string
 	// Since is the start of the hold, in whole seconds.
 	Since time.Time
 	// Expires is the end of the hold, in whole seconds; zero means never.

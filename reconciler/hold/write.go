@@ -16,8 +16,8 @@ const pruneAge = 5 * time.Minute
 
 // Put stores a hold and returns the stored hold. It starts now, unless it updates a hold of
 // the same kind and scope, whose start it keeps. The hold is in effect in this process when
-// Put returns. The error may be a *MissingError, *ContentError, *FullError, *RefusedError or
-// ErrReadOnly.
+// Put returns. The error may be a *FieldError, *MissingError, *ContentError, *FullError,
+// *RefusedError or ErrReadOnly.
 func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toStore) }
 
 // CheckPut returns what Put would return, as far as the holds that this process knows show it.
@@ -31,9 +31,9 @@ func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
 		return Hold{}, fmt.Errorf("hold %s: %w", h.Scope, wrong[0])
 	}
 	into := h
-	err := s.update(ctx, write, h.Scope.turn(), func(holds []Hold) (change, error) {
-		into = put(holds, h)
-		return change{put: &into}, nil
+	err := s.update(ctx, write, h.Scope.turn(), func(holds []Hold) (_ change, err error) {
+		into, err = put(holds, h)
+		return change{put: &into}, err
 	})
 	return into, err
 }

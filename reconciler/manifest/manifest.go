@@ -17,8 +17,8 @@ import (
 type Manifest struct {
 	// Objects are the objects that create pods, in the order of the text.
 	Objects []Object
-	// PassedOver lists the other objects, as "Kind name".
-	PassedOver []string
+	// Ignored lists the other objects, as "Kind name".
+	Ignored []string
 }
 
 // Object is an object that creates pods.
@@ -98,7 +98,7 @@ func (r *reader) object(text []byte, inList bool) error {
 	}
 	newMaker, ok := makers[h.APIVersion+" "+h.Kind]
 	if !ok {
-		r.found.PassedOver = append(r.found.PassedOver, h.String())
+		r.found.Ignored = append(r.found.Ignored, h.String())
 		return nil
 	}
 	made := newMaker()

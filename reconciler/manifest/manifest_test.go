@@ -52,7 +52,7 @@ func setsTheControllerThatPodsWouldHaveInACluster(t *testing.T) {
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
 			m := mustRead(t, of(tc.apiVersion, tc.kind, tc.spec))
-			if len(m.Objects) != 1 || len(m.PassedOver) > 0 {
+			if len(m.Objects) != 1 || len(m.Ignored) > 0 {
 				t.Fatalf("read %+v", m)
 			}
 			o := m.Objects[0]
@@ -96,7 +96,7 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `"}, "spec": {"containers": [{"name": "app"}]}}`
 	}
 	config := `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}`
-	for _, tc := range []struct{ name, text, want, passedOver string }{
+	for _, tc := range []struct{ name, text, want, ignored string }{
 		{"YAML documents, including empty ones", "# nothing\n---\n---\n" + object("a") + "\n--- # more\n" + object("b") + "\n---\n", "a b", ""},
 		{"passes over objects that create no pods", config + "\n---\n" + object("a") + "\n---\n{apiVersion: example.com/v1, kind: Deployment, metadata: {name: other}}", "a", "ConfigMap settings, Deployment other"},
 		{"a sequence of JSON values", object("a") + object("b") + "\n" + config, "a b", "ConfigMap settings"},
@@ -110,8 +110,8 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 			for _, o := range m.Objects {
 				names = append(names, o.Name)
 			}
-			if got := strings.Join(names, " "); got != tc.want || strings.Join(m.PassedOver, ", ") != tc.passedOver {
-				t.Errorf("%q, passed over %q; want %q, %q", got, m.PassedOver, tc.want, tc.passedOver)
+			if got := strings.Join(names, " "); got != tc.want || strings.Join(m.Ignored, ", ") != tc.ignored {
+				t.Errorf("%q, ignored %q; want %q, %q", got, m.Ignored, tc.want, tc.ignored)
 			}
 		})
 	}

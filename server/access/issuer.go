@@ -118,7 +118,7 @@ func canonical(token string) bool {
 			return false
 		}
 	}
-	return true
+	return !strings.ContainsAny(token, "\r\n") // base64 skips line breaks.
 }
 
 // claims are the claims of a token of a ServiceAccount.

@@ -109,6 +109,7 @@ func checksTokensByThePublishedKeys(t *testing.T) {
 		{"a good one", ours.token(t, issuerName, "ours", hour), true, ""},
 		{"a forged one", forger.token(t, issuerName, "ours", hour), false, "its signature is wrong"},
 		{"a changed one", ours.token(t, issuerName, "ours", hour) + "A", false, "its signature is wrong"},
+		{"a good one with a line break", ours.token(t, issuerName, "ours", hour) + "\n", false, "it is not encoded as the cluster encodes tokens"},
 		{"another spelling of a good one", respelled(ours.token(t, issuerName, "ours", hour)), false, "it is not encoded as the cluster encodes tokens"},
 		{"an expired one", ours.token(t, issuerName, "ours", now.Add(-2*time.Minute)), false, "it expired at 2027-01-15T07:58:00Z"},
 		{"a token that only a clock that is ahead would treat as expired", ours.token(t, issuerName, "ours", now.Add(-50*time.Second)), true, ""},

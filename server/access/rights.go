@@ -17,7 +17,7 @@ import (
 const Group = "workload-resizer.io"
 
 // Right is a verb on a virtual resource of Group, e.g. list on "plans". A subresource follows
-// a slash, e.g. "ratios/history". A Resource that starts with a slash is a URL path, which
+// a slash, e.g. "overrides/history". A Resource that starts with a slash is a URL path, which
 // belongs to no group.
 type Right struct{ Verb, Resource string }
 

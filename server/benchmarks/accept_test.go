@@ -28,11 +28,11 @@ func (nothing) Impact(context.Context, *ratios.Table) (*query.Impact, error) {
 }
 
 func TestAccept(t *testing.T) {
-	t.Run("a suggestion is accepted with UpdateRatio", aSuggestionIsAcceptedWithUpdateRatio)
+	t.Run("a suggestion is accepted with UpdateOverride", aSuggestionIsAcceptedWithUpdateOverride)
 }
 
 // Covers suggestions for an existing node type, a new node type and one CPU model.
-func aSuggestionIsAcceptedWithUpdateRatio(t *testing.T) {
+func aSuggestionIsAcceptedWithUpdateOverride(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
 	servertest.ConfigMapIn(t, client, namespace.Name, "overrides")

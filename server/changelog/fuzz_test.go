@@ -10,6 +10,7 @@ import (
 func FuzzToken(f *testing.F) {
 	f.Add("a", token{7, 5, 3}.text("a"))
 	f.Add("b", token{7, 5, 3}.text("a"))
+	f.Add("a", token{7, 5, 3}.text("a")[:20]+"\r\n"+token{7, 5, 3}.text("a")[20:])
 	f.Fuzz(func(t *testing.T, scope, text string) {
 		var read token
 		var err error

@@ -66,6 +66,8 @@ type Log[T any] struct {
 	items map[string]*T
 	// place is where the log is after the newest event.
 	place Place
+	// token is the token of place. It is written last.
+	token atomic.Uint64
 
 	snapshotting sync.Mutex
 	snapshot     weak.Pointer[Snapshot[T]]
@@ -122,11 +124,13 @@ func (l *Log[T]) Update(to Place, changes ...Change[T]) {
 	}
 	if next == before {
 		l.place = to
+		l.token.Store(to.Token)
 		return
 	}
 	// Only the last change leads there. No reader has it yet.
 	last.place, last.middle, l.place = to, false, to
 	l.head.Store(next)
+	l.token.Store(to.Token)
 	if l.awaited.Swap(false) {
 		// In a goroutine, because closing takes longer the more readers wait.
 		go close(*l.changed.Swap(new(make(chan struct{}))))

@@ -14,6 +14,7 @@ func TestResumeElsewhere(t *testing.T) {
 	t.Run("after the newest time with the same state", afterTheNewestTimeWithTheSameState)
 	t.Run("with the first event that reached the version", withTheFirstEventThatReachedTheVersion)
 	t.Run("only if all changes since the token are known", onlyIfAllChangesSinceTheTokenAreKnown)
+	t.Run("from where a log has moved on without events", fromWhereALogHasMovedOnWithoutEvents)
 	t.Run("with the whole update that the token is in the middle of", withTheWholeUpdate)
 }
 
@@ -102,6 +103,34 @@ func onlyIfAllChangesSinceTheTokenAreKnown(t *testing.T) {
 				t.Errorf("%v, want %v", err, tc.want)
 			}
 		})
+	}
+}
+
+func fromWhereALogHasMovedOnWithoutEvents(t *testing.T) {
+	a, b := New[int](16, Versions), New[int](16, Versions)
+	a.Update(at(20), set("a", 1))
+	b.Since(30)
+	_, r := a.Begin("shop")
+	a.Update(at(40))
+	if _, more, err := r.Next(); more == nil || err != nil {
+		t.Fatalf("an event, or %v", err)
+	}
+	token := r.Token()
+	if _, err := b.Resume("shop", token); err != nil {
+		t.Errorf("on a replica that began before that: %v", err)
+	}
+	behind := New[int](16, Versions)
+	behind.Update(at(25))
+	behind.Since(10)
+	resumed, err := behind.Resume("shop", token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := resumed.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Resume("shop", resumed.Token()); err != nil {
+		t.Errorf("after a replica that lags behind: %v", err)
 	}
 }
 

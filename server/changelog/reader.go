@@ -70,7 +70,15 @@ func (r *Reader[T]) Next() (Event[T], <-chan struct{}, error) {
 		r.most = half
 	}
 	if behind == 0 {
+		// The log may have moved on without events. The order matters: this token is not of a
+		// later event if there is none yet.
+		place := l.token.Load()
 		if more := l.wait(r.next); more != nil {
+			if l.order == Versions {
+				// The token that the reader resumed from may be ahead of this log.
+				place = max(place, r.place)
+			}
+			r.place = place
 			return Event[T]{}, more, nil
 		}
 	}

@@ -39,7 +39,8 @@ func (t token) text(scope string) string {
 // parse reads a token of a scope. The error is ErrMalformed.
 func parse(scope, text string) (token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != tokenLength || b[0] != tokenVersion || binary.BigEndian.Uint32(b[tokenBody:]) != checksum(scope, b[:tokenBody]) {
+	// Line breaks are valid in base64, but not in tokens.
+	if err != nil || len(b) != tokenLength || len(text) != base64.RawURLEncoding.EncodedLen(tokenLength) || b[0] != tokenVersion || binary.BigEndian.Uint32(b[tokenBody:]) != checksum(scope, b[:tokenBody]) {
 		return token{}, ErrMalformed
 	}
 	return token{binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:]), binary.BigEndian.Uint64(b[17:])}, nil

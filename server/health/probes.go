@@ -23,14 +23,20 @@ const (
 	unreadFreeze   = "freeze: the server cannot read whether the cluster is frozen, and resizes no pod"
 	unstorable     = "storage: changes cannot be stored because a ConfigMap does not exist"
 	unknownOwners  = "workloads: a kind of workload cannot be read"
-
-	details = `The cause is in the server's log and, for callers with the right, in "resizectl status".`
 )
+
+// details returns where the cause of a problem is. A standalone server has no status.
+func (h *Health) details() string {
+	if h.config.Reconciler == nil {
+		return "The cause is in the server's log."
+	}
+	return `The cause is in the server's log and, for callers with the right, in "resizectl status".`
+}
 
 // ServeLive answers the liveness probe.
 func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
 	if h.live() != nil {
-		http.Error(w, "not live: the server makes no progress\n"+details, http.StatusInternalServerError)
+		http.Error(w, "not live: the server makes no progress\n"+h.details(), http.StatusInternalServerError)
 		return
 	}
 	_, _ = fmt.Fprintln(w, "ok")
@@ -40,7 +46,7 @@ func (h *Health) ServeLive(w http.ResponseWriter, _ *http.Request) {
 // warnings.
 func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 	if missing := h.missing(); missing != "" {
-		http.Error(w, "not ready: "+missing+"\n"+details, http.StatusServiceUnavailable)
+		http.Error(w, "not ready: "+missing+"\n"+h.details(), http.StatusServiceUnavailable)
 		return
 	}
 	_, _ = fmt.Fprintln(w, "ok")
@@ -49,7 +55,7 @@ func (h *Health) ServeReady(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "warning: "+warning)
 	}
 	if len(warnings) > 0 {
-		_, _ = fmt.Fprintln(w, details)
+		_, _ = fmt.Fprintln(w, h.details())
 	}
 }
 

@@ -33,6 +33,14 @@ func holdError(view access.View, err error) error {
 	})
 }
 
+// putError is holdError for a request for a hold of a scope.
+func putError(view access.View, scope *workloadresizerv1.HoldScope, err error) error {
+	if fault, ok := errors.AsType[*hold.FieldError](err); ok {
+		return faultsError(scope, []*hold.FieldError{fault})
+	}
+	return holdError(view, err)
+}
+
 // freezeError translates an error of the store about the freeze; nil stays nil.
 func freezeError(err error) error {
 	var refused *hold.RefusedError
@@ -67,6 +75,8 @@ func requestField(scope *workloadresizerv1.HoldScope, field string) string {
 		return "scope." + field
 	case "expires":
 		return "ttl"
+	case "requestID":
+		return "request_id"
 	}
 	return field
 }

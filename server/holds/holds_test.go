@@ -460,10 +460,12 @@ func TestHoldService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := send(id, "again")
+			again, err := send(id, "first")
 			if diff := cmp.Diff(first, again, protocmp.Transform()); err != nil || diff != "" {
 				t.Errorf("%s: %v\n%s", name, err, diff)
 			}
+			_, err = send(id, "again")
+			servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "request_id is the ID of another request")
 			for _, other := range []string{"", "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a12"} {
 				if changed, err := send(other, "new "+other); err != nil || changed.GetReason() != "new "+other {
 					t.Errorf("%s: another request: %v, %v", name, changed, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,6 +41,7 @@ func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseReq
 
 // putRequest has the fields that requests for holds of all kinds share.
 type putRequest interface {
+	proto.Message
 	GetScope() *workloadresizerv1.HoldScope
 	GetReason() string
 	GetAuthor() string
@@ -64,7 +66,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	}
 	h := hold.Hold{
 		Kind: kind, Scope: scope, Reason: request.GetReason(), Author: author, CredentialID: access.Credential(ctx),
-		RequestID: request.GetRequestId(), Since: time.Now().UTC().Truncate(time.Second),
+		RequestID: request.GetRequestId(), RequestDigest: translate.RequestDigest(request, author), Since: time.Now().UTC().Truncate(time.Second),
 	}
 	if ttl := request.GetTtl(); ttl != nil {
 		h.Expires = h.Since.Add(ttl.AsDuration())
@@ -82,7 +84,7 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 		put = s.config.Store.CheckPut
 	}
 	if h, err = put(ctx, h); err != nil {
-		return hold.Hold{}, holdError(view, err)
+		return hold.Hold{}, putError(view, request.GetScope(), err)
 	}
 	if !request.GetValidateOnly() {
 		logStored(ctx, h)

@@ -2,9 +2,6 @@ package overrides
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 
 	"google.golang.org/protobuf/proto"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
 // writeRequest has the fields that all requests for changes share.
@@ -67,7 +65,7 @@ func (s *Service) write(ctx context.Context, w *write) (*writeResult, error) {
 	var overrides map[string]override.Override
 	made, err := w.change(override.Request{
 		Author: author, CredentialID: access.Credential(ctx), Reason: request.GetReason(),
-		ID: request.GetRequestId(), Digest: digest(request, author),
+		ID: request.GetRequestId(), Digest: translate.RequestDigest(request, author),
 		ValidateOnly: request.GetValidateOnly(),
 		Check: func(before, after map[string]override.Override) (err error) {
 			overrides = after
@@ -110,17 +108,6 @@ func (s *Service) write(ctx context.Context, w *write) (*writeResult, error) {
 		}
 	}
 	return result, nil
-}
-
-// digest returns 16 hexadecimal digits that identify a request and its author; empty if the request
-// has no ID.
-func digest(request writeRequest, author string) string {
-	if request.GetRequestId() == "" {
-		return ""
-	}
-	content, _ := proto.MarshalOptions{Deterministic: true}.Marshal(request) // It was received as a message.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", author, request.ProtoReflect().Descriptor().FullName(), content))
-	return hex.EncodeToString(sum[:8])
 }
 
 // with returns the table that would result from these overrides.

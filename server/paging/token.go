@@ -28,7 +28,8 @@ func token(request []byte, last string) string {
 // parse returns the last item of a token's page, or ErrToken.
 func parse(request []byte, text string) (last string, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) < tokenHead || b[0] != tokenVersion {
+	// Line breaks are valid in base64, but not in tokens.
+	if err != nil || len(text) != base64.RawURLEncoding.EncodedLen(len(b)) || len(b) < tokenHead || b[0] != tokenVersion {
 		return "", ErrToken
 	}
 	last = string(b[tokenHead:])

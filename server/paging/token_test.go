@@ -11,6 +11,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("a", token([]byte("a"), "n4"))
 	f.Add("b", token([]byte("a"), "n4"))
 	f.Add("", "")
+	f.Add("a", token([]byte("a"), "n4")+"\n")
 	f.Fuzz(func(t *testing.T, request, text string) {
 		var last string
 		var err error

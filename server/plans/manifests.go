@@ -125,7 +125,7 @@ func (s *Service) previewManifest(ctx context.Context, request *workloadresizerv
 	if containers > mostManifestContainers {
 		return nil, rpcerror.BadField("manifest", fmt.Sprintf("has %d containers to plan, counted once per node type, more than %d; name fewer node types, or split the manifest", containers, mostManifestContainers))
 	}
-	response := &workloadresizerv1.PreviewManifestResponse{Ignored: found.PassedOver}
+	response := &workloadresizerv1.PreviewManifestResponse{Ignored: found.Ignored}
 	bytes := 0
 	for i := range found.Objects {
 		object := &found.Objects[i]
@@ -149,8 +149,8 @@ func (s *Service) previewManifest(ctx context.Context, request *workloadresizerv
 // are supported, and which objects it has instead.
 func nothingIn(found *manifest.Manifest) string {
 	text := "has no object that creates pods, of these kinds: " + strings.Join(manifest.Kinds(), ", ")
-	if n := len(found.PassedOver); n > 0 {
-		text += fmt.Sprintf("; ignored: %s", strings.Join(found.PassedOver[:min(n, 5)], ", "))
+	if n := len(found.Ignored); n > 0 {
+		text += fmt.Sprintf("; ignored: %s", strings.Join(found.Ignored[:min(n, 5)], ", "))
 		if n > 5 {
 			text += fmt.Sprintf(" and %d more", n-5)
 		}

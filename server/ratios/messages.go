@@ -10,12 +10,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
 
-func ratioRule(p *ratios.Profile) *workloadresizerv1.RatioRule {
+// ratioRule returns what a rule sets, and which node types are not used because of that.
+func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	rule := p.Rule()
 	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(rule.Bounds), MaxSpeedRatio: translate.Known(rule.MaxSpeedRatio)}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
 		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))
+	}
+	for _, nodeType := range p.NodeTypes() {
+		entry, _ := p.Lookup(nodeType)
+		if entry.Unused == "" {
+			continue
+		}
+		if global, ok := globals.Lookup(nodeType); ok && global.Unused == entry.Unused {
+			continue
+		}
+		if m.Implausible == nil {
+			m.Implausible = map[string]string{}
+		}
+		m.Implausible[nodeType] = entry.Unused
 	}
 	return m
 }

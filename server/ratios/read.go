@@ -59,7 +59,7 @@ func (s *Service) ListRatioRules(_ context.Context, request *workloadresizerv1.L
 	if err != nil {
 		return nil, err
 	}
-	rules := table.Profiles()[1:]
+	globals, rules := table.Profiles()[0], table.Profiles()[1:]
 	// The names of rules can be long, and their places are the same as long as the table is.
 	sent := uint64(0)
 	if page.After != "" {
@@ -70,7 +70,7 @@ func (s *Service) ListRatioRules(_ context.Context, request *workloadresizerv1.L
 	response := &workloadresizerv1.ListRatioRulesResponse{Revision: table.Revision}
 	response.Rules, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.RatioRule) bool) {
 		for i := min(sent, uint64(len(rules))); i < uint64(len(rules)); i++ {
-			if !yield(fmt.Sprint(table.Revision, " ", i+1), ratioRule(rules[i])) {
+			if !yield(fmt.Sprint(table.Revision, " ", i+1), ratioRule(globals, rules[i])) {
 				return
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,6 +229,36 @@ func TestRules(t *testing.T) {
 			servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "`+nodeType+`" has no ratio`)
 		}
 	})
+}
+
+func TestImplausibleByRule(t *testing.T) {
+	l := servertest.Layer()
+	l.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.25, MemoryPerf: 1}
+	l.Ratios["typo"] = ratios.Ratio{CPUPerf: 125, MemoryPerf: 1}
+	match := ratios.Criteria{ComputeClass: "Performance"}
+	l.Rules = []ratios.Rule{
+		{Name: "baseline", Match: match, Baseline: "slow", MaxSpeedRatio: 4.5},
+		{Name: "strict", Match: match, MaxSpeedRatio: 3},
+		{Name: "named", Match: match, Ratios: map[string]ratios.Ratio{"n4": {CPUPerf: 7, MemoryPerf: 1}}},
+		{Name: "as all", Match: match, Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: new(int64(0))}}},
+	}
+	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
+	got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"baseline": {"n4", "typo"}, "strict": {"slow", "typo"}, "named": {"n4"}, "as all": nil}
+	for _, rule := range got.GetRules() {
+		if types := slices.Sorted(maps.Keys(rule.GetImplausible())); !slices.Equal(types, want[rule.GetName()]) {
+			t.Errorf("%s: %v", rule.GetName(), rule.GetImplausible())
+		}
+		for nodeType, why := range rule.GetImplausible() {
+			one, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType, Rule: rule.GetName()})
+			if err != nil || one.GetRatio().GetImplausible() != why {
+				t.Errorf("%s by %s: %q, but its ratio has %q, %v", nodeType, rule.GetName(), why, one.GetRatio().GetImplausible(), err)
+			}
+		}
+	}
 }
 
 // Many rules on a large table fit into messages of the default size.

@@ -12,8 +12,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 )
 
-// readyAgain is how often to check whether the log has all resizes.
-const readyAgain = 100 * time.Millisecond
+const (
+	// readyAgain is how often to check whether the log has all resizes.
+	readyAgain = 100 * time.Millisecond
+	// passAgain is how often to check how far the pods have got.
+	passAgain = 10 * time.Second
+)
 
 // history is a log of how pods were sized, by namespace and name. Its places are the resource
 // versions of the pods, which all replicas share.
@@ -51,9 +55,20 @@ func (h *history) take(c query.ResizeChange) {
 }
 
 // run waits until the log has all resizes, so that watches of other replicas can continue here
-// even if nobody has watched here before.
+// even if nobody has watched here before. Then it moves the log on while no pod changes, so that
+// watches of this replica can continue on replicas that have started since the last change.
 func (h *history) run(ctx context.Context) {
-	_ = wait.PollUntilContextCancel(ctx, readyAgain, true, func(context.Context) (bool, error) { return h.ready() == nil, nil })
+	if wait.PollUntilContextCancel(ctx, readyAgain, true, func(context.Context) (bool, error) { return h.ready() == nil, nil }) != nil {
+		return
+	}
+	wait.UntilWithContext(ctx, func(context.Context) { h.pass(time.Now()) }, passAgain)
+}
+
+func (h *history) pass(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reached.pass(h.watch.Version(), now)
+	h.Update(h.reached.place())
 }
 
 // ready returns a NotReadyError until the log has all resizes.

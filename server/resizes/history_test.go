@@ -108,6 +108,34 @@ func TestHistory(t *testing.T) {
 			t.Errorf("after the list: %v", err)
 		}
 	})
+	t.Run("without changes, tokens follow the pods, so that newer replicas can continue", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			watch, a := replicaOf(t, 5, sized("a", 10))
+			_, b := replicaOf(t, 15)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go a.run(ctx)
+			_, reader := a.Begin("")
+			watch.version.Store(20)
+			for _, tc := range []struct {
+				name    string
+				elapsed time.Duration
+				want    error
+			}{
+				{"before they are settled", settleFor - 2*passAgain, changelog.ErrExpired},
+				{"later", settleFor, nil},
+			} {
+				time.Sleep(tc.elapsed)
+				synctest.Wait()
+				if _, more, err := reader.Next(); more == nil || err != nil {
+					t.Errorf("%s: an event, or %v", tc.name, err)
+				}
+				if got, err := after(b, reader.Token()); !errors.Is(err, tc.want) || len(got) != 0 {
+					t.Errorf("%s: continues with %v, %v, want %v", tc.name, got, err, tc.want)
+				}
+			}
+		})
+	})
 	t.Run("is complete as soon as the pods were read, even if nobody watches", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			watch := &podWatch{}

@@ -20,6 +20,9 @@ type reached struct {
 	nextAt        time.Time
 	// last is when the last version was reported.
 	last time.Time
+	// seen is the version that the pods had reached at seenAt.
+	seen   uint64
+	seenAt time.Time
 }
 
 // by takes the version of a pod that has changed, 0 if only something else has, and reports
@@ -30,12 +33,22 @@ func (r *reached) by(version uint64, now time.Time) (inOrder bool) {
 		r.settle()
 		r.nextAt = now
 	case now.Sub(r.nextAt) >= settleFor:
-		r.settled, r.next, r.nextAt = r.next, r.high, now
+		r.settled, r.next, r.nextAt = max(r.settled, r.next), r.high, now
 	}
 	r.last = now
 	inOrder = version == 0 || version > r.high
 	r.high = max(r.high, version)
 	return inOrder
+}
+
+// pass takes a version that the pods have reached, perhaps without a change to report. It is settled
+// after settleFor, so that the log moves on in a cluster in which no pod changes.
+func (r *reached) pass(version uint64, now time.Time) {
+	if now.Sub(r.seenAt) < settleFor {
+		return
+	}
+	r.high, r.settled = max(r.high, r.seen), max(r.settled, r.seen)
+	r.seen, r.seenAt = version, now
 }
 
 // settle says that everything up to the highest version was reported.

@@ -49,6 +49,33 @@ func TestReached(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a version that pods pass without a report is settled after a minute", func(t *testing.T) {
+		var r reached
+		now := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
+		r.by(10, now)
+		for _, step := range []struct {
+			after   time.Duration
+			version uint64
+			want    changelog.Place
+		}{
+			{0, 20, changelog.Place{Token: 0, Reached: 10}},
+			{settleFor - time.Second, 30, changelog.Place{Token: 0, Reached: 10}},
+			{time.Second, 40, changelog.Place{Token: 20, Reached: 20}},
+			{settleFor, 40, changelog.Place{Token: 40, Reached: 40}},
+		} {
+			now = now.Add(step.after)
+			r.pass(step.version, now)
+			if got := r.place(); got != step.want {
+				t.Errorf("at %+v, want %+v", got, step.want)
+			}
+		}
+		if r.by(35, now) {
+			t.Error("a version that was passed long ago is in order")
+		}
+		if got := (changelog.Place{Token: 40, Reached: 40}); r.place() != got {
+			t.Errorf("moved back to %+v", r.place())
+		}
+	})
 	t.Run("everything is settled once all pods were reported", func(t *testing.T) {
 		var r reached
 		r.by(30, time.Now())

@@ -37,5 +37,5 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 	workloadresizerv1.RegisterResizeServiceServer(r, s)
 }
 
-// Run waits until the history of resizes is complete, or until ctx is done.
+// Run follows the resizes until ctx is done.
 func (s *Service) Run(ctx context.Context) { s.history.run(ctx) }

@@ -263,7 +263,7 @@ func aServerWithAFileFollowsItAndIsReadyOnceItIsValid(t *testing.T) {
 
 	until("the missing file to be reported", func() bool {
 		code, body := get("/readyz")
-		return code == http.StatusServiceUnavailable && strings.Contains(body, "there are no valid ratios yet") && healthOf() == healthv1.HealthCheckResponse_NOT_SERVING
+		return code == http.StatusServiceUnavailable && body == "not ready: ratios: there are no valid ratios yet\nThe cause is in the server's log.\n" && healthOf() == healthv1.HealthCheckResponse_NOT_SERVING
 	})
 	if code, _ := get("/livez"); code != http.StatusOK {
 		t.Errorf("/livez returns %d", code)

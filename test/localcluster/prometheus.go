@@ -2,8 +2,10 @@ package localcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,41 @@ import (
 // for Prometheus' API. If the test fails, it shows the end of Prometheus' log.
 func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 	tb.Helper()
+	address, _ := runPrometheus(tb, dir, tb.TempDir())
+	client, err := api.NewClient(api.Config{Address: address})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return promv1.NewAPI(client)
+}
+
+// RecordedPrometheusForTest is like PrometheusForTest, with samples that were recorded earlier, in
+// the OpenMetrics format. It scrapes nothing. It returns its URL, and a function that kills it.
+func RecordedPrometheusForTest(tb testing.TB, samples []byte) (address string, kill func()) {
+	tb.Helper()
+	promtool, err := Binary("promtool")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	dir, data := tb.TempDir(), tb.TempDir()
+	file := filepath.Join(dir, "samples.txt")
+	if err := errors.Join(
+		os.WriteFile(file, samples, 0o600),
+		os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte("global: {}\n"), 0o600),
+	); err != nil {
+		tb.Fatal(err)
+	}
+	create := exec.Command(promtool, "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=10000h", file, data)
+	if out, err := create.CombinedOutput(); err != nil {
+		tb.Fatalf("create blocks of recorded samples: %v: %s", err, out)
+	}
+	return runPrometheus(tb, dir, data)
+}
+
+// runPrometheus runs Prometheus with a configuration and a directory for its data. It returns its
+// URL, and a function that kills it.
+func runPrometheus(tb testing.TB, dir, data string) (url string, kill func()) {
+	tb.Helper()
 	binary, err := Binary("prometheus")
 	if err != nil {
 		tb.Fatal(err)
@@ -30,7 +67,9 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 	log := newTailBuffer()
 	command := exec.Command(binary,
 		"--config.file", filepath.Join(dir, "prometheus.yml"),
-		"--storage.tsdb.path", tb.TempDir(),
+		"--storage.tsdb.path", data,
+		// Samples that were recorded long ago must stay.
+		"--storage.tsdb.retention.time", "100y",
 		"--web.listen-address", address,
 	)
 	command.Stdout, command.Stderr = log, log
@@ -44,10 +83,13 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 	if err := <-started; err != nil {
 		tb.Fatalf("start Prometheus: %v", err)
 	}
-	tb.Cleanup(func() {
+	kill = func() {
 		// Its data is not needed, so it does not have to end gracefully.
 		_ = command.Process.Kill()
 		<-ended
+	}
+	tb.Cleanup(func() {
+		kill()
 		if tb.Failed() {
 			tb.Logf("the test failed; the end of Prometheus' log:\n%s", Tail(log.String(), logTail))
 		}
@@ -68,27 +110,32 @@ func PrometheusForTest(tb testing.TB, dir string) promv1.API {
 		}
 		return nil
 	})
-	client, err := api.NewClient(api.Config{Address: "http://" + address})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return promv1.NewAPI(client)
+	return "http://" + address, kill
 }
 
 // Metrics returns a client for the API of the cluster's Prometheus.
 func (c *Cluster) Metrics(ctx context.Context) (promv1.API, error) {
+	address, err := c.PrometheusURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, err := api.NewClient(api.Config{Address: address})
+	if err != nil {
+		return nil, err
+	}
+	return promv1.NewAPI(client), nil
+}
+
+// PrometheusURL returns the URL of the cluster's Prometheus.
+func (c *Cluster) PrometheusURL(ctx context.Context) (string, error) {
 	out, err := c.run(ctx, nil, "status", "--dir", c.Dir)
 	if out == "" && err != nil {
-		return nil, fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
+		return "", fmt.Errorf("get the status of the cluster in %s: %w", c.Dir, err)
 	}
 	for line := range strings.Lines(out) {
 		if address, found := strings.CutPrefix(line, "Prometheus:"); found {
-			prometheus, err := api.NewClient(api.Config{Address: strings.TrimSpace(address)})
-			if err != nil {
-				return nil, err
-			}
-			return promv1.NewAPI(prometheus), nil
+			return strings.TrimSpace(address), nil
 		}
 	}
-	return nil, fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
+	return "", fmt.Errorf("the cluster in %s has no Prometheus", c.Dir)
 }

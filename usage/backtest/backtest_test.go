@@ -23,7 +23,8 @@ const monday = 1767571200
 
 // machine returns a machine whose samples, every five minutes, use what the function says.
 func machine(days int, use func(step int) (cpu, memory int64)) *trace.Machine {
-	m := &trace.Machine{Name: "m", Given: recommend.Amounts{CPU: 1000, Memory: 1000 * mib}}
+	given := recommend.Amounts{CPU: 1000, Memory: 1000 * mib}
+	m := &trace.Machine{Name: "m", Given: recommend.Authored{Request: given, Limit: given}}
 	for step := range days * slotsPerDay {
 		cpu, memory := use(step)
 		m.Rows = append(m.Rows, trace.Row{At: monday + int64(step)*slot, CPU: cpu, Memory: memory})
@@ -89,6 +90,50 @@ func TestReplay(t *testing.T) {
 		near(t, "samples above the request", row.MemoryAbove, 2.0/576)
 		if row.OOMKills != 2 {
 			t.Errorf("%d kills", row.OOMKills)
+		}
+	})
+	t.Run("replays the replicas of a workload together", func(t *testing.T) {
+		constant := func(int) (int64, int64) { return 100, mib }
+		first, second, other := machine(10, constant), machine(3, constant), machine(10, constant)
+		first.Workload, second.Workload = "web", "web"
+		second.Rows = second.Rows[slotsPerDay:]
+		for i := range second.Rows {
+			second.Rows[i].At += 7*secondsPerDay + 1
+		}
+		s := &scripted{}
+		settings := DefaultSettings()
+		result := Run([]*trace.Machine{first, second}, s, settings)
+		for i := range s.samples[1:] {
+			if !s.samples[i].At.Before(s.samples[i+1].At) {
+				t.Fatalf("%v before %v", s.samples[i].At, s.samples[i+1].At)
+			}
+		}
+		// The second machine begins when the 8 days of the workload are over.
+		if tally := result.Replicas[0].Tally; result.Machines != 2 || tally.Days != 4 || tally.Samples != 4*slotsPerDay {
+			t.Errorf("%d machines, %+v", result.Machines, tally)
+		}
+		if alone := Run([]*trace.Machine{other, other}, &Recommender{Label: "ours", History: history.DefaultOptions(), Options: recommend.DefaultOptions()}, settings); alone.Machines != 2 {
+			t.Errorf("%d machines without a workload", alone.Machines)
+		}
+	})
+	t.Run("shows policies pressure and throttling", func(t *testing.T) {
+		m := machine(1, func(int) (int64, int64) { return 100, mib })
+		m.Rows[3].Pressure, m.Rows[3].Throttled = 0.5, true
+		s := &scripted{}
+		run(m, s)
+		if got := s.samples[3]; got.Pressure != 0.5 || !got.Throttled || s.samples[4].Throttled {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("shares a history between the replicas of a workload", func(t *testing.T) {
+		idle, busy := machine(10, func(int) (int64, int64) { return 10, mib }), machine(10, func(int) (int64, int64) { return 800, mib })
+		policy := &Recommender{Label: "ours", History: history.DefaultOptions(), Options: recommend.DefaultOptions()}
+		cores := func(workload string) float64 {
+			idle.Workload, busy.Workload = workload, workload
+			return Run([]*trace.Machine{idle, busy}, policy, DefaultSettings()).Replicas[0].Cores
+		}
+		if apart, together := cores(""), cores("web"); apart > 1.1 || together < 1.8 {
+			t.Errorf("%v cores apart, %v together", apart, together)
 		}
 	})
 	t.Run("lets a policy decide each hour, and after a kill", func(t *testing.T) {

@@ -49,10 +49,12 @@ type sizer struct {
 
 func (s *sizer) Record(replica int, sample Sample) {
 	// Samples that the history rejects, such as the second of two rows of the same time, are not known.
-	measured := history.Sample{Pod: s.pods[replica], Resource: history.CPU, At: sample.At, Usage: sample.CPU}
+	measured := history.Sample{
+		Pod: s.pods[replica], Resource: history.CPU, At: sample.At, Usage: sample.CPU, Pressure: sample.Pressure, Throttled: sample.Throttled,
+	}
 	_ = s.history.Record(s.container, measured, sample.At)
 	// A trace knows nothing else, so its samples of memory count as peaks.
-	measured.Resource, measured.Usage, measured.Length = history.Memory, sample.Memory, time.Second
+	measured = history.Sample{Pod: measured.Pod, Resource: history.Memory, At: sample.At, Usage: sample.Memory, Length: time.Second}
 	_ = s.history.Record(s.container, measured, sample.At)
 }
 

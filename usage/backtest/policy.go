@@ -11,11 +11,11 @@ import (
 type Policy interface {
 	// Name is the policy's name in results.
 	Name() string
-	// Sizer returns what sizes one machine, which has a replica on a node of each speed.
+	// Sizer returns what sizes one workload, given the speed of the node of each replica.
 	Sizer(given recommend.Authored, speeds []float64) Sizer
 }
 
-// Sizer sizes the replicas of one machine. Replicas have numbers, like their speeds.
+// Sizer sizes the replicas of one workload. Replicas have numbers, like their speeds.
 type Sizer interface {
 	// Record takes what a replica is seen to use.
 	Record(replica int, s Sample)
@@ -29,6 +29,9 @@ type Sizer interface {
 type Sample struct {
 	At          time.Time
 	CPU, Memory int64
+	// Pressure and Throttled are as in a row of a trace.
+	Pressure  float64
+	Throttled bool
 }
 
 // Authored leaves every machine at what it was given.

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"iter"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -10,7 +11,7 @@ import (
 
 // Settings are the rules of a replay.
 type Settings struct {
-	// Warmup is the time at the beginning of each machine that does not count. Policies learn
+	// Warmup is the time at the beginning of each workload that does not count. Policies learn
 	// and resize in it.
 	Warmup time.Duration
 	// Every is how often a policy decides. It also decides after each kill.
@@ -91,17 +92,25 @@ type day struct {
 
 const secondsPerDay = 24 * 3600
 
-// replay replays one machine under a policy, and returns what happened to each replica.
-func replay(m *trace.Machine, policy Policy, settings *Settings, loads bool) []*replica {
-	given := recommend.Authored{Request: m.Given, Limit: m.Given}
-	sizer := policy.Sizer(given, settings.Speeds)
-	replicas := make([]*replica, len(settings.Speeds))
-	for i, speed := range settings.Speeds {
+// replay replays the machines of one workload under a policy. It returns what happened to each
+// replica: one per machine and speed, the machines in their order.
+func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads bool) []*replica {
+	var speeds []float64
+	begin := machines[0].Rows[0].At
+	for _, m := range machines {
+		speeds = append(speeds, settings.Speeds...)
+		begin = min(begin, m.Rows[0].At)
+	}
+	counted := time.Unix(begin, 0).UTC().Add(settings.Warmup)
+	sizer := policy.Sizer(machines[0].Given, speeds)
+	replicas := make([]*replica, len(speeds))
+	for i, speed := range speeds {
+		m := machines[i/len(settings.Speeds)]
 		begin := time.Unix(m.Rows[0].At, 0).UTC()
 		replicas[i] = &replica{
-			sizer: sizer, number: i, speed: speed, settings: settings, started: begin, counted: begin.Add(settings.Warmup),
+			sizer: sizer, number: i, speed: speed, settings: settings, started: begin, counted: counted,
 			pod: recommend.Pod{
-				Request: m.Given, Limit: m.Given, Authored: given,
+				Request: m.Given.Request, Limit: m.Given.Limit, Authored: m.Given,
 				ResizedCPU: begin, ResizedMemory: begin, ResizedLimit: begin,
 			},
 		}
@@ -109,16 +118,35 @@ func replay(m *trace.Machine, policy Policy, settings *Settings, loads bool) []*
 			replicas[i].load = &load{}
 		}
 	}
-	for _, row := range m.Rows {
+	for i, row := range inOrder(machines) {
 		at := time.Unix(row.At, 0).UTC()
-		for _, r := range replicas {
-			r.step(at, row)
+		for j := range settings.Speeds {
+			replicas[i*len(settings.Speeds)+j].step(at, row)
 		}
 	}
 	for _, r := range replicas {
 		r.endDay()
 	}
 	return replicas
+}
+
+// inOrder returns the rows of all machines in the order of time, each with the index of its machine.
+func inOrder(machines []*trace.Machine) iter.Seq2[int, trace.Row] {
+	return func(yield func(int, trace.Row) bool) {
+		next := make([]int, len(machines))
+		for {
+			first := -1
+			for i, m := range machines {
+				if next[i] < len(m.Rows) && (first < 0 || m.Rows[next[i]].At < machines[first].Rows[next[first]].At) {
+					first = i
+				}
+			}
+			if first < 0 || !yield(first, machines[first].Rows[next[first]]) {
+				return
+			}
+			next[first]++
+		}
+	}
 }
 
 // step replays a row.
@@ -132,7 +160,7 @@ func (r *replica) step(at time.Time, row trace.Row) {
 		seen, killed = limit, true
 	}
 	r.count(at, cpu, row.Memory, seen, killed)
-	r.sizer.Record(r.number, Sample{At: at, CPU: cpu, Memory: seen})
+	r.sizer.Record(r.number, Sample{At: at, CPU: cpu, Memory: seen, Pressure: float64(row.Pressure), Throttled: row.Throttled})
 	r.pod.MemoryInUse = seen
 	if killed {
 		r.sizer.Kill(r.number, history.Kill{At: at, Limit: r.pod.Limit.Memory, Request: r.pod.Request.Memory})

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/workload-resizer/workload-resizer/usage/trace"
@@ -31,20 +32,19 @@ type Replica struct {
 // their number.
 func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 	pack1 := len(settings.Speeds) == 1
-	all := make([][]*replica, len(machines))
+	workloads := byWorkload(machines)
+	all := make([][]*replica, len(workloads))
 	var wait sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for i := range next {
-				all[i] = replay(machines[i], policy, &settings, pack1)
+				all[i] = replay(workloads[i], policy, &settings, pack1)
 			}
 		})
 	}
-	for i, m := range machines {
-		if len(m.Rows) > 0 {
-			next <- i
-		}
+	for i := range workloads {
+		next <- i
 	}
 	close(next)
 	wait.Wait()
@@ -54,14 +54,16 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 	}
 	var loads []*load
 	for _, replicas := range all {
-		if replicas == nil || replicas[0].tally.Samples == 0 {
-			continue
-		}
-		result.Machines++
-		for i, r := range replicas {
-			result.Replicas[i].add(r.tally)
-			if r.load != nil {
-				loads = append(loads, r.load)
+		for machine := range slices.Chunk(replicas, len(settings.Speeds)) {
+			if machine[0].tally.Samples == 0 {
+				continue
+			}
+			result.Machines++
+			for i, r := range machine {
+				result.Replicas[i].add(r.tally)
+				if r.load != nil {
+					loads = append(loads, r.load)
+				}
 			}
 		}
 	}
@@ -69,6 +71,24 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 		result.Nodes = pack(loads, settings.Node)
 	}
 	return result
+}
+
+// byWorkload returns the machines of each workload. A machine without samples is not in it.
+func byWorkload(machines []*trace.Machine) (workloads [][]*trace.Machine) {
+	index := map[string]int{}
+	for _, m := range machines {
+		if len(m.Rows) == 0 {
+			continue
+		}
+		i, known := index[m.Workload]
+		if !known || m.Workload == "" {
+			i = len(workloads)
+			index[m.Workload] = i
+			workloads = append(workloads, nil)
+		}
+		workloads[i] = append(workloads[i], m)
+	}
+	return workloads
 }
 
 // add adds the tally of a machine.

@@ -89,6 +89,18 @@ func TestBinary(t *testing.T) {
 			t.Errorf("%d buckets of %d, %v", len(again.weights), len(h.weights), err)
 		}
 	})
+	t.Run("leaves out a bucket of the share that is left out", func(t *testing.T) {
+		h := New(cpu)
+		h.Add(1, 1-indistinct, began)
+		h.Add(9, indistinct, began)
+		if h.total != 1 {
+			t.Fatalf("the total is %v", h.total)
+		}
+		again, rest, err := FromBinary(cpu, h.AppendBinary(nil))
+		if err != nil || len(rest) != 0 || len(again.weights) != 1 || again.Percentile(1) > 2 {
+			t.Errorf("%d buckets, and %d bytes, %v", len(again.weights), len(rest), err)
+		}
+	})
 	t.Run("takes 5 bytes a bucket", func(t *testing.T) {
 		if len(form) > 1+20+5*4 {
 			t.Errorf("%d bytes", len(form))

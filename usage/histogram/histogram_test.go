@@ -332,3 +332,27 @@ func TestPercentileOfUnion(t *testing.T) {
 		}
 	})
 }
+
+func TestMove(t *testing.T) {
+	moved, later := of(1, 1), New(cpu)
+	for range 2 {
+		later.Add(1, 1, began.Add(3*day))
+	}
+	moved.Move(3 * day)
+	if moved.reference != later.reference {
+		t.Errorf("the reference is %v, want %v", moved.reference, later.reference)
+	}
+	// Two samples of before weigh as much as two of three days later.
+	for _, h := range []*Histogram{moved, &later} {
+		h.Add(5, 3, began.Add(3*day))
+		if low, high := h.Percentile(0.39), h.Percentile(0.41); low > 2 || high < 5 {
+			t.Errorf("percentiles %v and %v", low, high)
+		}
+	}
+	t.Run("keeps an empty histogram empty", func(t *testing.T) {
+		h := New(cpu)
+		if h.Move(day); h.reference != 0 || !h.Empty() {
+			t.Errorf("the reference is %v", h.reference)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -83,4 +84,66 @@ func TestAClockThatWasAhead(t *testing.T) {
 			t.Errorf("moved to %v, newest %v", v.Types[1].Last, f.newest)
 		}
 	})
+}
+
+// TestWindowsOfAClockThatWasAhead looks at windows: they decide which peaks count together.
+func TestWindowsOfAClockThatWasAhead(t *testing.T) {
+	const ahead = time.Hour
+	wrong := began.Add(ahead)
+	sample := func(f *fixture, p Pod, at, now time.Time) {
+		t.Helper()
+		if err := f.Record(web, Sample{Pod: p, Resource: Memory, At: at, Usage: 1e8, Length: time.Minute}, now); err != nil {
+			t.Error(err)
+		}
+	}
+	kill := func(f *fixture, p Pod, at, now time.Time) {
+		t.Helper()
+		if err := f.RecordKill(web, Kill{Pod: p, At: at, Limit: 1e8}, now); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, change := range map[string]func(f *fixture){
+		"by a sample": func(f *fixture) { sample(f, slow, wrong, wrong) },
+		"by a kill":   func(f *fixture) { kill(f, slow, wrong, wrong) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			other := Pod{UID: "other", NodeType: "n2d"}
+			sample(f, other, began, began)
+			sample(f, fast, began, began)
+			change(f)
+			// A sample of now corrects what lies in the future, which then is of now.
+			sample(f, fast, began, began)
+			for _, test := range []struct {
+				pod Pod
+				end time.Time
+			}{
+				{slow, began.Add(24*time.Hour - 1)},
+				{other, began.Add(24 * time.Hour)},
+				{fast, began.Add(24 * time.Hour)},
+			} {
+				if end := f.containers[web].windows[test.pod.UID].end; !end.Equal(test.end) {
+					t.Errorf("the window of %s ends at %v, want %v", test.pod.UID, end, test.end)
+				}
+			}
+		})
+	}
+}
+
+func TestThrottledByAClockThatWasAhead(t *testing.T) {
+	f := newFixture(t)
+	record := func(at time.Time, throttled bool) {
+		t.Helper()
+		if err := f.Record(web, Sample{Pod: slow, At: at, Usage: 100, Throttled: throttled}, at); err != nil {
+			t.Error(err)
+		}
+	}
+	record(began, false)
+	record(began.Add(48*time.Hour), true)
+	record(began.Add(time.Minute), false)
+	v, _ := f.View(web, began.Add(time.Minute))
+	// The first sample stays two half-lives older than the second one.
+	if want := 1 / (0.25 + 1 + 1); math.Abs(v.Types[0].Throttled-want) > 0.001 {
+		t.Errorf("%v of the samples are throttled, want %v", v.Types[0].Throttled, want)
+	}
 }

@@ -28,6 +28,9 @@ func TestCoverage(t *testing.T) {
 		{"with a sample that is too late to count", []int{remembered, 0}, remembered, 1.0 / remembered},
 		{"in the hour of the first sample", []int{5}, 5, 1},
 		{"before the first sample", []int{5}, 3, 0},
+		{"in the hour before the first sample", []int{5}, 4, 0},
+		{"with the oldest hour after a silence of years", []int{0, 20000, 20001 - remembered}, 20000, 2.0 / remembered},
+		{"with a newer sample than the clock, 8 days after the first", []int{0, remembered}, remembered - 1, 0},
 		{"with a sample that is newer than the clock", []int{0, 1, 5}, 1, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -36,12 +39,56 @@ func TestCoverage(t *testing.T) {
 			for _, hour := range test.hours {
 				h.mark(at(hour).Add(17 * time.Minute))
 			}
-			if got := h.share(at(test.now).Add(time.Minute)); math.Abs(got-test.want) > 1e-12 {
+			// NaN is not within the tolerance.
+			if got := h.share(at(test.now).Add(time.Minute)); !(math.Abs(got-test.want) <= 1e-12) {
 				t.Errorf("coverage %v, want %v", got, test.want)
 			}
 		})
 	}
 }
+
+func TestCoverageOfAClockThatIsAhead(t *testing.T) {
+	var h hours
+	// Forty seconds are tolerated, even if another hour has begun.
+	now := began.Add(-30 * time.Second)
+	h.mark(now.Add(40 * time.Second))
+	h.rewind(now)
+	if got := h.share(began.Add(time.Minute)); got != 1 || h.last != hourOf(began) {
+		t.Errorf("coverage %v, the last hour is %d", got, h.last)
+	}
+}
+
+func TestPeaksAreKnownOfMeasurementsThatTakeTime(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		sample Sample
+		known  bool
+	}{
+		{"memory over a time", Sample{Resource: Memory, Length: time.Second}, true},
+		{"memory at a moment", Sample{Resource: Memory}, false},
+		{"CPU over a time", Sample{Resource: CPU, Length: time.Second}, false},
+		{"CPU at a moment", Sample{Resource: CPU}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t)
+			test.sample.Pod, test.sample.At = slow, began
+			if err := f.Record(web, test.sample, began); err != nil {
+				t.Fatal(err)
+			}
+			v, _ := f.View(web, began)
+			want := Known{}
+			if test.known {
+				want = Known{Begin: began, Coverage: 1}
+			}
+			if v.Peaks != want {
+				t.Errorf("peaks: %+v, want %+v", v.Peaks, want)
+			}
+		})
+	}
+}
+
+// noPeaks returns a week without peaks.
+func noPeaks() *week { return &week{} }
 
 // upTo returns the numbers from 1 to n.
 func upTo(n int) (all []int) {
@@ -52,7 +99,7 @@ func upTo(n int) (all []int) {
 }
 
 func TestPeak(t *testing.T) {
-	week := 7 * 24 * time.Hour
+	const week = 7 * 24 * time.Hour
 	f := newFixture(t)
 	f.options.Hours = true
 	f.cpu(slow, began.Add(time.Minute), 300)
@@ -80,6 +127,14 @@ func TestPeak(t *testing.T) {
 	f.cpu(Pod{UID: "late", NodeType: "n2d"}, began.Add(time.Minute), 900)
 	peak(Memory, began.Add(2*week), 2e8)
 	peak(CPU, began.Add(2*week), 0)
+	t.Run("stays in the hour after which it is forgotten", func(t *testing.T) {
+		w := noPeaks()
+		w.hour[3], w.cpu[3], w.hour[4], w.cpu[4] = 171, 100, 172, 200
+		w.forgetAfter(171)
+		if w.hour[3] != 171 || w.cpu[3] != 100 || w.hour[4] != 0 || w.cpu[4] != 0 {
+			t.Errorf("%v %v", w.hour[:6], w.cpu[:6])
+		}
+	})
 	t.Run("is unknown unless peaks are kept", func(t *testing.T) {
 		f := newFixture(t)
 		f.cpu(slow, began, 300)

@@ -256,6 +256,14 @@ func TestKill(t *testing.T) {
 			}
 		})
 	}
+	t.Run("is rejected when the history has expired, not earlier", func(t *testing.T) {
+		for age, want := range map[time.Duration]error{8*24*time.Hour - 1: nil, 8 * 24 * time.Hour: ErrExpired} {
+			f := newFixture(t)
+			if err := f.RecordKill(web, Kill{Pod: slow, At: at.Add(-age), Limit: 1}, at); !errors.Is(err, want) {
+				t.Errorf("a kill of %v ago: %v, want %v", age, err, want)
+			}
+		}
+	})
 	t.Run("is accepted an interval before the last sample, and at the bounds", func(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 1)

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -18,7 +20,8 @@ import (
 
 // Config is how a Prometheus is read.
 type Config struct {
-	// Address is the URL of the Prometheus, or of anything with its API.
+	// Address is the URL of the Prometheus, or of anything with its API. It may contain a user
+	// and a password.
 	Address string
 	// Tenant is sent as X-Scope-OrgID, which Mimir, Cortex and Thanos use to separate tenants;
 	// empty for none.
@@ -50,7 +53,11 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use Prometheus at %q: %w", c.Address, err)
 	}
-	return &Source{api: promv1.NewAPI(client), name: "prometheus " + c.Address, interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
+	name := "prometheus"
+	if address, err := url.Parse(c.Address); err == nil {
+		name += " " + address.Redacted()
+	}
+	return &Source{api: promv1.NewAPI(client), name: name, interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
 }
 
 // tenant adds the tenant to requests.
@@ -88,43 +95,39 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 	return nil
 }
 
-// The queries. %s is the interval. rate corrects resets of counters.
+// The queries. Several endpoints, jobs or replicas of Prometheus may measure the same container, and
+// only one of them counts.
 const (
 	containers     = `{container!="",container!="POD"}`
-	byContainer    = ` by (namespace, pod, container) `
-	queryCPU       = `sum` + byContainer + `(rate(container_cpu_usage_seconds_total` + containers + `[%s]))`
-	queryThrottled = `sum` + byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[%s])) > 0`
-	queryPressure  = `max` + byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[%s]))`
-	queryMemory    = `max` + byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[%s]))`
+	byContainer    = `max by (namespace, pod, container) `
+	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])) > 0`
+	queryPressure  = byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL]))`
+	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL]))`
 )
 
 // readChunk delivers the samples of a range.
 func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
-	cpu, err := s.query(ctx, queryCPU, r)
+	cpu, err := s.cpu(ctx, r)
 	if err != nil {
 		return err
 	}
-	throttled, err := s.query(ctx, queryThrottled, r)
-	if err != nil {
-		return err
-	}
-	pressure, err := s.query(ctx, queryPressure, r)
-	if err != nil {
-		return err
-	}
-	memory, err := s.query(ctx, queryMemory, r)
-	if err != nil {
-		return err
+	var throttled, pressure, memory model.Matrix
+	for _, q := range []struct {
+		query  string
+		answer *model.Matrix
+	}{{queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
+		if *q.answer, err = s.matrix(ctx, q.query, r); err != nil {
+			return err
+		}
 	}
 	isThrottled, waited := index(throttled), index(pressure)
 	for _, series := range cpu {
 		for _, point := range series.Values {
-			sample := s.sample(series.Metric, point)
+			sample, id := s.sample(series.Metric, point), key{series.Metric.Fingerprint(), point.Timestamp}
 			var plausible bool
 			if sample.Usage, plausible = history.Millicores(float64(point.Value)); !plausible {
 				continue
 			}
-			id := key{series.Metric.Fingerprint(), point.Timestamp}
 			_, sample.Throttled = isThrottled[id]
 			if share := float64(waited[id]); share > 0 {
 				sample.Pressure = min(share, 1)
@@ -145,9 +148,10 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 	return nil
 }
 
-// query runs a query over a range.
-func (s *Source) query(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
-	query = fmt.Sprintf(query, model.Duration(s.interval))
+// matrix runs a query over a range, in which INTERVAL is the time between samples. The series are in
+// the order of their labels.
+func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
+	query = strings.ReplaceAll(query, "INTERVAL", model.Duration(s.interval).String())
 	value, _, _, err := s.api.QueryRange(ctx, query, r)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", query, err)

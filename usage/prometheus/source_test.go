@@ -1,14 +1,13 @@
 package prometheus
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strconv"
+	"net/http/httputil"
+	"net/url"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,27 +20,105 @@ import (
 // began is a multiple of the interval.
 var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// point is a sample that the server has, as text.
-type point struct {
-	metric, container string
-	step              int
-	value             string
+// recording is what a Prometheus has recorded, as OpenMetrics.
+type recording struct{ text strings.Builder }
+
+// metric begins a metric.
+func (r *recording) metric(kind, name string) { fmt.Fprintf(&r.text, "# TYPE %s %s\n", name, kind) }
+
+// scrape is the time between scrapes, and perStep how many of them an interval has.
+const (
+	scrape  = 30 * time.Second
+	perStep = 10
+)
+
+// series records a series of the pod shop/web: values of interval n. An empty one is not scraped.
+func (r *recording) series(name, labels string, steps map[int]func(scrape int) string) {
+	for step := range 100 {
+		value := steps[step]
+		for i := range perStep {
+			if value == nil {
+				break
+			}
+			text := value(i)
+			if text == "" {
+				continue
+			}
+			at := began.Add(time.Duration(step-1)*5*time.Minute + scrape/2 + time.Duration(i)*scrape)
+			fmt.Fprintf(&r.text, "%s{namespace=\"shop\",pod=\"web\",%s} %s %d\n", name, labels, text, at.Unix())
+		}
+	}
 }
 
-// points has samples, and values that no usage can have.
-var points = []point{
-	{"container_cpu_usage_seconds_total", "main", 0, "0.25"},
-	{"container_cpu_usage_seconds_total", "main", 1, "1.5"},
-	{"container_cpu_usage_seconds_total", "main", 30, "0.5"},
-	{"container_cpu_usage_seconds_total", "main", 31, "NaN"},
-	{"container_cpu_usage_seconds_total", "main", 32, "+Inf"},
-	{"container_cpu_usage_seconds_total", "main", 33, "-1"},
-	{"container_cpu_cfs_throttled_periods_total", "main", 1, "7"},
-	{"container_pressure_cpu_waiting_seconds_total", "main", 1, "0.5"},
-	{"container_pressure_cpu_waiting_seconds_total", "main", 30, "NaN"},
-	{"container_memory_working_set_bytes", "main", 0, "1e8"},
-	{"container_memory_working_set_bytes", "side", 40, "2e8"},
-	{"container_memory_working_set_bytes", "side", 41, "NaN"},
+// counter returns the values of a counter: from a start, with a rate per second.
+func counter(start, rate float64) func(int) string {
+	return func(i int) string { return fmt.Sprint(start + rate*scrape.Seconds()*float64(i)) }
+}
+
+// constant returns the same value at each scrape, and peak a higher one at one of them.
+func constant(value string) func(int) string { return func(int) string { return value } }
+
+func peak(value, high string) func(int) string {
+	return func(i int) string {
+		if i == 4 {
+			return high
+		}
+		return value
+	}
+}
+
+// except returns values that are not scraped at some times.
+func except(values func(int) string, missing ...int) func(int) string {
+	return func(i int) string {
+		if slices.Contains(missing, i) {
+			return ""
+		}
+		return values(i)
+	}
+}
+
+// reset returns the values of a counter that begins again in the middle.
+func reset(start, rate float64) func(int) string {
+	return func(i int) string {
+		if i >= perStep/2 {
+			start, i = rate*scrape.Seconds(), i-perStep/2
+		}
+		return counter(start, rate)(i)
+	}
+}
+
+// recorded has containers that use something, and values that no usage can have.
+func recorded() []byte {
+	var r recording
+	const main, side, second = `container="main",id="/a"`, `container="side",id="/c"`, `container="main",id="/b"`
+	r.metric("counter", "container_cpu_cfs_throttled_periods")
+	r.series("container_cpu_cfs_throttled_periods_total", main, map[int]func(int) string{0: constant("5"), 1: counter(5, 0.1), 30: constant("40")})
+	r.metric("counter", "container_cpu_usage_seconds")
+	steady := func(step int) func(int) string { return counter(9000+0.2495*300*float64(step), 0.2495) }
+	r.series("container_cpu_usage_seconds_total", main, map[int]func(int) string{
+		0: counter(1000, 0.2495), 1: counter(1000+1.4995*30+0.2495*270, 1.4995), 30: reset(5000, 0.4995),
+		33: constant("NaN"), 36: constant("+Inf"),
+		39: constant("7000"), // It used nothing, which is not unknown.
+		// Prometheus was down in the middle of an interval, at the end of two, and in the whole of
+		// the one after them.
+		50: except(steady(50), 3, 4, 5), 51: except(steady(51), 7, 8, 9), 52: except(steady(52), 0, 1, 2, 7, 8, 9),
+		54: except(steady(54), 0, 1, 2, 3, 4, 5),
+		// The counter was reset, and soon became as high as before.
+		63: counter(100, 0.2495), 64: reset(174.85, 0.4995),
+		// One scrape is no rate.
+		57: except(counter(9000, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9),
+	})
+	// The kubelet's /metrics/resource has the same metric.
+	r.series("container_cpu_usage_seconds_total", `container="main",metrics_path="/metrics/resource"`, map[int]func(int) string{0: counter(2000, 0.2495)})
+	r.series("container_cpu_usage_seconds_total", second, map[int]func(int) string{60: counter(1000, 0.25)})
+	r.series("container_cpu_usage_seconds_total", `container="POD",id="/p"`, map[int]func(int) string{0: counter(1000, 1)})
+	r.series("container_cpu_usage_seconds_total", `container="",id="/w"`, map[int]func(int) string{0: counter(1000, 1)})
+	r.metric("gauge", "container_memory_working_set_bytes")
+	r.series("container_memory_working_set_bytes", main, map[int]func(int) string{0: peak("5e7", "1e8")})
+	r.series("container_memory_working_set_bytes", side, map[int]func(int) string{40: constant("2e8"), 42: constant("NaN"), 44: constant("-1"), 46: constant("1e300")})
+	r.metric("counter", "container_pressure_cpu_waiting_seconds")
+	r.series("container_pressure_cpu_waiting_seconds_total", main, map[int]func(int) string{1: counter(10, 0.5), 30: constant("NaN")})
+	return []byte(r.text.String() + "# EOF\n")
 }
 
 func sample(container string, resource history.Resource, step int, value int64) usage.Sample {
@@ -50,52 +127,42 @@ func sample(container string, resource history.Resource, step int, value int64) 
 	return s
 }
 
-// want returns the samples that follow from points.
+// want returns the samples that follow from what was recorded.
 func want() []usage.Sample {
 	waited := sample("main", history.CPU, 1, 1500)
 	waited.Throttled, waited.Pressure = true, 0.5
 	return []usage.Sample{
 		sample("main", history.CPU, 0, 250), waited, sample("main", history.CPU, 30, 500),
+		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
+		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
+		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }
 
-// serve answers range queries from points. The tenant must be "team".
-func serve(t *testing.T, down *atomic.Bool) *Source {
+// multiTenant returns a Prometheus that has tenants, as Mimir: it answers only for "team".
+func multiTenant(t *testing.T, address string) string {
 	t.Helper()
+	behind, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(behind)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if down.Load() || r.Header.Get("X-Scope-OrgID") != "team" {
-			http.Error(w, "no answer", http.StatusServiceUnavailable)
+		if r.Header.Get("X-Scope-OrgID") != "team" {
+			http.Error(w, "no org id", http.StatusUnauthorized)
 			return
 		}
-		seconds := func(name string) float64 {
-			n, err := strconv.ParseFloat(r.FormValue(name), 64)
-			if err != nil {
-				t.Error(err)
-			}
-			return n
-		}
-		series := map[string][][]any{}
-		for _, p := range points {
-			at := float64(began.Unix() + int64(p.step)*300)
-			if strings.Contains(r.FormValue("query"), p.metric) && at >= seconds("start") && at <= seconds("end") {
-				series[p.container] = append(series[p.container], []any{at, p.value})
-			}
-		}
-		result := []any{}
-		for container, values := range series {
-			result = append(result, map[string]any{
-				"metric": map[string]string{"namespace": "shop", "pod": "web", "container": container}, "values": values,
-			})
-		}
-		w.Header().Set("Content-Type", "application/json")
-		answer := map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}}
-		if err := json.NewEncoder(w).Encode(answer); err != nil {
-			t.Error(err)
-		}
+		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	source, err := New(Config{Address: server.URL, Tenant: "team"})
+	return server.URL
+}
+
+// newSource returns a source that reads from an address.
+func newSource(t *testing.T, c Config) *Source {
+	t.Helper()
+	source, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,22 +171,28 @@ func serve(t *testing.T, down *atomic.Bool) *Source {
 
 func TestSource(t *testing.T) {
 	usagetest.Run(t, func(t *testing.T) usagetest.Case {
-		down := &atomic.Bool{}
-		return usagetest.Case{Source: serve(t, down), Want: want(), Break: func() { down.Store(true) }}
+		address, kill := localcluster.RecordedPrometheusForTest(t, recorded())
+		return usagetest.Case{Source: newSource(t, Config{Address: address}), Want: want(), Break: kill}
+	})
+	t.Run("asks for its tenant", func(t *testing.T) {
+		address, _ := localcluster.RecordedPrometheusForTest(t, recorded())
+		address = multiTenant(t, address)
+		for tenant, samples := range map[string]int{"team": len(want()), "others": 0, "": 0} {
+			n := 0
+			err := newSource(t, Config{Address: address, Tenant: tenant}).Read(t.Context(), began.Add(-time.Hour), began.Add(8*time.Hour), func(usage.Sample) { n++ })
+			if n != samples || (err == nil) != (samples > 0) {
+				t.Errorf("tenant %q reads %d samples, want %d: %v", tenant, n, samples, err)
+			}
+		}
+	})
+	t.Run("has a name without a password", func(t *testing.T) {
+		if name := newSource(t, Config{Address: "http://user:secret@host/path"}).Name(); name != "prometheus http://user:xxxxx@host/path" {
+			t.Error(name)
+		}
 	})
 	t.Run("needs an address", func(t *testing.T) {
 		if _, err := New(Config{Address: "::"}); err == nil {
 			t.Error("no error")
-		}
-	})
-	t.Run("asks what a real Prometheus understands", func(t *testing.T) {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte("global: {}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		source := &Source{api: localcluster.PrometheusForTest(t, dir), interval: 5 * time.Minute}
-		if err := source.Read(t.Context(), began, began.Add(time.Hour), func(s usage.Sample) { t.Errorf("invented %+v", s) }); err != nil {
-			t.Error(err)
 		}
 	})
 }

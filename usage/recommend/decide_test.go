@@ -111,6 +111,7 @@ func TestDecision(t *testing.T) {
 		}}, Amounts{4500, 1000}},
 		{"lowers CPU if as many samples are throttled as may exceed the target", DefaultOptions(), []change{request(1000, 1000), func(o *Options, r *Recommendation, _ *Pod) { r.Throttled = 1 - o.CPU.Target }}, Amounts{500, 1000}},
 
+		{"keeps a request on target", DefaultOptions(), nil, Amounts{500, 1000}},
 		{"corrects CPU and memory separately", DefaultOptions(), []change{request(399, 1010), since(0, 0)}, Amounts{500, 1010}},
 		{"corrects a request within the bounds after 12 hours if it differs by 10%", DefaultOptions(), []change{request(454, 1112), since(12*time.Hour, 12*time.Hour)}, Amounts{500, 1000}},
 		{"not if it differs by less", DefaultOptions(), []change{request(456, 1111)}, Amounts{456, 1111}},

@@ -16,8 +16,11 @@ import (
 // Machine is what one machine was given, and what it used.
 type Machine struct {
 	Name string
+	// Workload is what the machine is a replica of: replicas share a history. Without it, the
+	// machine has its own.
+	Workload string
 	// Given is what the machine was provisioned with.
-	Given recommend.Amounts
+	Given recommend.Authored
 	Rows  []Row
 }
 
@@ -27,6 +30,10 @@ type Row struct {
 	At int64
 	// CPU is in millicores, on average since the row before, and Memory in bytes.
 	CPU, Memory int64
+	// Pressure is the share of the time in which the machine waited for CPU; 0 if it is unknown.
+	Pressure float32
+	// Throttled means that the machine would have used more CPU without its limit.
+	Throttled bool
 }
 
 // latest is a time that no sample has, in 2200: times have to fit in 64 bits of nanoseconds.
@@ -90,7 +97,8 @@ func begin(line []byte) (*Machine, error) {
 	if !ok || !okMemory || cpu == 0 || memory == 0 {
 		return nil, fmt.Errorf("machine %q has no CPU or no memory", name)
 	}
-	return &Machine{Name: name, Given: recommend.Amounts{CPU: cpu, Memory: memory}}, nil
+	given := recommend.Amounts{CPU: cpu, Memory: memory}
+	return &Machine{Name: name, Given: recommend.Authored{Request: given, Limit: given}}, nil
 }
 
 // add reads a sample.

@@ -31,11 +31,13 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 			}
 			sample := usage.Sample{Namespace: s.Namespace, Name: m.Name, Container: "machine"}
 			sample.Resource, sample.At, sample.Usage = history.CPU, at, row.CPU
+			sample.Pressure, sample.Throttled = float64(row.Pressure), row.Throttled
 			if i > 0 {
 				sample.Length = time.Duration(row.At-m.Rows[i-1].At) * time.Second
 			}
 			observe(sample)
 			sample.Resource, sample.Usage, sample.Length = history.Memory, row.Memory, 0
+			sample.Pressure, sample.Throttled = 0, false
 			observe(sample)
 		}
 	}

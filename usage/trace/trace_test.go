@@ -40,11 +40,11 @@ func TestRead(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%d machines, %v", len(all), err)
 		}
-		if m := all[0]; m.Name != "1" || m.Given != (recommend.Amounts{CPU: 2000, Memory: 1 << 20}) ||
-			!slices.Equal(m.Rows, []Row{{1372629804, 30, 10240}, {1372630104, 7, 11776}, {1372630104, 1, 0}}) {
+		if m := all[0]; m.Name != "1" || m.Given.Request != (recommend.Amounts{CPU: 2000, Memory: 1 << 20}) || m.Given.Limit != m.Given.Request ||
+			!slices.Equal(m.Rows, []Row{{At: 1372629804, CPU: 30, Memory: 10240}, {At: 1372630104, CPU: 7, Memory: 11776}, {At: 1372630104, CPU: 1}}) {
 			t.Errorf("%+v", m)
 		}
-		if m := all[1]; m.Name != "two" || m.Given.CPU != 500 || !slices.Equal(m.Rows, []Row{{1372629000, 0, 5120}}) {
+		if m := all[1]; m.Name != "two" || m.Given.Request.CPU != 500 || !slices.Equal(m.Rows, []Row{{At: 1372629000, Memory: 5120}}) {
 			t.Errorf("%+v", m)
 		}
 	})
@@ -123,7 +123,7 @@ func TestGenerate(t *testing.T) {
 				t.Errorf("machine %s has %d samples", m.Name, n)
 			}
 			for _, row := range m.Rows {
-				if row.CPU > m.Given.CPU || row.Memory > m.Given.Memory {
+				if row.CPU > m.Given.Request.CPU || row.Memory > m.Given.Request.Memory {
 					t.Fatalf("machine %s uses more than it has: %+v", m.Name, row)
 				}
 			}
@@ -178,7 +178,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, m := range all {
-			if m.Given.CPU <= 0 || m.Given.Memory <= 0 {
+			if m.Given.Request.CPU <= 0 || m.Given.Request.Memory <= 0 {
 				t.Errorf("%+v", m.Given)
 			}
 			for _, row := range m.Rows {

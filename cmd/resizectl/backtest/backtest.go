@@ -1,9 +1,7 @@
 package backtest
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -14,23 +12,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
-	"github.com/workload-resizer/workload-resizer/usage/trace"
 )
 
 type options struct {
 	print.Output
-	trace          string
-	machines, days int
-	seed           uint64
-	policies       []string
-	more           []backtest.Policy
-	changes        changes
-	speeds         []float64
-	node           string
-	prices         backtest.Prices
-	plot           string
-	every          time.Duration
-	badDay         float64
+	input    input
+	policies []string
+	more     []backtest.Policy
+	changes  changes
+	speeds   []float64
+	node     string
+	prices   backtest.Prices
+	plot     string
+	every    time.Duration
+	badDay   float64
 }
 
 // NewCommand returns backtest. It knows more policies than its own if the caller adds them.
@@ -49,7 +44,13 @@ FILE is a trace, possibly compressed with gzip: for each machine, a row
 
 with what it was given, and then a row TIME,CORES_USED,KIB_USED for each sample.
 The first time of a machine is in Unix seconds, the others in seconds since the
-row before. Without --trace, the command replays generated machines.
+row before.
+
+With --prometheus, the command replays what containers used instead, by the metrics
+of the kubelet's cAdvisor. What they were given, and what they belong to, comes from
+kube-state-metrics. Each replica of a container is a machine.
+
+Without both, the command replays generated machines.
 
 The policies are
 
@@ -61,6 +62,9 @@ This needs no server.`,
 		Example: `  # Compare policies on a trace
   resizectl backtest --trace usage.csv.gz
 
+  # Compare policies on the last 30 days of a cluster
+  resizectl backtest --prometheus http://localhost:9090
+
   # Compare a higher percentile with the defaults, and plot the result
   resizectl backtest --trace usage.csv.gz --memory-percentile 0.95 --plot result.svg
 
@@ -71,10 +75,7 @@ This needs no server.`,
 	}
 	command.AddOutputFlag(cmd, &o.Format)
 	f := cmd.Flags()
-	f.StringVar(&o.trace, "trace", "", "trace to replay, or - for standard input")
-	f.IntVar(&o.machines, "machines", 20, "number of generated machines")
-	f.IntVar(&o.days, "days", 30, "days of generated machines")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of generated machines: the same seed generates the same usage")
+	o.input.addFlags(f)
 	f.StringSliceVar(&o.policies, "policy", nil, "policies to compare (default authored, compat, default and follow)")
 	f.Float64SliceVar(&o.speeds, "speeds", []float64{1}, "speeds of nodes, relative to the baseline; each machine runs on a node of each speed")
 	f.StringVar(&o.node, "node", "16,64Gi", "cores and memory of the nodes that requests are packed on")
@@ -89,6 +90,9 @@ This needs no server.`,
 
 func (o *options) run(cmd *cobra.Command) error {
 	settings, err := o.settings()
+	if err == nil {
+		err = o.input.check()
+	}
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
@@ -96,7 +100,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
-	machines, err := o.read(cmd.Context())
+	machines, err := o.input.read(cmd.Context(), o.In)
 	if err != nil {
 		return err
 	}
@@ -144,31 +148,6 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
-}
-
-// read reads or generates the machines.
-func (o *options) read(ctx context.Context) (machines []*trace.Machine, err error) {
-	keep := func(m *trace.Machine) error {
-		machines = append(machines, m)
-		return ctx.Err()
-	}
-	switch o.trace {
-	case "":
-		in, out := io.Pipe()
-		go func() { out.CloseWithError(trace.Generate(out, o.machines, o.days, o.seed)) }()
-		defer in.Close()
-		err = trace.Read(in, keep)
-	case "-":
-		err = trace.Read(o.In, keep)
-	default:
-		file, openErr := os.Open(o.trace)
-		if openErr != nil {
-			return nil, fmt.Errorf("open the trace: %w", openErr)
-		}
-		defer file.Close()
-		err = trace.Read(file, keep)
-	}
-	return machines, err
 }
 
 // writePlot writes the plot to its file.

@@ -70,6 +70,11 @@ func TestBacktest(t *testing.T) {
 		"a negative price":                {[]string{"--price-core", "-1"}, "prices must be numbers of at least 0"},
 		"no time between decisions":       {[]string{"--every", "0s"}, "--every must be positive, e.g. 12h"},
 		"a bad day of more than all":      {[]string{"--bad-day", "1.5"}, "--bad-day must be between 0 and 1"},
+		"a trace and a Prometheus":        {[]string{"--trace", small, "--prometheus", "http://localhost"}, "--trace and --prometheus exclude each other"},
+		"a tenant of a trace":             {[]string{"--trace", small, "--tenant", "team"}, "--tenant and --until need --prometheus"},
+		"no time to read":                 {[]string{"--prometheus", "http://localhost", "--range", "0s"}, "--range must be positive and at most 8784h"},
+		"an end that is no time":          {[]string{"--prometheus", "http://localhost", "--until", "today"}, `--until "today" is not a time such as 2026-03-01T00:00:00Z`},
+		"an address that is no URL":       {[]string{"--prometheus", "::"}, `use Prometheus at "::"`},
 		"an argument":                     {[]string{"trace.csv"}, `unexpected argument "trace.csv"`},
 	} {
 		t.Run("rejects "+name, func(t *testing.T) {

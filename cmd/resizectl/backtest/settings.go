@@ -22,9 +22,6 @@ func (o *options) settings() (backtest.Settings, error) {
 			return s, fmt.Errorf("speed %v is not between 0.01 and 100", speed)
 		}
 	}
-	if o.trace == "" && (o.machines < 1 || o.machines > 10_000 || o.days < 1 || o.days > 1000) {
-		return s, errors.New("--machines must be between 1 and 10000, and --days between 1 and 1000")
-	}
 	if price := func(p float64) bool { return p >= 0 && p <= 1e9 }; !price(o.prices.Core) || !price(o.prices.GiB) {
 		return s, errors.New("prices must be numbers of at least 0")
 	}

@@ -22,7 +22,7 @@ func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command
 	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
 		color := print.ColorAuto
 		root := command.NewRoot(streams)
-		server := connect.New(root.PersistentFlags(), streams.ErrOut, "test", false)
+		server := connect.New(root, streams.ErrOut, "test", false)
 		command.AddColorFlag(root, &color)
 		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color}, server)...)
 		root.SetArgs(args)

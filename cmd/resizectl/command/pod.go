@@ -9,11 +9,6 @@ import (
 // Pod is the pod that a command is about.
 type Pod struct{ Namespace, Name string }
 
-// AddNamespaceFlag adds -n.
-func (p *Pod) AddNamespaceFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&p.Namespace, "namespace", "n", "default", "namespace of the pod")
-}
-
 // Complete parses the arguments.
 func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
 	named, err := ParseObject(cmd, args)
@@ -25,7 +20,7 @@ func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
 	case named.Pod() == "":
 		return UsageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
 	case p.Namespace == "":
-		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the namespace default")
+		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the default one")
 	}
 	p.Name = named.Pod()
 	return nil

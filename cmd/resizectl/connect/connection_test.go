@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
 )
@@ -19,7 +19,7 @@ func TestConnection(t *testing.T) {
 func usesTheServerOnThisMachineByDefault(t *testing.T) {
 	t.Setenv("RESIZECTL_SERVER", "")
 	t.Setenv("KUBECONFIG", "leads-to-a-cluster")
-	c := New(pflag.NewFlagSet("", pflag.ContinueOnError), io.Discard, "", false)
+	c := New(&cobra.Command{}, io.Discard, "", false)
 	t.Setenv("XDG_RUNTIME_DIR", "/run/user/1000")
 	if got := c.where(); got != "unix:///run/user/1000/workload-resizer.sock" {
 		t.Errorf("uses %s", got)
@@ -48,9 +48,9 @@ func selectsTheServiceAccount(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("RESIZECTL_TOKEN", tc.token)
 			t.Setenv("RESIZECTL_SERVICE_ACCOUNT", tc.account)
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := New(flags, io.Discard, "", false)
-			if err := flags.Parse(tc.args); err != nil {
+			root := &cobra.Command{}
+			c := New(root, io.Discard, "", false)
+			if err := root.PersistentFlags().Parse(tc.args); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := c.askAs(); got != tc.want {
@@ -70,9 +70,9 @@ func limitsStreamsOnlyByAGivenTimeout(t *testing.T) {
 		{"a given timeout", []string{"--timeout", "1m"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			c := New(flags, io.Discard, "", false)
-			if err := flags.Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
+			root := &cobra.Command{}
+			c := New(root, io.Discard, "", false)
+			if err := root.PersistentFlags().Parse(append(tc.args, "--server", "127.0.0.1:1")); err != nil {
 				t.Fatal(err)
 			}
 			err := c.Stream(t.Context(), func(ctx context.Context, _ *client.Client) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -22,12 +23,14 @@ const (
 // clusterFlags select the server of a cluster. Setting any of them is enough.
 var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
 
-// New adds the flags that select a server, and returns the connection that they configure.
-// version is the version of the program; plugin means that it runs as a kubectl plugin. A note
-// that nothing selected the server goes to errOut.
-func New(flags *pflag.FlagSet, errOut io.Writer, version string, plugin bool) *Connection {
+// New adds the flags that select a server to the root command, and returns the connection that
+// they configure. version is the version of the program; plugin means that it runs as a kubectl
+// plugin. A note that nothing selected the server goes to errOut.
+func New(root *cobra.Command, errOut io.Writer, version string, plugin bool) *Connection {
+	flags := root.PersistentFlags()
 	c := &Connection{flags: flags, errOut: errOut, version: version, plugin: plugin}
 	c.addFlags(flags)
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { c.setNamespace(cmd) }
 	return c
 }
 

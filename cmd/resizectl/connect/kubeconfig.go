@@ -24,14 +24,19 @@ func (k *kubeconfigFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&k.user, "user", "", "kubeconfig user to authenticate as")
 }
 
-// restConfig returns the configuration for the cluster.
-func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
+// loader reads the kubeconfig.
+func (k *kubeconfigFlags) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.file
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{
 		CurrentContext: k.context,
 		Context:        clientcmdapi.Context{Cluster: k.cluster, AuthInfo: k.user},
 	})
+}
+
+// restConfig returns the configuration for the cluster.
+func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
+	loader := k.loader()
 	kubeconfig, err := loader.RawConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)

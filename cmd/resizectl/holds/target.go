@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -19,7 +20,7 @@ type target struct {
 }
 
 func (t *target) addTargetFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&t.namespace, "namespace", "n", "default", "namespace of POD or TYPE/NAME; without these, every pod in the namespace")
+	connect.AddNamespaceFlag(cmd, &t.namespace, "namespace of POD or TYPE/NAME; without these, every pod in the namespace")
 	cmd.Flags().BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "every pod in the cluster")
 }
 

@@ -42,7 +42,7 @@ resize and the holds as in the API; "unknown" says why any of them is missing.
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.pod.Complete),
 	}
-	o.pod.AddNamespaceFlag(cmd)
+	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }

@@ -179,7 +179,7 @@ func rejectsAnythingButASinglePod(t *testing.T) {
 		{"a missing pod", "there is no pod default/gone\n", []string{"gone"}},
 		{"a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
 		{"an empty name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
-		{"an empty namespace", "the namespace is empty; omit --namespace for the namespace default\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
+		{"an empty namespace", "the namespace is empty; omit --namespace for the default one\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
 		{"a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
 		{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
 		{"a missing pod in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -24,7 +25,7 @@ type selection struct {
 
 func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods")
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods in every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.StringVar(&s.node, "node", "", "only pods on this node")

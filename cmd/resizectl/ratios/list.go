@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +42,8 @@ types have the ratio of the first table, relative to the baseline of the rule.
 
 If a source is not healthy, a warning appears on standard error, and the table
 shows the last good state of that source. If the ratio of a node type is implausible,
-its factors are not used, and a warning says why.`,
+its factors are not used, and a warning says why. With --rules, warnings also name the
+node types that are not used only for the pods of a rule.`,
 		Example: `  # List the ratios that pods are sized by now
   resizectl ratios list
 
@@ -118,29 +121,29 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []
 	return printRules(o.Out, p, rules, wide)
 }
 
-// warnOfUnused warns of node types that are not used. It does not repeat the globals' ratios for
-// rules that share them.
+// warnOfUnused warns of node types that are not used. Rules that do not use a node type for the same
+// reason are named once, by the first of them.
 func warnOfUnused(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
-	said := map[string]bool{}
-	warn := func(by string, ratios []*workloadresizerv1.Ratio) error {
-		for _, ratio := range ratios {
-			why := ratio.GetImplausible()
-			if why == "" || said[why] {
-				continue
-			}
-			said[why] = true
-			if _, err := fmt.Fprintf(w, "warning: %s is not used%s: %s\n", print.OneLine(ratio.GetNodeType()), by, print.OneLine(why)); err != nil {
-				return err
-			}
+	warned := map[string]bool{}
+	warn := func(nodeType, by, why string) error {
+		if why == "" || warned[why] {
+			return nil
 		}
-		return nil
-	}
-	if err := warn("", globals); err != nil {
+		warned[why] = true
+		_, err := fmt.Fprintf(w, "warning: %s is not used%s: %s\n", print.OneLine(nodeType), by, print.OneLine(why))
 		return err
 	}
-	for _, rule := range rules {
-		if err := warn(" by "+print.OneLine(rule.GetName()), rule.GetRatios()); err != nil {
+	for _, ratio := range globals {
+		if err := warn(ratio.GetNodeType(), "", ratio.GetImplausible()); err != nil {
 			return err
+		}
+	}
+	for _, rule := range rules {
+		by := " by " + print.OneLine(rule.GetName())
+		for _, nodeType := range slices.Sorted(maps.Keys(rule.GetImplausible())) {
+			if err := warn(nodeType, by, rule.GetImplausible()[nodeType]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

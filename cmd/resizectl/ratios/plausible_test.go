@@ -119,8 +119,10 @@ func warnsOfRatiosThatAreNotUsed(t *testing.T) {
 	server := cmdtest.Writable()
 	server.Ratios.GetRatios()[0].Implausible = "wrong"
 	rule := server.Rules[0]
-	rule.GetRatios()[0].Implausible = "wrong, too"
-	first, second := server.Ratios.GetRatios()[0].GetNodeType(), rule.GetRatios()[0].GetNodeType()
+	// A rule can have a baseline that makes a node type implausible which it does not name.
+	const second = "m9"
+	rule.Implausible = map[string]string{second: "wrong, too"}
+	first := server.Ratios.GetRatios()[0].GetNodeType()
 	for _, tc := range []struct{ verb, want string }{
 		{"list", "warning: " + first + " is not used: wrong\n"},
 		{"list --rules", "warning: " + first + " is not used: wrong\nwarning: " + second + " is not used by " + rule.GetName() + ": wrong, too\n"},

@@ -31,7 +31,7 @@ func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command 
 		Args: cobra.ArbitraryArgs,
 		RunE: command.Steps(o.run, o.pod.Complete),
 	}
-	o.pod.AddNamespaceFlag(cmd)
+	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -17,7 +18,7 @@ type selection struct {
 
 // addFlags adds the flags; verb is what the command does with the pods.
 func (s *selection) addFlags(cmd *cobra.Command, verb string) {
-	cmd.Flags().StringVarP(&s.namespace, "namespace", "n", "default", "namespace of the pods")
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods")
 	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, verb+" the pods in every namespace, regardless of --namespace")
 	cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	addStateFlag(cmd, &s.states)

@@ -643,7 +643,8 @@ type PauseRequest struct {
 	// Whether to only validate the request, without storing the hold.
 	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	// Identifies the request, so that it is safe to send it again: a UUID. While the hold of
-	// the first request is in effect, it stays as it is.
+	// the first request is in effect, it stays as it is. A different request with this ID,
+	// or the same request by another caller, returns INVALID_ARGUMENT.
 	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -802,7 +803,8 @@ type RestoreRequest struct {
 	// Whether to only validate the request, without storing the hold.
 	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	// Identifies the request, so that it is safe to send it again: a UUID. While the hold of
-	// the first request is in effect, it stays as it is.
+	// the first request is in effect, it stays as it is. A different request with this ID,
+	// or the same request by another caller, returns INVALID_ARGUMENT.
 	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

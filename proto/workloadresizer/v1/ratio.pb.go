@@ -462,6 +462,10 @@ type RatioRule struct {
 	// How many times faster or slower than the baseline a node type may be for these pods;
 	// absent for the global value.
 	MaxSpeedRatio *float64 `protobuf:"fixed64,5,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3,oneof" json:"max_speed_ratio,omitempty"`
+	// Why node types are not used for these pods, by node type, as in Ratio.implausible.
+	// Includes node types that the rule does not name, which its baseline_node_type or
+	// max_speed_ratio makes implausible. Does not repeat what ListRatios returns.
+	Implausible   map[string]string `protobuf:"bytes,6,rep,name=implausible,proto3" json:"implausible,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -529,6 +533,13 @@ func (x *RatioRule) GetMaxSpeedRatio() float64 {
 		return *x.MaxSpeedRatio
 	}
 	return 0
+}
+
+func (x *RatioRule) GetImplausible() map[string]string {
+	if x != nil {
+		return x.Implausible
+	}
+	return nil
 }
 
 // The performance of one node type in effect, and the factors for requests there.
@@ -1158,13 +1169,17 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x16ListRatioRulesResponse\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\tR\brevision\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xf5\x01\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x87\x03\n" +
 	"\tRatioRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x121\n" +
 	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12+\n" +
-	"\x0fmax_speed_ratio\x18\x05 \x01(\x01H\x00R\rmaxSpeedRatio\x88\x01\x01B\x12\n" +
+	"\x0fmax_speed_ratio\x18\x05 \x01(\x01H\x00R\rmaxSpeedRatio\x88\x01\x01\x12P\n" +
+	"\vimplausible\x18\x06 \x03(\v2..workloadresizer.v1.RatioRule.ImplausibleEntryR\vimplausible\x1a>\n" +
+	"\x10ImplausibleEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
 	"\x10_max_speed_ratio\"\xb7\x03\n" +
 	"\x05Ratio\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x19\n" +
@@ -1240,7 +1255,7 @@ func file_workloadresizer_v1_ratio_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_ratio_proto_rawDescData
 }
 
-var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_workloadresizer_v1_ratio_proto_goTypes = []any{
 	(*ListRatiosRequest)(nil),      // 0: workloadresizer.v1.ListRatiosRequest
 	(*ListRatiosResponse)(nil),     // 1: workloadresizer.v1.ListRatiosResponse
@@ -1257,8 +1272,9 @@ var file_workloadresizer_v1_ratio_proto_goTypes = []any{
 	(*QuantityRange)(nil),          // 12: workloadresizer.v1.QuantityRange
 	(*WatchRatiosRequest)(nil),     // 13: workloadresizer.v1.WatchRatiosRequest
 	(*WatchRatiosResponse)(nil),    // 14: workloadresizer.v1.WatchRatiosResponse
-	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
-	(WatchEventType)(0),            // 16: workloadresizer.v1.WatchEventType
+	nil,                            // 15: workloadresizer.v1.RatioRule.ImplausibleEntry
+	(*timestamppb.Timestamp)(nil),  // 16: google.protobuf.Timestamp
+	(WatchEventType)(0),            // 17: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
 	7,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
@@ -1268,29 +1284,30 @@ var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
 	6,  // 4: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
 	11, // 5: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
 	7,  // 6: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
-	9,  // 7: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
-	8,  // 8: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
-	15, // 9: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
-	9,  // 10: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
-	15, // 11: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
-	15, // 12: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
-	12, // 13: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
-	12, // 14: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
-	16, // 15: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	7,  // 16: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	0,  // 17: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
-	2,  // 18: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
-	4,  // 19: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
-	13, // 20: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
-	1,  // 21: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
-	3,  // 22: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
-	5,  // 23: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
-	14, // 24: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
-	21, // [21:25] is the sub-list for method output_type
-	17, // [17:21] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	15, // 7: workloadresizer.v1.RatioRule.implausible:type_name -> workloadresizer.v1.RatioRule.ImplausibleEntry
+	9,  // 8: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
+	8,  // 9: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
+	16, // 10: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
+	9,  // 11: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
+	16, // 12: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
+	16, // 13: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
+	12, // 14: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
+	12, // 15: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
+	17, // 16: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	7,  // 17: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	0,  // 18: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
+	2,  // 19: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
+	4,  // 20: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
+	13, // 21: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
+	1,  // 22: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
+	3,  // 23: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
+	5,  // 24: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
+	14, // 25: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
+	22, // [22:26] is the sub-list for method output_type
+	18, // [18:22] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_ratio_proto_init() }
@@ -1306,7 +1323,7 @@ func file_workloadresizer_v1_ratio_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_ratio_proto_rawDesc), len(file_workloadresizer_v1_ratio_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

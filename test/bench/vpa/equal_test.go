@@ -194,7 +194,7 @@ func TestEqualOnTraces(t *testing.T) {
 	compared := 0
 	if err := trace.Read(in, func(m *trace.Machine) error {
 		p := newPair(1)
-		limit := m.Given.Memory
+		limit := m.Given.Limit.Memory
 		for i, row := range m.Rows {
 			at := time.Unix(row.At, 0).UTC()
 			p.use(0, at, row.CPU, min(row.Memory, limit))

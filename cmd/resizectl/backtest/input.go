@@ -1,0 +1,122 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/workload-resizer/workload-resizer/usage/prometheus"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+	"github.com/workload-resizer/workload-resizer/usage/trace"
+)
+
+// input is where the machines come from.
+type input struct {
+	trace string
+
+	prometheus, tenant string
+	span               time.Duration
+	until              string
+
+	machines, days int
+	seed           uint64
+}
+
+func (in *input) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&in.trace, "trace", "", "trace to replay, or - for standard input")
+	f.StringVar(&in.prometheus, "prometheus", "", "URL of a Prometheus, or anything with its API, whose containers to replay")
+	f.StringVar(&in.tenant, "tenant", "", "tenant to read, if the Prometheus has several (sent as X-Scope-OrgID)")
+	f.DurationVar(&in.span, "range", 30*24*time.Hour, "time to read from the Prometheus, which includes the first 8 days")
+	f.StringVar(&in.until, "until", "", "end of that time, such as 2026-03-01T00:00:00Z (default: now)")
+	f.IntVar(&in.machines, "machines", 20, "number of generated machines")
+	f.IntVar(&in.days, "days", 30, "days of generated machines")
+	f.Uint64Var(&in.seed, "seed", 1, "seed of generated machines: the same seed generates the same usage")
+}
+
+// longest is the longest time to read: a year of data at five minutes.
+const longest = 366 * 24 * time.Hour
+
+// check returns what is wrong with the flags.
+func (in *input) check() error {
+	switch {
+	case in.trace != "" && in.prometheus != "":
+		return errors.New("--trace and --prometheus exclude each other")
+	case in.prometheus == "" && (in.tenant != "" || in.until != ""):
+		return errors.New("--tenant and --until need --prometheus")
+	case in.prometheus != "" && (in.span <= 0 || in.span > longest):
+		return errors.New("--range must be positive and at most 8784h, e.g. 720h")
+	case in.trace == "" && in.prometheus == "" && (in.machines < 1 || in.machines > 10_000 || in.days < 1 || in.days > 1000):
+		return errors.New("--machines must be between 1 and 10000, and --days between 1 and 1000")
+	}
+	_, err := in.end()
+	return err
+}
+
+// end returns the end of the time to read.
+func (in *input) end() (time.Time, error) {
+	if in.until == "" {
+		return time.Now(), nil
+	}
+	at, err := time.Parse(time.RFC3339, in.until)
+	if err != nil {
+		return at, fmt.Errorf("--until %q is not a time such as 2026-03-01T00:00:00Z", in.until)
+	}
+	return at, nil
+}
+
+// read reads or generates the machines.
+func (in *input) read(ctx context.Context, stdin io.Reader) (machines []*trace.Machine, err error) {
+	keep := func(m *trace.Machine) error {
+		machines = append(machines, m)
+		return ctx.Err()
+	}
+	switch {
+	case in.prometheus != "":
+		return in.readPrometheus(ctx)
+	case in.trace == "":
+		out, write := io.Pipe()
+		go func() { write.CloseWithError(trace.Generate(write, in.machines, in.days, in.seed)) }()
+		defer out.Close()
+		err = trace.Read(out, keep)
+	case in.trace == "-":
+		err = trace.Read(stdin, keep)
+	default:
+		file, openErr := os.Open(in.trace)
+		if openErr != nil {
+			return nil, fmt.Errorf("open the trace: %w", openErr)
+		}
+		defer file.Close()
+		err = trace.Read(file, keep)
+	}
+	return machines, err
+}
+
+// readPrometheus reads the machines from a Prometheus.
+func (in *input) readPrometheus(ctx context.Context) ([]*trace.Machine, error) {
+	source, err := prometheus.New(prometheus.Config{Address: in.prometheus, Tenant: in.tenant})
+	if err != nil {
+		return nil, err
+	}
+	until, err := in.end()
+	if err != nil {
+		return nil, err
+	}
+	since := until.Add(-in.span)
+	given, err := source.Given(ctx, since, until)
+	if err != nil {
+		return nil, fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
+	}
+	machines, err := trace.Record(ctx, source, since, until, func(c trace.Container) (string, recommend.Authored, bool) {
+		w, authored, known := given.Of(c.Namespace, c.Pod, c.Name)
+		return fmt.Sprintf("%s/%s/%s/%s", w.Namespace, w.Kind, w.Name, c.Name), authored, known
+	})
+	if err == nil && len(machines) == 0 {
+		err = fmt.Errorf("%s has no usage of containers between %s and %s", source.Name(), since.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339))
+	}
+	return machines, err
+}

@@ -1,0 +1,127 @@
+package backtest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/usage/trace"
+)
+
+// recorded returns what a Prometheus would have recorded of machines whose rows are at multiples of
+// five minutes: each is the only replica of a StatefulSet.
+func recorded(machines []*trace.Machine) []byte {
+	var cpu, memory, owner, requests, limits strings.Builder
+	for _, m := range machines {
+		labels := fmt.Sprintf(`namespace="shop",pod="m%s-0"`, m.Name)
+		used := 1000.0
+		for _, row := range m.Rows {
+			// Four scrapes in the five minutes. Half a millicore less is rounded up again.
+			for i := range int64(4) {
+				at := row.At - 300 + 30 + i*75
+				used += max(float64(row.CPU)-0.5, 0) / 1000 * 75
+				fmt.Fprintf(&cpu, "container_cpu_usage_seconds_total{%s,container=\"main\"} %.9f %d\n", labels, used, at)
+				fmt.Fprintf(&memory, "container_memory_working_set_bytes{%s,container=\"main\"} %d %d\n", labels, row.Memory, at)
+			}
+		}
+		at := m.Rows[len(m.Rows)-1].At
+		fmt.Fprintf(&owner, "kube_pod_owner{%s,owner_kind=\"StatefulSet\",owner_name=\"m%s\",owner_is_controller=\"true\"} 1 %d\n", labels, m.Name, at)
+		// With a CPU limit, the pod would be Guaranteed, and other rules would apply.
+		const amount = "kube_pod_container_resource_%s{%s,container=\"main\",resource=%q} %g %d\n"
+		fmt.Fprintf(&requests, amount, "requests", labels, "cpu", float64(m.Given.Request.CPU)/1000, at)
+		fmt.Fprintf(&requests, amount, "requests", labels, "memory", float64(m.Given.Request.Memory), at)
+		fmt.Fprintf(&limits, amount, "limits", labels, "memory", float64(m.Given.Limit.Memory), at)
+	}
+	var all bytes.Buffer
+	for _, metric := range []struct {
+		kind, name string
+		text       *strings.Builder
+	}{
+		{"counter", "container_cpu_usage_seconds", &cpu}, {"gauge", "container_memory_working_set_bytes", &memory},
+		{"gauge", "kube_pod_owner", &owner}, {"gauge", "kube_pod_container_resource_requests", &requests}, {"gauge", "kube_pod_container_resource_limits", &limits},
+	} {
+		fmt.Fprintf(&all, "# TYPE %s %s\n%s", metric.name, metric.kind, metric.text)
+	}
+	return append(all.Bytes(), "# EOF\n"...)
+}
+
+func TestPrometheus(t *testing.T) {
+	machines, err := (&input{machines: 2, days: 10, seed: 1}).read(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, kill := localcluster.RecordedPrometheusForTest(t, recorded(machines))
+	backtest := func(args ...string) (code int, stdout, stderr string) {
+		return program.Shell(t.Context(), append([]string{"backtest", "--prometheus", address}, args...)...)
+	}
+	last := machines[0].Rows[len(machines[0].Rows)-1].At
+	until := time.Unix(last, 0).UTC().Add(time.Hour).Format(time.RFC3339)
+
+	t.Run("shows the same for recorded containers as for a trace of them", func(t *testing.T) {
+		code, stdout, stderr := backtest("--until", until, "--range", "264h")
+		if code != command.ExitOK || stderr != "" {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		cmdtest.Golden(t, "generated.table", stdout)
+	})
+	t.Run("runs the examples of the documentation", func(t *testing.T) {
+		text, err := os.ReadFile("../../../docs/usage.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text) + NewCommand(print.Output{}).Example) {
+			args := strings.Fields(line)
+			if len(args) < 2 || args[0] != "resizectl" || args[1] != "backtest" || slices.Contains(args, "--help") {
+				continue
+			}
+			for i, arg := range args {
+				switch arg {
+				case "usage.csv.gz":
+					args[i] = small
+				case "result.svg":
+					args[i] = filepath.Join(t.TempDir(), arg)
+				case "http://localhost:9090":
+					args[i] = address
+					args = append(args, "--until", until)
+				}
+			}
+			n++
+			if code, _, stderr := program.Shell(t.Context(), args[1:]...); code != command.ExitOK {
+				t.Errorf("%s: %s", strings.TrimSpace(line), stderr)
+			}
+		}
+		if n < 6 {
+			t.Errorf("only %d examples", n)
+		}
+	})
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a time without pods":  {[]string{"--until", "2020-01-01T00:00:00Z"}, "no metric kube_pod_owner: what containers were given is known only if Prometheus scrapes kube-state-metrics"},
+		"a time without usage": {[]string{"--until", time.Unix(last, 0).UTC().Add(4 * time.Minute).Format(time.RFC3339), "--range", "3m"}, "has no usage of containers between"},
+		"too short a time":     {[]string{"--until", until, "--range", "48h"}, "no machine has more than 8 days of usage"},
+	} {
+		t.Run("reports "+name, func(t *testing.T) {
+			if code, _, stderr := backtest(test.args...); code != command.ExitError || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+		})
+	}
+	t.Run("reports a Prometheus that does not answer", func(t *testing.T) {
+		kill()
+		if code, _, stderr := backtest(); code != command.ExitError || !strings.Contains(stderr, "read what containers were given from prometheus "+address) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	})
+}

@@ -33,10 +33,10 @@ const (
 	// Infeasible is the node's answer to a resize that it refuses for any size: the time,
 	// the kubelet and its message.
 	Infeasible = Prefix + "infeasible"
-	// Skip opts a pod out if its value is SkipTrue.
+	// Skip opts a pod out, unless its value is SkipFalse or empty.
 	Skip = Prefix + "skip"
-	// SkipTrue is the only value of Skip that has an effect.
-	SkipTrue = "true"
+	// SkipTrue and SkipFalse are the valid values of Skip.
+	SkipTrue, SkipFalse = "true", "false"
 )
 
 // OriginalPrefix starts the keys of all originals, AdoptedPrefix the keys of all

@@ -157,7 +157,7 @@ var reasons = []Info{
 	{ResizeError, Warning, "The node accepted the resize but cannot complete it; the part that blocks the pod is reverted, and retried with backoff."},
 	{NotScheduled, Silent, "The pod has no node yet."},
 	{NotOwned, Silent, "The pod has no controller of a kind that is resized (`--owner-kinds`)."},
-	{OptedOut, Silent, "The pod has the annotation `workload-resizer.io/skip: \"true\"`."},
+	{OptedOut, Silent, "The pod has the annotation `workload-resizer.io/skip` with the value `true`, or with one that is neither `true` nor `false`."},
 	{Terminating, Silent, "The pod is being deleted."},
 	{Finished, Silent, "The pod has succeeded or failed."},
 	{NotRunning, Silent, "The pod has not started yet."},

@@ -19,10 +19,15 @@ func notOwned(s Snapshot) string {
 }
 
 func optedOut(s Snapshot) string {
-	if s.Pod.Annotations().Get(contract.Skip) != contract.SkipTrue {
+	switch value := s.Pod.Annotations().Get(contract.Skip); value {
+	case "", contract.SkipFalse:
 		return ""
+	case contract.SkipTrue:
+		return fmt.Sprintf("the pod has the annotation %s: %q", contract.Skip, value)
+	default:
+		// Its author most likely meant to opt out, for example with "yes".
+		return fmt.Sprintf("the pod has the annotation %s: %.32q, which is neither %q nor %q", contract.Skip, value, contract.SkipTrue, contract.SkipFalse)
 	}
-	return fmt.Sprintf("the pod has the annotation %s: %q", contract.Skip, contract.SkipTrue)
 }
 
 func frozen(s Snapshot) string { return s.Frozen }

@@ -36,7 +36,9 @@ func TestScope(t *testing.T) {
 		{"a running pod of a ReplicaSet", podWith(), ""},
 		{"only memory", podWith(app(list("memory", "1Gi"), nil)), ""},
 		{"one of two containers has requests", podWith(bestEffort, second(list("cpu", "1"), nil)), ""},
-		{"the skip annotation with a value other than true", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), ""},
+		{"the skip annotation with the value false", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "false"} }), ""},
+		{"the skip annotation without a value", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: ""} }), ""},
+		{"the skip annotation with an unknown value", podWith(func(p *corev1.Pod) { p.Annotations = map[string]string{contract.Skip: "yes"} }), contract.OptedOut},
 		{"not scheduled, before other reasons", podWith(bare, pending, func(p *corev1.Pod) { p.Spec.NodeName = "" }), contract.NotScheduled},
 		{"a mirror pod, although a Node owns it", podWith(func(p *corev1.Pod) {
 			p.OwnerReferences[0].Kind = "Node"

@@ -155,7 +155,12 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 		if summary.GetIncomplete() {
 			found = "no pods found that you can see "
 		}
-		if _, err := fmt.Fprintln(o.ErrOut, strings.TrimSpace(found+o.where())); err != nil {
+		found = strings.TrimSpace(found + o.where())
+		if o.workload != nil && o.labels == "" && o.node == "" && len(o.nodeTypes) == 0 {
+			// The server knows workloads only by their pods.
+			return fmt.Errorf("%s: check the name and the namespace, or whether it is scaled to zero", found)
+		}
+		if _, err := fmt.Fprintln(o.ErrOut, found); err != nil {
 			return err
 		}
 	}

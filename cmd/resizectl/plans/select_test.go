@@ -16,6 +16,7 @@ import (
 func TestSelect(t *testing.T) {
 	t.Run("requests the selected pods", requestsTheSelectedPods)
 	t.Run("says where it found nothing", saysWhereItFoundNothing)
+	t.Run("fails if a workload has no pods", failsIfAWorkloadHasNoPods)
 	t.Run("rejects invalid selections", rejectsInvalidSelections)
 	t.Run("completes node types of flags", completesNodeTypesOfFlags)
 }
@@ -68,6 +69,14 @@ func saysWhereItFoundNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
 	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
+	}
+}
+
+func failsIfAWorkloadHasNoPods(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	code, _, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-n", "shop", "--server", address)
+	if want := "error: no pods found in namespace shop of deployment/web: check the name and the namespace, or whether it is scaled to zero\n"; code != command.ExitError || stderr != want {
+		t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
 	}
 }
 

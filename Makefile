@@ -141,8 +141,8 @@ test: ## Run all tests, against real clusters that are built and started for the
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
 # LARGE_STORED names the subtests of TestStore that do.
-PURE := $(addprefix ./,ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
-LARGE := TestAnyHistory|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
+PURE := $(addprefix ./,agent/kernel ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
+LARGE := TestAnyHistory|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
 LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 

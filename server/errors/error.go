@@ -1,6 +1,7 @@
 package errors
 
 import (
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -31,10 +32,14 @@ func WithMetadata(reason *Reason, message string, metadata map[string]string) er
 
 // NotFound returns the error for an object that does not exist.
 func NotFound(reason *Reason, kind, name, message string) error {
-	return New(reason, message, &errdetails.ResourceInfo{ResourceType: kind, ResourceName: name, Description: message})
+	return New(reason, message, &errdetails.ResourceInfo{ResourceType: kind, ResourceName: valid(name), Description: valid(message)})
 }
 
+// valid returns a text that can be sent. Parsers may quote half of a character.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
 func build(reason *Reason, message string, metadata map[string]string, details []protoadapt.MessageV1) error {
+	message = valid(message)
 	info := &errdetails.ErrorInfo{Reason: reason.name, Domain: domain, Metadata: metadata}
 	all := append([]protoadapt.MessageV1{info}, details...)
 	switch reason.code {

@@ -21,7 +21,7 @@ func BadFields(violations []Violation) error {
 	messages := make([]string, len(violations))
 	for i, v := range violations {
 		messages[i] = v.Field + " " + v.Problem
-		request.FieldViolations = append(request.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Problem})
+		request.FieldViolations = append(request.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: valid(v.Field), Description: valid(v.Problem)})
 	}
 	return New(InvalidArgument, strings.Join(messages, "; "), request)
 }

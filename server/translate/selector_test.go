@@ -1,16 +1,29 @@
 package translate
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
+func TestSelector(t *testing.T) {
+	t.Run("errors can be sent, although they quote bytes instead of characters", func(t *testing.T) {
+		_, err := Selector("app é")
+		if message := status.Convert(err).Message(); status.Code(err) != codes.InvalidArgument || !utf8.ValidString(message) || !strings.Contains(message, "label_selector is not") {
+			t.Errorf("%v, %q", err, message)
+		}
+	})
+}
+
 // A selector that is accepted means the same when it is written and read again.
 func FuzzSelector(f *testing.F) {
-	for _, text := range []string{"", "app=web,tier!=cache", "a in (b, c),!d", "a>1,b notin (c)"} {
+	for _, text := range []string{"", "app=web,tier!=cache", "a in (b, c),!d", "a>1,b notin (c)", "0 \xac"} {
 		f.Add(text, "app", "web")
 	}
 	f.Fuzz(func(t *testing.T, text, key, value string) {

@@ -37,8 +37,8 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	return factory, nil
 }
 
-// trim drops what neither plans nor package startup need, to save memory in large clusters. It replaces a pod
-// with its pod.Pod.
+// trim drops what neither plans nor package startup need, to save memory in large clusters. It
+// replaces a pod with its pod.Pod.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

@@ -35,7 +35,8 @@ func NotFound(reason *Reason, kind, name, message string) error {
 	return New(reason, message, &errdetails.ResourceInfo{ResourceType: kind, ResourceName: valid(name), Description: valid(message)})
 }
 
-// valid returns a text that can be sent. Parsers may quote half of a character.
+// valid returns text that can be sent: gRPC refuses messages with invalid UTF-8, and errors of
+// parsers may quote any bytes.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 func build(reason *Reason, message string, metadata map[string]string, details []protoadapt.MessageV1) error {

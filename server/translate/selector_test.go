@@ -13,8 +13,8 @@ import (
 )
 
 func TestSelector(t *testing.T) {
-	t.Run("errors can be sent, although they quote bytes instead of characters", func(t *testing.T) {
-		_, err := Selector("app é")
+	t.Run("errors can be sent, even if they quote invalid UTF-8", func(t *testing.T) {
+		_, err := Selector("app \xac")
 		if message := status.Convert(err).Message(); status.Code(err) != codes.InvalidArgument || !utf8.ValidString(message) || !strings.Contains(message, "label_selector is not") {
 			t.Errorf("%v, %q", err, message)
 		}

@@ -114,7 +114,7 @@ func (o *options) run(cmd *cobra.Command) error {
 	if len(rows) == 0 || rows[0].MachineDays == 0 {
 		return fmt.Errorf("no machine has more than %d days of usage: policies learn from them, so they do not count", settings.Warmup/(24*time.Hour))
 	}
-	// The replay may have taken long: the table is worth more than the plot.
+	// The replay may have taken long: a plot that cannot be written must not lose the table.
 	if err := o.printRows(rows); err != nil || o.plot == "" {
 		return err
 	}

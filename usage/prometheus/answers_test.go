@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,4 +76,30 @@ func TestAnswers(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestNewest(t *testing.T) {
+	var last time.Time
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seconds, err := strconv.ParseFloat(r.FormValue("end"), 64)
+		if err != nil {
+			t.Error(err)
+		}
+		if end := time.Unix(int64(seconds), 0); end.After(last) {
+			last = end
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, matrix(""))
+	}))
+	t.Cleanup(server.Close)
+	const interval = 5 * time.Minute
+	source := newSource(t, Config{Address: server.URL, Interval: interval})
+	before := time.Now().Add(-interval / 5).Truncate(interval)
+	if err := source.Read(t.Context(), before.Add(-time.Hour), time.Now().Add(time.Hour), func(usage.Sample) {}); err != nil {
+		t.Fatal(err)
+	}
+	after := time.Now().Add(-interval / 5).Truncate(interval)
+	if last.Before(before) || last.After(after) {
+		t.Errorf("the newest interval ends at %v, want %v to %v", last, before, after)
+	}
 }

@@ -73,7 +73,13 @@ func (s *Source) Name() string { return s.name }
 
 // Read implements usage.Source. Samples are taken at multiples of the interval since 1970, so that
 // reading the same time again delivers the same samples.
+//
+// The newest interval is read only when a fifth of the next one is over. Until then, Prometheus may
+// not have stored all of it, and the peak of the rest would never count.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	if stored := time.Now().Add(-s.interval / 5); until.After(stored) {
+		until = stored
+	}
 	first := since.Truncate(s.interval).Add(s.interval)
 	for !first.After(until) {
 		last := first.Add((chunk - 1) * s.interval)

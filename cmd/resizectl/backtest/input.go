@@ -48,7 +48,7 @@ const mostMachineDays = 100_000
 // check returns what is wrong with the flags. A flag that would be ignored is an error, and so is an
 // empty one, which a script may leave: the result would look like that of the user's own machines.
 func (in *input) check(given func(flag string) bool) error {
-	any := func(flags ...string) bool { return slices.ContainsFunc(flags, given) }
+	some := func(flags ...string) bool { return slices.ContainsFunc(flags, given) }
 	switch {
 	case given("trace") && in.trace == "":
 		return errors.New("--trace is empty: expected a file, or - for standard input")
@@ -56,9 +56,9 @@ func (in *input) check(given func(flag string) bool) error {
 		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus exclude each other")
-	case in.prometheus == "" && any("tenant", "until", "range"):
+	case in.prometheus == "" && some("tenant", "until", "range"):
 		return errors.New("--tenant, --until and --range need --prometheus")
-	case (in.trace != "" || in.prometheus != "") && any("machines", "days", "seed"):
+	case (in.trace != "" || in.prometheus != "") && some("machines", "days", "seed"):
 		return errors.New("--machines, --days and --seed are of generated machines: they exclude --trace and --prometheus")
 	case in.prometheus != "" && (in.span <= 0 || in.span > longest):
 		return errors.New("--range must be positive and at most 8784h, e.g. 720h")

@@ -78,6 +78,17 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
+func TestPatience(t *testing.T) {
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) { <-ended }))
+	t.Cleanup(server.Close)
+	defer close(ended)
+	source := newSource(t, Config{Address: server.URL, patience: 10 * time.Millisecond})
+	if err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) {}); err == nil || !strings.Contains(err.Error(), "Client.Timeout") {
+		t.Error(err)
+	}
+}
+
 func TestNewest(t *testing.T) {
 	var last time.Time
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

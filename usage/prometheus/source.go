@@ -34,6 +34,9 @@ type Config struct {
 
 	// most is how many bytes an answer has at most; 0 means mostBytes.
 	most int64
+	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
+	// query after two.
+	patience time.Duration
 }
 
 // Source is a Prometheus as a source of usage.
@@ -58,6 +61,7 @@ func New(c Config) (*Source, error) {
 	}
 	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
 		Transport: bounded{c.Tenant, cmp.Or(c.most, mostBytes), transport}, CheckRedirect: sameHost,
+		Timeout: cmp.Or(c.patience, 5*time.Minute),
 	}})
 	if err != nil {
 		return nil, errAddress

@@ -29,6 +29,9 @@ const (
 	// late is how long after a measurement a source may deliver it: it is read, stored and
 	// cached on its way.
 	late = 5 * time.Minute
+	// batch is how many samples are taken at a time, while others wait for the store. A source may
+	// deliver days of a cluster, which would not fit in memory.
+	batch = 10_000
 )
 
 // Store collects usage and publishes what containers need.
@@ -81,15 +84,27 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 	if since = since.Add(-late); !known {
 		since = first
 	}
-	var arrived []Sample
-	err := source.Read(ctx, since, now, func(sample Sample) { arrived = append(arrived, sample) })
+	var c Collected
+	s.mu.Lock()
+	s.retry(now, &c)
+	s.mu.Unlock()
+	arrived := make([]Sample, 0, batch)
+	take := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, sample := range arrived {
+			s.take(waiting{sample, now}, now, &c)
+		}
+		arrived = arrived[:0]
+	}
+	err := source.Read(ctx, since, now, func(sample Sample) {
+		if arrived = append(arrived, sample); len(arrived) == batch {
+			take()
+		}
+	})
+	take()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var c Collected
-	s.retry(now, &c)
-	for _, sample := range arrived {
-		s.take(waiting{sample, now}, now, &c)
-	}
 	c.Waiting = len(s.waiting)
 	if err != nil {
 		return c, fmt.Errorf("read usage from %s: %w", source.Name(), err)

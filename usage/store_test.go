@@ -47,6 +47,16 @@ func (d *delayed) Read(_ context.Context, since, until time.Time, observe func(S
 	return nil
 }
 
+// sourceFunc is a source that delivers what it likes.
+type sourceFunc func(observe func(Sample))
+
+func (f sourceFunc) Name() string { return "function" }
+
+func (f sourceFunc) Read(_ context.Context, _, _ time.Time, observe func(Sample)) error {
+	f(observe)
+	return nil
+}
+
 // cpu is a sample of web's only pod.
 func cpu(at time.Time, millicores int64) Sample {
 	s := Sample{Namespace: "shop", Name: "web-1", Container: "main"}
@@ -198,6 +208,20 @@ func TestStore(t *testing.T) {
 			many[i].Container = time.Duration(i).String()
 		}
 		f.collect(Collected{Waiting: mostWaiting, Rejected: 3}, many...)
+	})
+	t.Run("takes samples while a source still delivers them", func(t *testing.T) {
+		f := newFixture(t)
+		delete(f.known, "shop/web-1")
+		var most int
+		endless := sourceFunc(func(observe func(Sample)) {
+			for i := range 10 * batch {
+				observe(cpu(began, int64(i)))
+			}
+			most = len(f.held)
+		})
+		if c, err := f.Collect(t.Context(), endless, began, f.now); err != nil || c.Waiting != 10*batch || most < 9*batch {
+			t.Errorf("%+v, %v; %d were taken before the end", c, err, most)
+		}
 	})
 	t.Run("rejects samples that cannot be true", func(t *testing.T) {
 		f := newFixture(t)

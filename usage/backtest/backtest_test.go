@@ -281,6 +281,9 @@ func TestNodes(t *testing.T) {
 		{"are over if machines need more memory, even if they are killed first", recommend.Amounts{CPU: 2000, Memory: 2000 * mib}, []*trace.Machine{
 			calm, load(3, constant(1), constant(1101*mib)),
 		}, Nodes{Days: 3, Memory: 3}},
+		{"are over if a machine needs more than 32 bits can count", recommend.Amounts{CPU: 2000, Memory: 2000 * mib}, []*trace.Machine{
+			load(3, constant(1<<32), constant(4<<40)),
+		}, Nodes{Days: 3, Memory: 3, CPU: 3}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := pack(test.node, test.machines...); got != test.want {

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -37,10 +38,13 @@ func (l *load) add(at time.Time, request recommend.Amounts, s Sample, seen int64
 	}
 	d := &l.days[len(l.days)-1]
 	i := at.Unix() % secondsPerDay / slot
-	d.cpu[i] = max(d.cpu[i], uint32(s.CPU))
-	d.memory[i] = max(d.memory[i], uint32(s.Memory>>10))
-	d.seen[i] = max(d.seen[i], uint32(seen>>10))
+	d.cpu[i] = max(d.cpu[i], narrow(s.CPU))
+	d.memory[i] = max(d.memory[i], narrow(s.Memory>>10))
+	d.seen[i] = max(d.seen[i], narrow(seen>>10))
 }
+
+// narrow returns a number in 32 bits, or the largest one: of memory, that is 4 TiB.
+func narrow(n int64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // packings is how many times the machines of a day are packed, each time in another order, since
 // chance decides which machines share a node.

@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"iter"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -128,25 +127,6 @@ func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads 
 		r.endDay()
 	}
 	return replicas
-}
-
-// inOrder returns the rows of all machines in the order of time, each with the index of its machine.
-func inOrder(machines []*trace.Machine) iter.Seq2[int, trace.Row] {
-	return func(yield func(int, trace.Row) bool) {
-		next := make([]int, len(machines))
-		for {
-			first := -1
-			for i, m := range machines {
-				if next[i] < len(m.Rows) && (first < 0 || m.Rows[next[i]].At < machines[first].Rows[next[first]].At) {
-					first = i
-				}
-			}
-			if first < 0 || !yield(first, machines[first].Rows[next[first]]) {
-				return
-			}
-			next[first]++
-		}
-	}
 }
 
 // step replays a row.

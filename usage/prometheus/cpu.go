@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"context"
+	"math"
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
@@ -13,8 +14,8 @@ const (
 	oneContainer = byContainer + `(sum without (id, name, image) `
 	queryRate    = oneContainer + `(rate(` + cpuSeconds + `[INTERVAL])))`
 	querySlope   = oneContainer + `(deriv(` + cpuSeconds + `[INTERVAL])))`
-	queryTotal   = oneContainer + `(` + cpuSeconds + `))`
-	queryTime    = byContainer + `(timestamp(` + cpuSeconds + `))`
+	queryGrowth  = oneContainer + `((` + cpuSeconds + ` - ` + cpuSeconds + ` offset INTERVAL)` +
+		` / (timestamp(` + cpuSeconds + `) - timestamp(` + cpuSeconds + ` offset INTERVAL))))`
 )
 
 // trusted is which share of the rate a more exact value must be at least. It is less if the counter
@@ -25,31 +26,27 @@ const trusted = 0.9
 //
 // rate alone is too low for an interval in which Prometheus was down or the container began, because
 // it divides by the whole interval. The growth between the last scrapes of two intervals is exact.
+// It is a growth per series: each endpoint that measures the container has a counter of its own.
 // Without a scrape before the interval, the slope counts.
 func (s *Source) cpu(ctx context.Context, r promv1.Range) (model.Matrix, error) {
-	earlier := r
-	earlier.Start = earlier.Start.Add(-s.interval)
-	var rates, slope, total, at model.Matrix
+	var rates, slope, growth model.Matrix
 	for _, q := range []struct {
 		query  string
-		over   promv1.Range
 		answer *model.Matrix
-	}{{queryRate, r, &rates}, {querySlope, r, &slope}, {queryTotal, earlier, &total}, {queryTime, earlier, &at}} {
+	}{{queryRate, &rates}, {querySlope, &slope}, {queryGrowth, &growth}} {
 		var err error
-		if *q.answer, err = s.matrix(ctx, q.query, q.over); err != nil {
+		if *q.answer, err = s.matrix(ctx, q.query, r); err != nil {
 			return nil, err
 		}
 	}
-	slopes, totals, times := index(slope), index(total), index(at)
+	slopes, grown := index(slope), index(growth)
 	for _, series := range rates {
 		fingerprint := series.Metric.Fingerprint()
 		for i := range series.Values {
 			point := &series.Values[i]
-			now := key{fingerprint, point.Timestamp}
-			before := key{fingerprint, point.Timestamp.Add(-s.interval)}
-			exact := slopes[now]
-			if last, known := times[before]; known && times[now] > last {
-				exact = (totals[now] - totals[before]) / (times[now] - last)
+			exact, known := grown[key{fingerprint, point.Timestamp}]
+			if !known || math.IsNaN(float64(exact)) {
+				exact = slopes[key{fingerprint, point.Timestamp}]
 			}
 			if exact >= trusted*point.Value {
 				point.Value = exact

@@ -41,13 +41,14 @@ type podGiven struct {
 // given is how often Given looks: a pod that lives for less is found, too.
 const given = time.Hour
 
-// The queries. Each point covers the hour before it.
+// The queries. Each point covers the hour before it. Sidecars are init containers.
 const (
 	queryOwner           = `max by (namespace, pod, owner_kind, owner_name, owner_is_controller) (last_over_time(kube_pod_owner[1h]))`
 	queryReplicaSetOwner = `max by (namespace, replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{owner_is_controller="true"}[1h]))`
 	queryJobOwner        = `max by (namespace, job_name, owner_kind, owner_name) (last_over_time(kube_job_owner{owner_is_controller="true"}[1h]))`
-	queryRequests        = `max by (namespace, pod, container, resource) (last_over_time(kube_pod_container_resource_requests{resource=~"cpu|memory"}[1h]))`
-	queryLimits          = `max by (namespace, pod, container, resource) (last_over_time(kube_pod_container_resource_limits{resource=~"cpu|memory"}[1h]))`
+	queryRequests        = `max by (namespace, pod, container, resource) (last_over_time({__name__=~"kube_pod_container_resource_requests|kube_pod_init_container_resource_requests",resource=~"cpu|memory"}[1h]))`
+	queryLimits          = `max by (namespace, pod, container, resource) (last_over_time({__name__=~"kube_pod_container_resource_limits|kube_pod_init_container_resource_limits",resource=~"cpu|memory"}[1h]))`
+	queryContainers      = `max by (namespace, pod, container) (last_over_time({__name__=~"kube_pod_container_info|kube_pod_init_container_info"}[1h]))`
 )
 
 // ErrNoPods means that Prometheus does not know what pods were given.
@@ -69,6 +70,8 @@ func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, err
 		{queryLimits, func(labels model.Metric, value float64) {
 			g.takeAmount(labels, value, func(a *recommend.Authored) *recommend.Amounts { return &a.Limit })
 		}},
+		// A container without requests and limits has no other metric, and its pod is not Guaranteed.
+		{queryContainers, func(labels model.Metric, _ float64) { g.container(labels) }},
 	} {
 		for first := since.Truncate(given).Add(given); first.Before(until.Add(given)); first = first.Add(24 * given) {
 			last := first.Add(23 * given)
@@ -99,6 +102,15 @@ func (g *Given) pod(labels model.Metric) *podGiven {
 	return g.pods[id]
 }
 
+// container returns what the container of a series was given.
+func (g *Given) container(labels model.Metric) *recommend.Authored {
+	containers, name := g.pod(labels).containers, string(labels["container"])
+	if containers[name] == nil {
+		containers[name] = &recommend.Authored{}
+	}
+	return containers[name]
+}
+
 // takePod takes an owner of a pod. Of a pod without one, owner_is_controller is not "true".
 func (g *Given) takePod(labels model.Metric, _ float64) {
 	p := g.pod(labels)
@@ -115,11 +127,7 @@ func (g *Given) takeOwner(kind string, name model.LabelValue, labels model.Metri
 
 // takeAmount takes a request or a limit of a container.
 func (g *Given) takeAmount(labels model.Metric, value float64, part func(*recommend.Authored) *recommend.Amounts) {
-	containers, name := g.pod(labels).containers, string(labels["container"])
-	if containers[name] == nil {
-		containers[name] = &recommend.Authored{}
-	}
-	amounts := part(containers[name])
+	amounts := part(g.container(labels))
 	if labels["resource"] == "cpu" {
 		if millicores, plausible := history.Millicores(value); plausible {
 			amounts.CPU = millicores

@@ -22,7 +22,12 @@ func describedPods(t *testing.T) []byte {
 		series []string
 	}{
 		{"kube_job_owner", []string{`job_name="sync-1",owner_kind="CronJob",owner_name="sync",owner_is_controller="true" 0-9`}},
+		{"kube_pod_container_info", []string{`pod="db-0",container="main" 0-9`, `pod="db-2",container="main" 0-9`, `pod="db-2",container="bare" 0-9`, `pod="db-3",container="main" 0-9`}},
 		{"kube_pod_container_resource_limits", []string{
+			`pod="db-2",container="main",resource="cpu" 0-9 0.25`,
+			`pod="db-2",container="main",resource="memory" 0-9 1e9`,
+			`pod="db-3",container="main",resource="cpu" 0-9 0.25`,
+			`pod="db-3",container="main",resource="memory" 0-9 1e9`,
 			`pod="web-a-1",container="main",resource="memory" 0-9 2e9`,
 			`pod="db-0",container="main",resource="cpu" 0-9 0.25`,
 			`pod="db-0",container="main",resource="memory" 0-9 1e9`,
@@ -30,6 +35,10 @@ func describedPods(t *testing.T) []byte {
 			`pod="db-1",container="main",resource="memory" 0-9 1e9`,
 		}},
 		{"kube_pod_container_resource_requests", []string{
+			`pod="db-2",container="main",resource="cpu" 0-9 0.25`,
+			`pod="db-2",container="main",resource="memory" 0-9 1e9`,
+			`pod="db-3",container="main",resource="cpu" 0-9 0.25`,
+			`pod="db-3",container="main",resource="memory" 0-9 1e9`,
 			`pod="web-a-1",container="main",resource="cpu" 0-9 0.5`,
 			`pod="web-a-1",container="main",resource="cpu" 3000-3009 0.75`, // resized after two days
 			`pod="web-a-1",container="main",resource="memory" 0-9 1e9`,
@@ -42,7 +51,12 @@ func describedPods(t *testing.T) []byte {
 			`pod="unowned",container="main",resource="cpu" 0-9 NaN`,
 			`pod="lost",container="main",resource="cpu" 0-9 1`,
 		}},
+		{"kube_pod_init_container_info", []string{`pod="db-3",container="sidecar" 0-9`}},
+		{"kube_pod_init_container_resource_limits", []string{`pod="db-3",container="sidecar",resource="memory" 0-9 1e9`}},
+		{"kube_pod_init_container_resource_requests", []string{`pod="db-3",container="sidecar",resource="cpu" 0-9 0.1`}},
 		{"kube_pod_owner", []string{
+			`pod="db-2",owner_kind="StatefulSet",owner_name="db",owner_is_controller="true" 0-9`,
+			`pod="db-3",owner_kind="StatefulSet",owner_name="db",owner_is_controller="true" 0-9`,
 			`pod="web-a-1",owner_kind="ReplicaSet",owner_name="web-a",owner_is_controller="true" 0-9`,
 			`pod="short",owner_kind="ReplicaSet",owner_name="web-a",owner_is_controller="true" 90-91`,
 			`pod="db-0",owner_kind="StatefulSet",owner_name="db",owner_is_controller="true" 0-9`,
@@ -98,11 +112,14 @@ func TestGiven(t *testing.T) {
 		"a pod that lived for a minute":                        {"short", "main", workload("Deployment", "web"), recommend.Authored{}},
 		"a Guaranteed pod":                                     {"db-0", "main", workload("StatefulSet", "db"), guaranteed},
 		"a pod with a container that is not Guaranteed":        {"db-1", "main", workload("StatefulSet", "db"), database},
-		"a container without requests":                         {"db-0", "other", workload("StatefulSet", "db"), recommend.Authored{Guaranteed: true}},
-		"the CronJob of a Job":                                 {"sync-1-x", "main", workload("CronJob", "sync"), recommend.Authored{}},
-		"a Job that runs once, by its pod":                     {"once-x", "main", workload("Pod", "once-x"), recommend.Authored{}},
-		"a pod without an owner, and a request of no number":   {"unowned", "main", workload("Pod", "unowned"), recommend.Authored{}},
-		"a pod with an owner that does not control it":         {"node-pod", "main", workload("Pod", "node-pod"), recommend.Authored{}},
+		"a pod with a container that was given nothing":        {"db-2", "main", workload("StatefulSet", "db"), database},
+		"a pod with a sidecar that is not Guaranteed":          {"db-3", "main", workload("StatefulSet", "db"), database},
+		"a sidecar":                                          {"db-3", "sidecar", workload("StatefulSet", "db"), recommend.Authored{Request: recommend.Amounts{CPU: 100}, Limit: recommend.Amounts{Memory: gb}}},
+		"a container without requests":                       {"db-0", "other", workload("StatefulSet", "db"), recommend.Authored{Guaranteed: true}},
+		"the CronJob of a Job":                               {"sync-1-x", "main", workload("CronJob", "sync"), recommend.Authored{}},
+		"a Job that runs once, by its pod":                   {"once-x", "main", workload("Pod", "once-x"), recommend.Authored{}},
+		"a pod without an owner, and a request of no number": {"unowned", "main", workload("Pod", "unowned"), recommend.Authored{}},
+		"a pod with an owner that does not control it":       {"node-pod", "main", workload("Pod", "node-pod"), recommend.Authored{}},
 	} {
 		t.Run("knows "+name, func(t *testing.T) {
 			w, given, ok := all.Of("shop", test.pod, test.container)

@@ -3,10 +3,10 @@ package prometheus
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +31,12 @@ type Config struct {
 	Interval time.Duration
 	// Transport sends the requests, e.g. with credentials; nil for the default one.
 	Transport http.RoundTripper
+
+	// most is how many bytes an answer has at most; 0 means mostBytes.
+	most int64
+	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
+	// query after two.
+	patience time.Duration
 }
 
 // Source is a Prometheus as a source of usage.
@@ -49,38 +55,35 @@ func New(c Config) (*Source, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	client, err := api.NewClient(api.Config{Address: c.Address, RoundTripper: tenant{c.Tenant, transport}})
+	address, err := url.Parse(c.Address)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return nil, errAddress
+	}
+	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
+		Transport: bounded{c.Tenant, cmp.Or(c.most, mostBytes), transport}, CheckRedirect: sameHost,
+		Timeout: cmp.Or(c.patience, 5*time.Minute),
+	}})
 	if err != nil {
-		return nil, fmt.Errorf("use Prometheus at %q: %w", c.Address, err)
+		return nil, errAddress
 	}
-	name := "prometheus"
-	if address, err := url.Parse(c.Address); err == nil {
-		name += " " + address.Redacted()
-	}
-	return &Source{api: promv1.NewAPI(client), name: name, interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
+	return &Source{api: promv1.NewAPI(client), name: "prometheus " + address.Redacted(), interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
 }
 
-// tenant adds the tenant to requests.
-type tenant struct {
-	name string
-	next http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t tenant) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.name != "" {
-		r = r.Clone(r.Context())
-		r.Header.Set("X-Scope-OrgID", t.name)
-	}
-	return t.next.RoundTrip(r)
-}
+// errAddress does not contain the address, or the reason: both may contain parts of a password.
+var errAddress = errors.New("the address of Prometheus is not a URL such as http://host:9090 or https://user:password@host, in which special characters of a password are escaped, such as / as %2F")
 
 // Name implements usage.Source.
 func (s *Source) Name() string { return s.name }
 
 // Read implements usage.Source. Samples are taken at multiples of the interval since 1970, so that
 // reading the same time again delivers the same samples.
+//
+// The newest interval is read only when a fifth of the next one is over. Until then, Prometheus may
+// not have stored all of it, and the peak of the rest would never count.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	if stored := time.Now().Add(-s.interval / 5); until.After(stored) {
+		until = stored
+	}
 	first := since.Truncate(s.interval).Add(s.interval)
 	for !first.After(until) {
 		last := first.Add((chunk - 1) * s.interval)
@@ -152,15 +155,17 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 // the order of their labels.
 func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
 	query = strings.ReplaceAll(query, "INTERVAL", model.Duration(s.interval).String())
-	value, _, _, err := s.api.QueryRange(ctx, query, r)
+	value, warnings, _, err := s.api.QueryRange(ctx, query, r)
+	if err == nil && len(warnings) > 0 {
+		err = fmt.Errorf("the answer may be incomplete: %q", warnings)
+	}
+	var matrix model.Matrix
+	if err == nil {
+		matrix, err = check(value, r)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", query, err)
 	}
-	matrix, ok := value.(model.Matrix)
-	if !ok {
-		return nil, fmt.Errorf("query %s: the answer is a %s instead of a matrix", query, value.Type())
-	}
-	slices.SortFunc(matrix, func(a, b *model.SampleStream) int { return cmp.Compare(a.Metric.String(), b.Metric.String()) })
 	return matrix, nil
 }
 

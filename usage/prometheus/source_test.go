@@ -110,6 +110,9 @@ func recorded() []byte {
 	})
 	// The kubelet's /metrics/resource has the same metric.
 	r.series("container_cpu_usage_seconds_total", `container="main",metrics_path="/metrics/resource"`, map[int]func(int) string{0: counter(2000, 0.2495)})
+	// Prometheus replicas, or clusters, have counters of their own for a container. One of them begins.
+	r.series("container_cpu_usage_seconds_total", `container="main",replica="x"`, map[int]func(int) string{70: steady(70), 71: steady(71)})
+	r.series("container_cpu_usage_seconds_total", `container="main",replica="y"`, map[int]func(int) string{71: counter(5e6, 0.1)})
 	r.series("container_cpu_usage_seconds_total", second, map[int]func(int) string{60: counter(1000, 0.25)})
 	r.series("container_cpu_usage_seconds_total", `container="POD",id="/p"`, map[int]func(int) string{0: counter(1000, 1)})
 	r.series("container_cpu_usage_seconds_total", `container="",id="/w"`, map[int]func(int) string{0: counter(1000, 1)})
@@ -136,6 +139,7 @@ func want() []usage.Sample {
 		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
 		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
 		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
+		sample("main", history.CPU, 70, 250), sample("main", history.CPU, 71, 250),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }
@@ -190,9 +194,37 @@ func TestSource(t *testing.T) {
 			t.Error(name)
 		}
 	})
-	t.Run("needs an address", func(t *testing.T) {
-		if _, err := New(Config{Address: "::"}); err == nil {
-			t.Error("no error")
+	for _, address := range []string{"::", "localhost:9090", "ftp://host", "http://", "", "http://user:secret@host:port", "http://user:secret%@host", "http://user:p/secret@host", "user:secret@host"} {
+		t.Run("rejects the address "+address+" without showing a password", func(t *testing.T) {
+			if _, err := New(Config{Address: address}); err == nil || strings.Contains(err.Error(), "secret") {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("does not send its tenant to other hosts", func(t *testing.T) {
+		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			t.Errorf("%s with the tenant %q", r.URL, r.Header.Get("X-Scope-OrgID"))
+		}))
+		t.Cleanup(other.Close)
+		elsewhere := strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusTemporaryRedirect)
+		}))
+		t.Cleanup(server.Close)
+		err := newSource(t, Config{Address: server.URL, Tenant: "team"}).Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) {})
+		if err == nil || !strings.Contains(err.Error(), "redirected to the host localhost") {
+			t.Error(err)
+		}
+	})
+	t.Run("follows redirects on its host", func(t *testing.T) {
+		address, _ := localcluster.RecordedPrometheusForTest(t, recorded())
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, address+r.URL.Path, http.StatusTemporaryRedirect)
+		}))
+		t.Cleanup(server.Close)
+		n := 0
+		if err := newSource(t, Config{Address: server.URL}).Read(t.Context(), began.Add(-time.Hour), began.Add(8*time.Hour), func(usage.Sample) { n++ }); err != nil || n != len(want()) {
+			t.Errorf("%d samples: %v", n, err)
 		}
 	})
 }

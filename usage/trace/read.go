@@ -76,6 +76,9 @@ func Read(r io.Reader, visit func(*Machine) error) error {
 			return fmt.Errorf("read line %d of the trace: %w", n, err)
 		}
 	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("read the trace: a line is longer than %d bytes", longestLine)
+	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read the trace: %w", err)
 	}
@@ -95,7 +98,7 @@ func begin(line []byte) (*Machine, error) {
 	cpu, ok := history.Millicores(cores)
 	memory, okMemory := history.Bytes(kib * 1024)
 	if !ok || !okMemory || cpu == 0 || memory == 0 {
-		return nil, fmt.Errorf("machine %q has no CPU or no memory", name)
+		return nil, fmt.Errorf("machine %q has no CPU or no memory, or more than 9e10 cores or KiB", name)
 	}
 	given := recommend.Amounts{CPU: cpu, Memory: memory}
 	return &Machine{Name: name, Given: recommend.Authored{Request: given, Limit: given}}, nil
@@ -114,7 +117,7 @@ func (m *Machine) add(line []byte) error {
 	cpu, okCPU := history.Millicores(c)
 	memory, okMemory := history.Bytes(k * 1024)
 	if err1 != nil || err2 != nil || !okCPU || !okMemory {
-		return fmt.Errorf("%q does not have positive numbers", line)
+		return fmt.Errorf("%q does not have two numbers from 0 to 9e10", line)
 	}
 	if n := len(m.Rows); n > 0 {
 		if seconds += m.Rows[n-1].At; seconds > latest {

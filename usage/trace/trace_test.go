@@ -89,12 +89,13 @@ func TestRead(t *testing.T) {
 		"too few fields":                {header + "1,2\n", `line 2 of the trace: "1,2" is not TIME`},
 		"a time that is no number":      {header + "x,2,3\n", "is not TIME"},
 		"a time that goes back":         {header + "5,2,3\n-1,2,3\n", "line 3 of the trace"},
-		"CPU that is not a number":      {header + "5,NaN,3\n", "does not have positive numbers"},
-		"CPU that is no number":         {header + "5,x,3\n", "does not have positive numbers"},
-		"memory that is infinite":       {header + "5,1,Inf\n", "does not have positive numbers"},
-		"memory that is negative":       {header + "5,1,-3\n", "does not have positive numbers"},
-		"memory that is no number":      {header + "5,1,3,4\n", "does not have positive numbers"},
-		"a line that does not end soon": {header + strings.Repeat("1", longestLine+1), "token too long"},
+		"CPU that is not a number":      {header + "5,NaN,3\n", "does not have two numbers from 0 to 9e10"},
+		"more CPU than any machine has": {header + "5,1e12,3\n", "does not have two numbers from 0 to 9e10"},
+		"CPU that is no number":         {header + "5,x,3\n", "does not have two numbers from 0 to 9e10"},
+		"memory that is infinite":       {header + "5,1,Inf\n", "does not have two numbers from 0 to 9e10"},
+		"memory that is negative":       {header + "5,1,-3\n", "does not have two numbers from 0 to 9e10"},
+		"memory that is no number":      {header + "5,1,3,4\n", "does not have two numbers from 0 to 9e10"},
+		"a line that does not end soon": {header + strings.Repeat("1", longestLine+1), "a line is longer than 65536 bytes"},
 	} {
 		t.Run("rejects "+name, func(t *testing.T) {
 			if _, err := read(test.text); err == nil || !strings.Contains(err.Error(), test.want) {

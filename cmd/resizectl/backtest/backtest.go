@@ -91,7 +91,7 @@ This needs no server.`,
 func (o *options) run(cmd *cobra.Command) error {
 	settings, err := o.settings()
 	if err == nil {
-		err = o.input.check()
+		err = o.input.check(cmd.Flags().Changed)
 	}
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
@@ -114,12 +114,11 @@ func (o *options) run(cmd *cobra.Command) error {
 	if len(rows) == 0 || rows[0].MachineDays == 0 {
 		return fmt.Errorf("no machine has more than %d days of usage: policies learn from them, so they do not count", settings.Warmup/(24*time.Hour))
 	}
-	if o.plot != "" {
-		if err := o.writePlot(rows); err != nil {
-			return err
-		}
+	// The replay may have taken long: a plot that cannot be written must not lose the table.
+	if err := o.printRows(rows); err != nil || o.plot == "" {
+		return err
 	}
-	return o.printRows(rows)
+	return o.writePlot(rows)
 }
 
 // choose returns the policies to compare.

@@ -43,6 +43,11 @@ func TestBacktest(t *testing.T) {
 		}
 		cmdtest.Golden(t, "plot.svg", string(text))
 	})
+	t.Run("prints the result even if the plot cannot be written", func(t *testing.T) {
+		if code, stdout, _ := program.Shell(t.Context(), "backtest", "--trace", small, "--policy", "default", "--plot", t.TempDir()); code != command.ExitError || !strings.Contains(stdout, "default") {
+			t.Errorf("exit %d: %s", code, stdout)
+		}
+	})
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -71,10 +76,19 @@ func TestBacktest(t *testing.T) {
 		"no time between decisions":       {[]string{"--every", "0s"}, "--every must be positive, e.g. 12h"},
 		"a bad day of more than all":      {[]string{"--bad-day", "1.5"}, "--bad-day must be between 0 and 1"},
 		"a trace and a Prometheus":        {[]string{"--trace", small, "--prometheus", "http://localhost"}, "--trace and --prometheus exclude each other"},
-		"a tenant of a trace":             {[]string{"--trace", small, "--tenant", "team"}, "--tenant and --until need --prometheus"},
+		"a tenant of a trace":             {[]string{"--trace", small, "--tenant", "team"}, "--tenant, --until and --range need --prometheus"},
+		"a time of a trace":               {[]string{"--trace", small, "--range", "48h"}, "--tenant, --until and --range need --prometheus"},
+		"an empty name of a trace":        {[]string{"--trace", ""}, "--trace is empty"},
+		"an empty address":                {[]string{"--prometheus", ""}, "--prometheus is empty"},
+		"days of a trace":                 {[]string{"--trace", small, "--days", "9"}, "they exclude --trace and --prometheus"},
+		"a seed of a Prometheus":          {[]string{"--prometheus", "http://localhost", "--seed", "9"}, "they exclude --trace and --prometheus"},
+		"more samples than fit in memory": {[]string{"--machines", "1001", "--days", "100"}, "1001 machines of 100 days do not fit in memory"},
+		"the same speed twice":            {[]string{"--speeds", "1,1.25,1"}, "speed 1 is given twice"},
+		"a node of too many cores":        {[]string{"--node", "1e30,64Gi"}, `node "1e30,64Gi" is larger than`},
+		"a node of too much memory":       {[]string{"--node", "16,64E"}, `node "16,64E" is larger than`},
 		"no time to read":                 {[]string{"--prometheus", "http://localhost", "--range", "0s"}, "--range must be positive and at most 8784h"},
 		"an end that is no time":          {[]string{"--prometheus", "http://localhost", "--until", "today"}, `--until "today" is not a time such as 2026-03-01T00:00:00Z`},
-		"an address that is no URL":       {[]string{"--prometheus", "::"}, `use Prometheus at "::"`},
+		"an address that is no URL":       {[]string{"--prometheus", "::"}, "the address of Prometheus is not a URL"},
 		"an argument":                     {[]string{"trace.csv"}, `unexpected argument "trace.csv"`},
 	} {
 		t.Run("rejects "+name, func(t *testing.T) {

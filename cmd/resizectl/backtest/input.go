@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -41,17 +42,30 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 // longest is the longest time to read: a year of data at five minutes.
 const longest = 366 * 24 * time.Hour
 
-// check returns what is wrong with the flags.
-func (in *input) check() error {
+// mostMachineDays is how many days of machines are generated at most: a gigabyte of samples.
+const mostMachineDays = 100_000
+
+// check returns what is wrong with the flags. A flag that would be ignored is an error, and so is an
+// empty one, which a script may leave: the result would look like that of the user's own machines.
+func (in *input) check(given func(flag string) bool) error {
+	some := func(flags ...string) bool { return slices.ContainsFunc(flags, given) }
 	switch {
+	case given("trace") && in.trace == "":
+		return errors.New("--trace is empty: expected a file, or - for standard input")
+	case given("prometheus") && in.prometheus == "":
+		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus exclude each other")
-	case in.prometheus == "" && (in.tenant != "" || in.until != ""):
-		return errors.New("--tenant and --until need --prometheus")
+	case in.prometheus == "" && some("tenant", "until", "range"):
+		return errors.New("--tenant, --until and --range need --prometheus")
+	case (in.trace != "" || in.prometheus != "") && some("machines", "days", "seed"):
+		return errors.New("--machines, --days and --seed are of generated machines: they exclude --trace and --prometheus")
 	case in.prometheus != "" && (in.span <= 0 || in.span > longest):
 		return errors.New("--range must be positive and at most 8784h, e.g. 720h")
 	case in.trace == "" && in.prometheus == "" && (in.machines < 1 || in.machines > 10_000 || in.days < 1 || in.days > 1000):
 		return errors.New("--machines must be between 1 and 10000, and --days between 1 and 1000")
+	case in.trace == "" && in.prometheus == "" && in.machines*in.days > mostMachineDays:
+		return fmt.Errorf("%d machines of %d days do not fit in memory: at most %d days of all machines together", in.machines, in.days, mostMachineDays)
 	}
 	_, err := in.end()
 	return err
@@ -111,10 +125,17 @@ func (in *input) readPrometheus(ctx context.Context) ([]*trace.Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
 	}
+	unknown := 0
 	machines, err := trace.Record(ctx, source, since, until, func(c trace.Container) (string, recommend.Authored, bool) {
 		w, authored, known := given.Of(c.Namespace, c.Pod, c.Name)
+		if !known {
+			unknown++
+		}
 		return fmt.Sprintf("%s/%s/%s/%s", w.Namespace, w.Kind, w.Name, c.Name), authored, known
 	})
+	if err == nil && len(machines) == 0 && unknown > 0 {
+		return nil, fmt.Errorf("%s has usage of %d containers, but kube_pod_owner does not describe their pods: the labels namespace and pod must be those of the pods (honor_labels)", source.Name(), unknown)
+	}
 	if err == nil && len(machines) == 0 {
 		err = fmt.Errorf("%s has no usage of containers between %s and %s", source.Name(), since.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339))
 	}

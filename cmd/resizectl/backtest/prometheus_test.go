@@ -118,6 +118,14 @@ func TestPrometheus(t *testing.T) {
 			}
 		})
 	}
+	t.Run("reports pods that kube-state-metrics does not describe", func(t *testing.T) {
+		other := strings.ReplaceAll(string(recorded(machines)), `kube_pod_owner{namespace="shop"`, `kube_pod_owner{namespace="monitoring"`)
+		address, _ := localcluster.RecordedPrometheusForTest(t, []byte(other))
+		code, _, stderr := program.Shell(t.Context(), "backtest", "--prometheus", address, "--until", until, "--range", "24h")
+		if code != command.ExitError || !strings.Contains(stderr, "has usage of 2 containers, but kube_pod_owner does not describe their pods") {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	})
 	t.Run("reports a Prometheus that does not answer", func(t *testing.T) {
 		kill()
 		if code, _, stderr := backtest(); code != command.ExitError || !strings.Contains(stderr, "read what containers were given from prometheus "+address) {

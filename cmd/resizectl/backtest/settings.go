@@ -3,6 +3,7 @@ package backtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +18,10 @@ func (o *options) settings() (backtest.Settings, error) {
 	if fault := o.changes.invalid(); fault != "" {
 		return s, errors.New(fault)
 	}
-	for _, speed := range o.speeds {
+	for i, speed := range o.speeds {
+		if slices.Contains(o.speeds[:i], speed) {
+			return s, fmt.Errorf("speed %v is given twice", speed)
+		}
 		if !(speed >= 0.01 && speed <= 100) {
 			return s, fmt.Errorf("speed %v is not between 0.01 and 100", speed)
 		}
@@ -44,6 +48,9 @@ func parseNode(text string) (node recommend.Amounts, err error) {
 	bytes, errMemory := resource.ParseQuantity(memory)
 	if !found || errCPU != nil || errMemory != nil || cpu.Sign() <= 0 || bytes.Sign() <= 0 {
 		return node, fmt.Errorf("node %q is not CORES,MEMORY, e.g. 16,64Gi", text)
+	}
+	if cpu.AsApproximateFloat64() > 1e6 || bytes.AsApproximateFloat64() > 1<<50 {
+		return node, fmt.Errorf("node %q is larger than 1000000 cores or 1Pi", text)
 	}
 	return recommend.Amounts{CPU: cpu.MilliValue(), Memory: bytes.Value()}, nil
 }

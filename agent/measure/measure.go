@@ -125,6 +125,9 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 	defer threads.dismiss()
 	trials := make([]*trial, len(kernels))
 	for i, k := range kernels {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx) // Data for the kernels takes seconds to create.
+		}
 		trials[i] = newTrial(threads, k, l.kinds(), int(memory))
 	}
 	if len(trials) == 0 {

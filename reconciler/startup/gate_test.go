@@ -78,6 +78,15 @@ func open(t *testing.T, leads bool, act func(y *yard, g *Gate)) *yard {
 	return y
 }
 
+// replace puts a new node without conditions in the place of the node, as if it was deleted and
+// created again while the watch of the nodes was interrupted.
+func (y *yard) replace(uid types.UID) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.node = y.node.DeepCopy()
+	y.node.UID, y.node.Status = uid, corev1.NodeStatus{}
+}
+
 func (y *yard) expect(t *testing.T, least, most time.Duration) {
 	t.Helper()
 	if len(y.removed) != 1 || y.removed[0] < least || y.removed[0] > most {
@@ -126,6 +135,26 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("removes the taint immediately after a restart", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(-time.Minute)) }).expect(t, 0, time.Second)
+	})
+	t.Run("gives a new node with the name of a deleted one its own time", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			ready(y, g)
+			g.Changed("n4-0")
+			time.Sleep(9 * time.Second)
+			y.replace("2")
+			ready(y, g)
+		}).expect(t, 9*time.Second+Patience, 39*time.Second)
+	})
+	t.Run("forgets that a deleted node was measured", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			y.ready(corev1.ConditionFalse, time.Now())
+			g.Changed("n4-0")
+			time.Sleep(time.Second)
+			g.Release("n4-0")
+			time.Sleep(time.Second)
+			y.replace("2")
+			ready(y, g)
+		}).expect(t, 2*time.Second+Patience, 32*time.Second)
 	})
 	t.Run("tries again within two seconds", func(t *testing.T) {
 		conflict := apierrors.NewInvalid(schema.GroupKind{Kind: "Node"}, "n4-0", nil)

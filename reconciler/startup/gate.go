@@ -62,6 +62,8 @@ type tainted struct {
 	seen time.Time
 	// done means that the node needs the taint no longer.
 	done bool
+	// failed means that the taint could not be removed, which is logged once.
+	failed bool
 }
 
 // New returns a gate that removes nothing until Run.
@@ -151,10 +153,16 @@ func (g *Gate) process(ctx context.Context, name string) {
 	case apierrors.IsNotFound(err):
 		g.forget(name)
 	default:
-		if ctx.Err() == nil {
-			logger.V(1).Info("Startup taint not removed yet", "node", name, "error", err.Error())
-			g.queue.AddRateLimited(name)
+		if ctx.Err() != nil {
+			return
 		}
+		if !apierrors.IsInvalid(err) && g.firstFailure(node) {
+			// The right to remove it may be missing.
+			logger.Error(err, "Startup taint not removed; trying again", "node", name)
+		} else {
+			logger.V(1).Info("Startup taint not removed yet", "node", name, "error", err.Error())
+		}
+		g.queue.AddRateLimited(name)
 	}
 }
 
@@ -192,6 +200,15 @@ func (g *Gate) measured(node *corev1.Node) bool {
 	defer g.mu.Unlock()
 	known := g.nodes[node.Name]
 	return known != nil && known.uid == node.UID && known.done
+}
+
+func (g *Gate) firstFailure(node *corev1.Node) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := g.known(node)
+	first := !known.failed
+	known.failed = true
+	return first
 }
 
 func (g *Gate) forget(name string) {

@@ -3,6 +3,7 @@ package startup
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -29,6 +32,7 @@ type yard struct {
 	refuse  []error
 	tries   int
 	removed []time.Duration
+	log     string
 }
 
 func (y *yard) Patch(_ context.Context, name string, _ types.PatchType, _ []byte, _ metav1.PatchOptions, _ ...string) (*corev1.Node, error) {
@@ -67,7 +71,9 @@ func open(t *testing.T, leads bool, act func(y *yard, g *Gate)) *yard {
 		y.began = time.Now()
 		y.node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n4-0", UID: "1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: contract.StartupTaint, Effect: corev1.TaintEffectNoSchedule}}}}
 		g := New(Config{Nodes: y, Node: y.get, Leads: func() bool { return leads }, Clock: clock.RealClock{}})
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		defer func() { y.log = logger.GetSink().(ktesting.Underlier).GetBuffer().String() }()
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), 2*time.Minute)
 		defer cancel()
 		go func() {
 			act(y, g)
@@ -165,6 +171,18 @@ func TestGate(t *testing.T) {
 		y.expect(t, Patience, 30*time.Second)
 		if y.tries != 4 {
 			t.Errorf("tried %d times", y.tries)
+		}
+	})
+	t.Run("logs once that it lacks the right", func(t *testing.T) {
+		y := open(t, true, func(y *yard, g *Gate) {
+			ready(y, g)
+			y.refuse = []error{apierrors.NewInvalid(schema.GroupKind{Kind: "Node"}, "n4-0", nil)}
+			for range 9 {
+				y.refuse = append(y.refuse, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n4-0", nil))
+			}
+		})
+		if got := strings.Count(y.log, "ERROR Startup taint not removed; trying again"); got != 1 {
+			t.Errorf("logged %d times:\n%s", got, y.log)
 		}
 	})
 	t.Run("tells until when pods are kept out", func(t *testing.T) {

@@ -85,6 +85,9 @@ func TestStartupTaint(t *testing.T) {
 		{"does not remove a label", `{"metadata":{"labels":{"keep":null}}}`, "metadata of a node"},
 		{"does not change an annotation", `{"metadata":{"annotations":{"keep":"that"}}}`, "metadata of a node"},
 		{"does not add a finalizer", `{"metadata":{"finalizers":["example.com/evil"]}}`, "metadata of a node"},
+		{"does not add an owner", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"other","uid":"1"}]}}`, "metadata of a node"},
+		{"does not set a prefix of names", `{"metadata":{"generateName":"evil-"}}`, "metadata of a node"},
+		{"does not set a link", `{"metadata":{"selfLink":"/evil"}}`, "metadata of a node"},
 		{"removes its taint", `{"spec":{"taints":[OTHERS]}}`, ""},
 		{"does not add its taint", `{"spec":{"taints":[OTHERS,{"key":"` + contract.StartupTaint + `","effect":"NoSchedule"}]}}`, "taints of a node"},
 	} {

@@ -88,6 +88,7 @@ func TestActuator(t *testing.T) {
 	t.Run("the loop uses no implausible ratios", s.implausible)
 	t.Run("the loop uses the compute class that a gated pod gets", s.gates)
 	t.Run("the loop continues while events hang", s.hangingEvents)
+	t.Run("removes startup taints even if pods cannot be read", s.opens)
 }
 
 func (s *apiServer) node(t *testing.T, name string) *corev1.Node {

@@ -113,18 +113,21 @@ func New(config Config) (*Reconciler, error) {
 // Run reads the cluster and reconciles until ctx is done. It returns when all writes in
 // progress have ended.
 func (r *Reconciler) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var opening sync.WaitGroup
+	defer opening.Wait()
+	defer cancel()
+	if r.Gate != nil {
+		// It needs only nodes. Pods may take long to read, and nodes must not wait for them.
+		opening.Go(func() { r.Gate.Run(ctx) })
+	}
 	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	var opening sync.WaitGroup
-	if r.Gate != nil {
-		opening.Go(func() { r.Gate.Run(ctx) })
-	}
 	r.Loop.Run(ctx)
-	opening.Wait()
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -48,17 +49,21 @@ type Gate struct {
 	queue  workqueue.TypedRateLimitingInterface[string]
 
 	mu sync.Mutex
-	// nodes are the nodes with the startup taint.
+	// nodes are the nodes with the startup taint, by name.
 	nodes map[string]*tainted
 }
 
 // tainted is what a gate remembers of a node with the startup taint.
 type tainted struct {
+	// uid tells the node from an earlier one with its name.
+	uid types.UID
 	// seen is when this replica first saw that the node is ready; zero if it is not. It bounds
 	// the time if the clock of the node is ahead.
 	seen time.Time
 	// done means that the node needs the taint no longer.
 	done bool
+	// failed means that the taint could not be removed, which is logged once.
+	failed bool
 }
 
 // New returns a gate that removes nothing until Run.
@@ -77,15 +82,14 @@ func (g *Gate) Release(name string) {
 	if g == nil {
 		return
 	}
+	node := g.config.Node(name)
+	if node == nil || !Tainted(node) {
+		return
+	}
 	g.mu.Lock()
-	node := g.nodes[name]
-	if node != nil {
-		node.done = true
-	}
+	g.known(node).done = true
 	g.mu.Unlock()
-	if node != nil {
-		g.queue.Add(name)
-	}
+	g.queue.Add(name)
 }
 
 // Until returns when a node will let pods in at the latest; zero if it does so now. A node that
@@ -137,22 +141,28 @@ func (g *Gate) process(ctx context.Context, name string) {
 	case !g.config.Leads():
 		due = due.Add(grace)
 	}
-	if left := due.Sub(g.config.Clock.Now()); left > 0 && !g.measured(name) {
+	if left := due.Sub(g.config.Clock.Now()); left > 0 && !g.measured(node) {
 		g.queue.AddAfter(name, left)
 		return
 	}
 	logger := klog.FromContext(ctx)
 	switch err := remove(ctx, g.config.Nodes, node); {
 	case err == nil:
-		logger.Info("Startup taint removed", "node", name, "measured", g.measured(name))
+		logger.Info("Startup taint removed", "node", name, "measured", g.measured(node))
 		g.queue.Forget(name)
 	case apierrors.IsNotFound(err):
 		g.forget(name)
 	default:
-		if ctx.Err() == nil {
-			logger.V(1).Info("Startup taint not removed yet", "node", name, "error", err.Error())
-			g.queue.AddRateLimited(name)
+		if ctx.Err() != nil {
+			return
 		}
+		if !apierrors.IsInvalid(err) && g.firstFailure(node) {
+			// The right to remove it may be missing.
+			logger.Error(err, "Startup taint not removed; trying again", "node", name)
+		} else {
+			logger.V(1).Info("Startup taint not removed yet", "node", name, "error", err.Error())
+		}
+		g.queue.AddRateLimited(name)
 	}
 }
 
@@ -161,11 +171,7 @@ func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
 	since, ready := readySince(node)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	known := g.nodes[node.Name]
-	if known == nil {
-		known = &tainted{}
-		g.nodes[node.Name] = known
-	}
+	known := g.known(node)
 	switch {
 	case !ready:
 		known.seen = time.Time{}
@@ -179,10 +185,30 @@ func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
 	return since.Add(Patience), true
 }
 
-func (g *Gate) measured(name string) bool {
+// known returns what is remembered of a node. g.mu must be held.
+func (g *Gate) known(node *corev1.Node) *tainted {
+	known := g.nodes[node.Name]
+	if known == nil || known.uid != node.UID {
+		known = &tainted{uid: node.UID}
+		g.nodes[node.Name] = known
+	}
+	return known
+}
+
+func (g *Gate) measured(node *corev1.Node) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.nodes[name] != nil && g.nodes[name].done
+	known := g.nodes[node.Name]
+	return known != nil && known.uid == node.UID && known.done
+}
+
+func (g *Gate) firstFailure(node *corev1.Node) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := g.known(node)
+	first := !known.failed
+	known.failed = true
+	return first
 }
 
 func (g *Gate) forget(name string) {

@@ -3,6 +3,7 @@ package startup
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -29,6 +32,7 @@ type yard struct {
 	refuse  []error
 	tries   int
 	removed []time.Duration
+	log     string
 }
 
 func (y *yard) Patch(_ context.Context, name string, _ types.PatchType, _ []byte, _ metav1.PatchOptions, _ ...string) (*corev1.Node, error) {
@@ -67,7 +71,9 @@ func open(t *testing.T, leads bool, act func(y *yard, g *Gate)) *yard {
 		y.began = time.Now()
 		y.node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n4-0", UID: "1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: contract.StartupTaint, Effect: corev1.TaintEffectNoSchedule}}}}
 		g := New(Config{Nodes: y, Node: y.get, Leads: func() bool { return leads }, Clock: clock.RealClock{}})
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		logger := ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		defer func() { y.log = logger.GetSink().(ktesting.Underlier).GetBuffer().String() }()
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), 2*time.Minute)
 		defer cancel()
 		go func() {
 			act(y, g)
@@ -76,6 +82,15 @@ func open(t *testing.T, leads bool, act func(y *yard, g *Gate)) *yard {
 		g.Run(ctx)
 	})
 	return y
+}
+
+// replace puts a new node without conditions in the place of the node, as if it was deleted and
+// created again while the watch of the nodes was interrupted.
+func (y *yard) replace(uid types.UID) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.node = y.node.DeepCopy()
+	y.node.UID, y.node.Status = uid, corev1.NodeStatus{}
 }
 
 func (y *yard) expect(t *testing.T, least, most time.Duration) {
@@ -127,6 +142,26 @@ func TestGate(t *testing.T) {
 	t.Run("removes the taint immediately after a restart", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(-time.Minute)) }).expect(t, 0, time.Second)
 	})
+	t.Run("gives a new node with the name of a deleted one its own time", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			ready(y, g)
+			g.Changed("n4-0")
+			time.Sleep(9 * time.Second)
+			y.replace("2")
+			ready(y, g)
+		}).expect(t, 9*time.Second+Patience, 39*time.Second)
+	})
+	t.Run("forgets that a deleted node was measured", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			y.ready(corev1.ConditionFalse, time.Now())
+			g.Changed("n4-0")
+			time.Sleep(time.Second)
+			g.Release("n4-0")
+			time.Sleep(time.Second)
+			y.replace("2")
+			ready(y, g)
+		}).expect(t, 2*time.Second+Patience, 32*time.Second)
+	})
 	t.Run("tries again within two seconds", func(t *testing.T) {
 		conflict := apierrors.NewInvalid(schema.GroupKind{Kind: "Node"}, "n4-0", nil)
 		y := open(t, true, func(y *yard, g *Gate) {
@@ -136,6 +171,18 @@ func TestGate(t *testing.T) {
 		y.expect(t, Patience, 30*time.Second)
 		if y.tries != 4 {
 			t.Errorf("tried %d times", y.tries)
+		}
+	})
+	t.Run("logs once that it lacks the right", func(t *testing.T) {
+		y := open(t, true, func(y *yard, g *Gate) {
+			ready(y, g)
+			y.refuse = []error{apierrors.NewInvalid(schema.GroupKind{Kind: "Node"}, "n4-0", nil)}
+			for range 9 {
+				y.refuse = append(y.refuse, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n4-0", nil))
+			}
+		})
+		if got := strings.Count(y.log, "ERROR Startup taint not removed; trying again"); got != 1 {
+			t.Errorf("logged %d times:\n%s", got, y.log)
 		}
 	})
 	t.Run("tells until when pods are kept out", func(t *testing.T) {

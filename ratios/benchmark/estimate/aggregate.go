@@ -169,7 +169,7 @@ func calm(load float64) float64 {
 func (s *Settings) score(x *sample.Sample, now time.Time) score {
 	halfLife := float64(s.maxAge(x.IsOwn())) / 3
 	age := max(0, float64(now.Sub(x.Time)))
-	v := score{value: x.PerVCPU(), machine: x.Machine, recency: math.Exp2(-age/halfLife) * calm(x.OtherLoad)}
+	v := score{value: x.PerVCPU(), machine: x.Machine, load: x.OtherLoad, recency: math.Exp2(-age/halfLife) * calm(x.OtherLoad)}
 	if x.SingleThread > 0 && !math.IsInf(x.SingleThread, 0) {
 		v.single = x.SingleThread
 	}

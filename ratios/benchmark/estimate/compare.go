@@ -27,7 +27,9 @@ type part struct {
 	// ratio is the logarithm of how many times as fast the first pool is, at its load. all
 	// and single are those with all threads busy and with one busy thread per core; single
 	// is NaN if it is not known.
-	ratio, all, single        float64
+	ratio, all, single float64
+	// busier is how much more of the time of the first pool's machines other processes used.
+	busier                    float64
 	samples, machines         int
 	baseSamples, baseMachines int
 	newest                    time.Time
@@ -146,11 +148,12 @@ func (p *pairing) part(t test, of, base []*series) part {
 		addMachines(ofMachines, c.of)
 		newest := c.of.newest
 		one := p.of.oneThread(c.of)
-		ratio, all, single := p.of.atLoad(c.of, p.load), c.of.all, one
+		ratio, all, single, busier := p.of.atLoad(c.of, p.load), c.of.all, one, c.of.load
 		for _, b := range c.base {
 			ratio -= b.weight * p.base.atLoad(b.series, p.baseLoad)
 			all -= b.weight * b.all
 			single -= b.weight * p.base.oneThread(b.series)
+			busier -= b.weight * b.load
 			newest = earlier(newest, b.newest)
 			if !seen[b.series] {
 				seen[b.series] = true
@@ -164,6 +167,7 @@ func (p *pairing) part(t test, of, base []*series) part {
 		next.ratio += weight * ratio
 		next.all += weight * all
 		next.single += weight * single
+		next.busier += weight * busier
 		next.newest = later(next.newest, newest)
 	}
 	next.machines, next.baseMachines = len(ofMachines), len(baseMachines)

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -123,8 +124,21 @@ func uncertainty(e *Estimate, s *Settings) []Doubt {
 	if !exceeds(1+half, 1+tolerance) {
 		return nil
 	}
-	return []Doubt{{IntervalTooWide, fmt.Sprintf("the ratio is between %.2f and %.2f, and because few benchmarks may agree by chance, only certain to ±%.1f%%; at most ±%.1f%% is allowed for %s",
-		e.Interval.Low, e.Interval.High, 100*half, 100*tolerance, of)}}
+	return []Doubt{{IntervalTooWide, fmt.Sprintf("the ratio is between %.2f and %.2f, and because few benchmarks may agree by chance%s, only certain to ±%.1f%%; at most ±%.1f%% is allowed for %s",
+		e.Interval.Low, e.Interval.High, disturbed(e), 100*half, 100*tolerance, of)}}
+}
+
+// disturbed returns why the load of others makes the interval wider; empty if it hardly does.
+func disturbed(e *Estimate) string {
+	const least = 0.01
+	switch name := e.NodeType; {
+	case e.busier < -least:
+		name = e.Baseline
+		fallthrough
+	case e.busier > least:
+		return fmt.Sprintf(" and other processes used %.0f%% more of the time of %s", 100*math.Abs(e.busier), name)
+	}
+	return ""
 }
 
 // loads returns a doubt if the ratio depends on how busy sibling threads are, which is not known.

@@ -45,6 +45,9 @@ type Estimate struct {
 	Interval *Interval
 	// certain is the half-width to compare with the tolerance, as a logarithm.
 	certain float64
+	// busier is how much more of the time of its machines other processes used than of the
+	// baseline's.
+	busier float64
 	// Spread is the standard deviation of the ratios of the benchmarks, as logarithms; 0 if
 	// there are fewer than two.
 	Spread float64
@@ -136,6 +139,7 @@ func compareTo(of, base *pool, cluster *Cluster, s *Settings) Estimate {
 	if len(count) > 1 {
 		e.Spread, _ = spread(count)
 		e.Interval, e.certain = interval(count, s)
+		e.busier = busier(count)
 	}
 	e.Doubts = append(minima(of, base, count, s), loads(pair, e.Ends)...)
 	e.Doubts = append(e.Doubts, uncertainty(&e, s)...)

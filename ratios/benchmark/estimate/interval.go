@@ -22,6 +22,9 @@ const byChance = 0.1
 // its half-width, as a logarithm, is the sum of the squares of two half-widths: that of the
 // machines, which differ within a type, and that of the benchmarks, whose ratios differ.
 //
+// If other processes used the machines of one side more, its scores are too low by an amount that
+// no number of machines reveals. Both half-widths include this bias.
+//
 // certain is the half-width for the largest spread of the benchmarks that is likely. Of many node
 // types, the benchmarks of some agree by chance: without this, mostly these would be applied.
 func interval(parts []part, s *Settings) (of *Interval, certain float64) {
@@ -43,10 +46,17 @@ func interval(parts []part, s *Settings) (of *Interval, certain float64) {
 		freedom = within * within / d
 	}
 	t := Quantile(s.Confidence, freedom)
-	half := math.Sqrt(t*t*within + across*across)
-	certain = math.Sqrt(t*t*within + across*across/leastVariance(1-byChance, free))
+	bias := loadBias * math.Abs(busier(parts))
+	half := bias + math.Sqrt(t*t*within+across*across)
+	certain = bias + math.Sqrt(t*t*within+across*across/leastVariance(1-byChance, free))
 	mean := meanLog(parts)
 	return &Interval{exp(mean - half), exp(mean + half)}, certain
+}
+
+// busier returns how much more of the time other processes used the machines of the node type than
+// those of the baseline.
+func busier(parts []part) float64 {
+	return meanOf(parts, func(p *part) float64 { return p.busier })
 }
 
 // spread returns the standard deviation of the ratios of benchmarks, as logarithms, and the sum

@@ -13,6 +13,8 @@ type score struct {
 	machine string
 	// single is the score of one thread; 0 if it is not known.
 	single float64
+	// load is the share of the time that other processes used.
+	load float64
 	// recency is the weight that the age of the sample and the load of others leave, and weight
 	// its share of the weight of the machine; see newScores.
 	recency, weight float64

@@ -32,6 +32,8 @@ type series struct {
 	// all is the logarithm of the score per vCPU with all threads busy: the mean over
 	// machines. single is the same for one thread; NaN if it is not known.
 	all, single float64
+	// load is the mean over machines of the share of the time that other processes used.
+	load float64
 }
 
 // pool has the machines that a name stands for: all machines of a node type, or those with one
@@ -77,6 +79,7 @@ func newPool(name string, aggregates []*Aggregate) *pool {
 		x.scores = newScores(x.scores)
 		x.machines = len(x.scores.perMachine())
 		x.all, x.single = x.scores.means()
+		x.load = x.scores.load()
 		p.series = append(p.series, x)
 	}
 	slices.SortFunc(p.series, func(a, b *series) int { return a.compare(b.test) })
@@ -100,6 +103,16 @@ func (s scores) means() (all, single float64) {
 		return all / weights, math.NaN()
 	}
 	return all / weights, single / of
+}
+
+// load returns the weighted mean of the loads.
+func (s scores) load() float64 {
+	weights, load := 0.0, 0.0
+	for _, x := range s {
+		load += x.weight * x.load
+		weights += x.weight
+	}
+	return load / weights
 }
 
 func gains(of []*series) map[int]float64 {

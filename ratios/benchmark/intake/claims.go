@@ -64,8 +64,15 @@ type claims struct {
 	// measured has the time of the newest measurement by node, as of a revision of the samples.
 	measured map[Claim]map[string]time.Time
 	revision int64
-	// granted has the claims in effect, and times when they end.
-	granted map[Claim]time.Time
+	// granted has the claims in effect by node. A node has one at most: otherwise, one bad agent
+	// could fill the memory with claims for made-up CPU models, sizes and versions.
+	granted map[string]grant
+}
+
+// grant is a claim in effect.
+type grant struct {
+	Claim
+	until time.Time
 }
 
 func (c *claims) claim(claim Claim, wanted int, all []sample.Sample, revision int64, now time.Time, preview bool) Standing {
@@ -78,12 +85,12 @@ func (c *claims) claim(claim Claim, wanted int, all []sample.Sample, revision in
 	for node, at := range c.measured[claim.like()] {
 		others[node] = others[node] || now.Sub(at) < measuredTime
 	}
-	for other, until := range c.granted {
+	for node, other := range c.granted {
 		switch {
-		case !now.Before(until):
-			delete(c.granted, other)
+		case !now.Before(other.until):
+			delete(c.granted, node)
 		case other.like() == claim.like():
-			others[other.Node] = true
+			others[node] = true
 		}
 	}
 	standing := Standing{Wanted: wanted}
@@ -95,9 +102,9 @@ func (c *claims) claim(claim Claim, wanted int, all []sample.Sample, revision in
 	standing.Granted = standing.Machines < wanted
 	if standing.Granted && !preview {
 		if c.granted == nil {
-			c.granted = map[Claim]time.Time{}
+			c.granted = map[string]grant{}
 		}
-		c.granted[claim] = now.Add(claimTime)
+		c.granted[claim.Node] = grant{claim, now.Add(claimTime)}
 	}
 	return standing
 }

@@ -100,6 +100,19 @@ func TestClaims(t *testing.T) {
 		d.measure("full", nil)
 		d.expect(t, of("new"), true, 1)
 	})
+	t.Run("keeps one claim of a node, its last", func(t *testing.T) {
+		d := newDesk()
+		for n := range 1000 {
+			c := of("bad")
+			c.CPUModel, c.VCPUs, c.Version = fmt.Sprint("made-up-", n), 1+n, fmt.Sprint(n)
+			d.expect(t, c, true, 0)
+		}
+		d.expect(t, of("bad"), true, 0)
+		if len(d.granted) != 1 {
+			t.Errorf("%d claims of one node are kept", len(d.granted))
+		}
+		d.expect(t, of("good"), true, 1)
+	})
 	t.Run("a preview claims nothing", func(t *testing.T) {
 		d := newDesk()
 		for range 2 {

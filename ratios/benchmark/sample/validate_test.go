@@ -51,6 +51,8 @@ func TestValidate(t *testing.T) {
 		{"all vCPUs have run", func(s *Sample) { s.Threads = 4 }, "threads must be vcpus (8), not 4: only runs on all vCPUs are compared"},
 		{"a spot check ran on one vCPU", func(s *Sample) { s.Spot = true }, "threads must be 1 in a spot check, not 8"},
 		{"runs are not negative", func(s *Sample) { s.Runs = -1 }, "runs must be 0 to 1000000, not -1"},
+		{"others' load is at most 1", func(s *Sample) { s.OtherLoad = 1.01 }, "otherLoad must be 0 to 1, not 1.01"},
+		{"others' load is not NaN", func(s *Sample) { s.OtherLoad = math.NaN() }, "otherLoad must be 0 to 1, not NaN"},
 		{"a time is required", func(s *Sample) { s.Time = time.Time{} }, "time must be set"},
 		{"a measurement is not in the future", func(s *Sample) { s.Time = now.Add(6 * time.Minute) }, "time must not be in the future, but is 2026-11-21T01:08:03Z"},
 	} {

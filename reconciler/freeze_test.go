@@ -3,6 +3,7 @@ package reconciler
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,15 +49,22 @@ func TestFreeze(t *testing.T) {
 		a.rate.use(turns)
 		s.source.Set(performance(2))
 		turns.awaitWaiting(t)
-		resizes, writes := a.podResizes.Load(), a.podWrites.Load()
-		turns.tokens <- struct{}{} // Originals are recorded, so the first write is a resize.
-		localcluster.Eventually(t, "a resize", func() error {
-			if got := a.podResizes.Load() - resizes; got != 1 {
-				return fmt.Errorf("%d resizes", got)
+		var resizes, writes int64
+		// A resize fails if something else, such as the node controller, has just changed the pod.
+		for tries := 0; len(s.with(t, "50m")) == 0; tries++ {
+			if tries == 10 {
+				t.Fatal("no resize succeeds")
 			}
-			return nil
-		})
-		turns.awaitWaiting(t)
+			resizes, writes = a.podResizes.Load(), a.podWrites.Load()
+			turns.tokens <- struct{}{} // Originals are recorded, so the first write is a resize.
+			localcluster.Eventually(t, "a resize", func() error {
+				if got := a.podResizes.Load() - resizes; got != 1 {
+					return fmt.Errorf("%d resizes", got)
+				}
+				return nil
+			})
+			turns.awaitWaiting(t)
+		}
 		if _, err := a.holds.Freeze(t.Context(), hold.Freeze{Reason: "test", Author: "ann"}); err != nil {
 			t.Fatal(err)
 		}
@@ -146,22 +154,23 @@ func (c *replica) awaitReasons(t *testing.T, reasons ...contract.Reason) {
 // recorded checks that this many pods have a size, and that all of these have its record.
 func (s *replicas) recorded(t *testing.T, cpu string, want int) {
 	t.Helper()
-	pods, err := s.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		if p.Spec.Containers[0].Resources.Requests.Cpu().String() != cpu {
-			continue
-		}
-		found++
+	found := s.with(t, cpu)
+	for _, p := range found {
 		if p.Annotations[contract.AppliedInstanceType] != "n4" || p.Annotations[contract.AppliedAt] == "" {
 			t.Errorf("%s has no record: %v", p.Name, p.Annotations)
 		}
 	}
-	if found != want {
-		t.Errorf("%d pods have %s, want %d", found, cpu, want)
+	if len(found) != want {
+		t.Errorf("%d pods have %s, want %d", len(found), cpu, want)
 	}
+}
+
+// with returns the pods that request that much CPU now, while sized may not know it yet.
+func (s *replicas) with(t *testing.T, cpu string) []corev1.Pod {
+	t.Helper()
+	pods, err := s.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.Containers[0].Resources.Requests.Cpu().String() != cpu })
 }

@@ -50,7 +50,7 @@ With --prometheus, the command replays what containers used instead, by the metr
 of the kubelet's cAdvisor. What they were given, and what they belong to, comes from
 kube-state-metrics. Each replica of a container is a machine.
 
-Without both, the command replays generated machines.
+Without either, the command replays generated machines.
 
 The policies are
 

@@ -55,11 +55,11 @@ func (in *input) check(given func(flag string) bool) error {
 	case given("prometheus") && in.prometheus == "":
 		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
 	case in.trace != "" && in.prometheus != "":
-		return errors.New("--trace and --prometheus exclude each other")
+		return errors.New("--trace and --prometheus cannot be combined")
 	case in.prometheus == "" && some("tenant", "until", "range"):
-		return errors.New("--tenant, --until and --range need --prometheus")
+		return errors.New("--tenant, --until and --range require --prometheus")
 	case (in.trace != "" || in.prometheus != "") && some("machines", "days", "seed"):
-		return errors.New("--machines, --days and --seed are of generated machines: they exclude --trace and --prometheus")
+		return errors.New("--machines, --days and --seed are for generated machines: they cannot be combined with --trace or --prometheus")
 	case in.prometheus != "" && (in.span <= 0 || in.span > longest):
 		return errors.New("--range must be positive and at most 8784h, e.g. 720h")
 	case in.trace == "" && in.prometheus == "" && (in.machines < 1 || in.machines > 10_000 || in.days < 1 || in.days > 1000):

@@ -73,6 +73,9 @@ const (
 	periodShare = 0.1
 	// firstRetry is the delay before the first retry. It doubles up to the period.
 	firstRetry = 10 * time.Minute
+	// firstRetryShared is the same if vCPUs share cores. Such a node is measured only in its
+	// first 10 minutes.
+	firstRetryShared = time.Minute
 )
 
 // Stay measures the node with all kernels now, unless its memory file records a recent run.
@@ -92,7 +95,7 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	if a.memory.Version == kernel.Version() {
 		pause = max(time.Until(a.memory.Last.Add(period)), 0)
 	}
-	retry := retries(period)
+	retry := a.retries(period)
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,7 +110,7 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 			if err != nil {
 				a.say("%v", err)
 			}
-			retry = retries(period)
+			retry = a.retries(period)
 			pause = period + rand.N(time.Duration(periodShare*float64(period))+1)
 		default:
 			pause = retry.Step()
@@ -116,8 +119,12 @@ func (a *Agent) Stay(ctx context.Context, period time.Duration) error {
 	}
 }
 
-func retries(period time.Duration) wait.Backoff {
-	return wait.Backoff{Duration: min(firstRetry, period), Factor: 2, Jitter: 1, Steps: 100, Cap: period}
+func (a *Agent) retries(period time.Duration) wait.Backoff {
+	first := firstRetry
+	if a.config.Machine.ThreadsPerCore > 1 {
+		first = firstRetryShared
+	}
+	return wait.Backoff{Duration: min(first, period), Factor: 2, Jitter: 1, Steps: 100, Cap: period}
 }
 
 // step delivers the pending samples of the previous run, or starts a new run. A failed
@@ -133,13 +140,39 @@ func (a *Agent) step(ctx context.Context) error {
 			return err
 		}
 	}
-	budget := measure.Budget
-	if left := time.Until(release.Add(-deliveryTime)); !release.IsZero() && left >= leastBudget {
-		budget = min(budget, left)
-	} else if err := a.spreadStart(ctx); err != nil {
-		return err
+	budget := before(release)
+	if budget == 0 {
+		if err := a.spreadStart(ctx); err != nil {
+			return err
+		}
+		budget = measure.Budget
 	}
-	return a.run(ctx, a.memory.wantsFull(), budget)
+	err := a.run(ctx, a.memory.wantsFull(), budget)
+	for err != nil && len(a.pending) == 0 && !deliver.Rejected(err) {
+		// There is no better time: pods disturb later runs, and if vCPUs share cores, there is
+		// no later run.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(againAfter):
+		}
+		if budget = before(release); budget == 0 {
+			break
+		}
+		a.say("%v; measuring again before pods arrive", err)
+		err = a.run(ctx, a.memory.wantsFull(), budget)
+	}
+	return err
+}
+
+// before returns how much time a run may take if it is to end before pods arrive; 0 if too little
+// is left.
+func before(release time.Time) time.Duration {
+	left := time.Until(release.Add(-deliveryTime))
+	if release.IsZero() || left < leastBudget {
+		return 0
+	}
+	return min(left, measure.Budget)
 }
 
 const (
@@ -148,6 +181,8 @@ const (
 	leastBudget = 5 * time.Second
 	// deliveryTime is how long before pods arrive a run ends.
 	deliveryTime = time.Second
+	// againAfter is the delay after a run that failed while pods wait.
+	againAfter = time.Second
 )
 
 // spreadStart waits before the first run, unless pods wait for it.

@@ -32,6 +32,8 @@ type lab struct {
 	claims []error
 	// release is when the node lets pods in, after it began; 0 if it does so now.
 	release time.Duration
+	// lasts is how long a full run lasts, within its budget.
+	lasts   time.Duration
 	budgets []time.Duration
 	got     []sample.Sample
 	said    bytes.Buffer
@@ -48,6 +50,7 @@ func (l *lab) result(kind string, all float64) (Results, error) {
 
 func (l *lab) Full(_ context.Context, budget time.Duration) (Results, error) {
 	l.budgets = append(l.budgets, budget)
+	time.Sleep(min(budget, l.lasts))
 	return l.result("full", 2*l.single)
 }
 
@@ -208,6 +211,33 @@ func TestStay(t *testing.T) {
 				}
 			})
 		}
+	})
+	t.Run("measures again before pods arrive if a run fails", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.release, l.lasts, l.busy = 28*time.Second, 15*time.Second, 9
+			l.stay(t, l.agent(""), 28*time.Second)
+			if want := []time.Duration{20 * time.Second, 11 * time.Second}; !slices.Equal(l.budgets, want) {
+				t.Errorf("budgets %v, want %v", l.budgets, want)
+			}
+		})
+		in(t, func(t *testing.T, l *lab) {
+			l.release, l.lasts, l.busy = 28*time.Second, 9*time.Second, 1
+			l.stay(t, l.agent(""), time.Hour)
+			if l.expect(t, "full", "full"); len(l.got) != 1 {
+				t.Errorf("got %v", l.got)
+			}
+		})
+	})
+	t.Run("tries again while it starts if vCPUs share cores", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			l.busy = 99
+			a := l.agent("")
+			a.config.Machine.ThreadsPerCore = 2
+			l.stay(t, a, 10*time.Minute)
+			if len(l.runs) < 3 {
+				t.Errorf("ran %v", l.runs)
+			}
+		})
 	})
 	t.Run("asks again soon if the server does not answer", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {

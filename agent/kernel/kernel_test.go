@@ -115,7 +115,7 @@ func theNumberOfMatchesInTheTextIsRight(t *testing.T) {
 }
 
 func theVersionNamesTheSetAndTheGoRelease(t *testing.T) {
-	if v := Version(); !regexp.MustCompile(`^2-go1\.\d+\S*$|^2-devel\S*$`).MatchString(v) {
+	if v := Version(); !regexp.MustCompile(`^3-go1\.\d+\S*$|^3-devel\S*$`).MatchString(v) {
 		t.Errorf("version %q", v)
 	}
 }

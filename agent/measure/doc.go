@@ -6,7 +6,8 @@
 // and other processes take turns with them. Both make a measurement take longer but do not
 // change its score.
 //
-// Kernels take turns, and only the fastest quarter of the repetitions counts.
+// Kernels take turns, and only the fastest quarter of the repetitions counts, and within
+// each the fastest quarter of its units of work.
 // Disturbances come and go, and are not always visible, but they can only slow a thread
 // down.
 //

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
@@ -17,6 +19,8 @@ type turn struct {
 	// spare is how many units a thread may do while it waits for others; 0 means any number.
 	// Otherwise, if some threads wait for long, their garbage would exceed the heap.
 	spare int
+	// mean means that all units count for the rate: see rate.
+	mean bool
 	// absent and unfinished count the threads that have not begun and not ended.
 	absent, unfinished atomic.Int32
 }
@@ -27,7 +31,7 @@ func repeat(c *crew, k kernel.Kernel, works []kernel.Work) repetition {
 	return func(ctx context.Context) ([]float64, error) {
 		// Collect garbage here, so that it is not collected during the repetition.
 		runtime.GC()
-		t := &turn{ctx: ctx, units: k.Units}
+		t := &turn{ctx: ctx, units: k.Units, mean: k.Memory}
 		if k.Garbage > 0 {
 			t.spare = (spareUnits - 1) / waits
 		}
@@ -50,16 +54,39 @@ func (t *turn) do(work kernel.Work) (float64, error) {
 	if err == nil {
 		err = t.workWhile(work, &t.absent)
 	}
-	began := cpuTime()
-	if err == nil {
-		err = t.work(work, t.units)
+	var used []time.Duration
+	for err == nil && len(used) < t.units {
+		began := cpuTime()
+		err = t.work(work, 1)
+		used = append(used, cpuTime()-began)
 	}
-	used := cpuTime() - began
 	t.unfinished.Add(-1)
 	if err == nil {
 		err = t.workWhile(work, &t.unfinished)
 	}
-	return float64(t.units) / used.Seconds(), err
+	if err != nil {
+		return 0, err
+	}
+	return t.rate(used), nil
+}
+
+// rate returns the units per second of CPU time, from the CPU time that each unit used.
+//
+// If other threads take turns with this one, it then finds their data in the caches. A unit
+// after such a turn takes longer, and even with little load, most repetitions have one. So the
+// slowest unit of the fastest quarter determines the rate. Threads that measure the memory
+// compete for it all the time, and a unit that is fast slows down that of another thread. So all
+// of their units count.
+func (t *turn) rate(used []time.Duration) float64 {
+	if t.mean {
+		var sum time.Duration
+		for _, d := range used {
+			sum += d
+		}
+		return float64(len(used)) / sum.Seconds()
+	}
+	slices.Sort(used)
+	return 1 / used[len(used)/quarter].Seconds()
 }
 
 func (t *turn) work(work kernel.Work, units int) error {

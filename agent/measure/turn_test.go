@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,7 @@ func TestAThreadAlone(t *testing.T) {
 
 func TestTurn(t *testing.T) {
 	t.Run("no thread has the machine to itself while it counts", noThreadHasTheMachineToItselfWhileItCounts)
+	t.Run("units during which other threads ran do not count, except for memory", disturbedUnitsDoNotCount)
 	t.Run("a trial of one thread runs in one way", aTrialOfOneThreadRunsInOneWay)
 	t.Run("a failure takes precedence over an exceeded deadline", aFailureTakesPrecedenceOverAnExceededDeadline)
 }
@@ -74,6 +76,23 @@ func noThreadHasTheMachineToItselfWhileItCounts(t *testing.T) {
 	for i := range counts {
 		if n := counts[i].Load(); n <= int64(k.Units) {
 			t.Errorf("work %d: got %d units, want a warm-up and %d", i, n, k.Units)
+		}
+	}
+}
+
+func disturbedUnitsDoNotCount(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		used         []time.Duration
+		want, memory float64
+	}{
+		{[]time.Duration{2 * ms}, 500, 500},
+		{[]time.Duration{4 * ms, 2 * ms, 3 * ms, 2 * ms, 5 * ms, 4 * ms, 2 * ms, 4 * ms}, 500, 8 / 0.026},
+		{[]time.Duration{4 * ms, 1 * ms, 2 * ms, 4 * ms, 4 * ms, 2 * ms}, 500, 6 / 0.017},
+	} {
+		memory := (&turn{mean: true}).rate(slices.Clone(tc.used))
+		if got := (&turn{}).rate(tc.used); math.Abs(got-tc.want) > 1e-9 || math.Abs(memory-tc.memory) > 1e-9 {
+			t.Errorf("%v: rate %v, want %v; of memory %v, want %v", tc.used, got, tc.want, memory, tc.memory)
 		}
 	}
 }

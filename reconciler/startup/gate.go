@@ -33,8 +33,8 @@ const (
 type Config struct {
 	// Nodes writes nodes.
 	Nodes corev1client.NodeInterface
-	// Node returns a node, nil if there is none. It needs to have only its name, its UID and,
-	// while it has the startup taint, its taints and the condition Ready.
+	// Node returns a node, nil if there is none. It needs to have only its name, its UID, its
+	// creation time and, while it has the startup taint, its taints and the condition Ready.
 	Node func(name string) *corev1.Node
 	// Leads reports whether this replica leads.
 	Leads func() bool
@@ -57,9 +57,10 @@ type Gate struct {
 type tainted struct {
 	// uid tells the node from an earlier one with its name.
 	uid types.UID
-	// seen is when this replica first saw that the node is ready; zero if it is not. It bounds
-	// the time if the clock of the node is ahead.
-	seen time.Time
+	// waited means that this replica has seen that the node was not ready. seen is when it first
+	// saw that the node is ready; zero if it is not.
+	waited bool
+	seen   time.Time
 	// done means that the node needs the taint no longer.
 	done bool
 	// failed means that the taint could not be removed, which is logged once.
@@ -74,7 +75,12 @@ func New(c Config) *Gate {
 }
 
 // Changed reports that a node was created, changed or deleted. It does not block.
-func (g *Gate) Changed(name string) { g.queue.Add(name) }
+func (g *Gate) Changed(name string) {
+	if node := g.config.Node(name); node != nil && Tainted(node) {
+		g.due(node) // It counts from now, even if all workers are busy.
+	}
+	g.queue.Add(name)
+}
 
 // Release lets pods onto a node now: it is measured, or it will not be. It does nothing for a
 // node without the startup taint.
@@ -167,6 +173,11 @@ func (g *Gate) process(ctx context.Context, name string) {
 }
 
 // due returns when the taint of a node must go; false while the node is not ready.
+//
+// It counts from when this replica saw the node become ready. If the node was ready before, only its
+// conditions have the time. That time is from the clock of the node, which may be wrong. So
+// it counts only if it is after the creation of the node and before this replica first saw it, by
+// the clocks of the API server and of this replica.
 func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
 	since, ready := readySince(node)
 	g.mu.Lock()
@@ -174,12 +185,15 @@ func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
 	known := g.known(node)
 	switch {
 	case !ready:
-		known.seen = time.Time{}
+		known.waited, known.seen = true, time.Time{}
 		return time.Time{}, false
 	case known.seen.IsZero():
 		known.seen = g.config.Clock.Now()
 	}
-	if since.After(known.seen) {
+	if created := node.CreationTimestamp.Time; created.After(since) {
+		since = created
+	}
+	if known.waited || since.After(known.seen) {
 		since = known.seen
 	}
 	return since.Add(Patience), true

@@ -139,6 +139,20 @@ func TestGate(t *testing.T) {
 	t.Run("is not delayed by the clock of a node that is ahead", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(time.Hour)) }).expect(t, Patience, 30*time.Second)
 	})
+	t.Run("is not misled by the clock of a node that is behind", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			y.ready(corev1.ConditionFalse, time.Now())
+			g.Changed("n4-0")
+			time.Sleep(5 * time.Second)
+			y.ready(corev1.ConditionTrue, time.Now().Add(-Patience))
+		}).expect(t, 5*time.Second+Patience, 35*time.Second)
+	})
+	t.Run("counts from the creation of a node at the earliest, even after a restart", func(t *testing.T) {
+		open(t, true, func(y *yard, _ *Gate) {
+			y.node.CreationTimestamp = metav1.Now()
+			y.ready(corev1.ConditionTrue, time.Now().Add(-time.Hour))
+		}).expect(t, Patience, 30*time.Second)
+	})
 	t.Run("removes the taint immediately after a restart", func(t *testing.T) {
 		open(t, true, func(y *yard, _ *Gate) { y.ready(corev1.ConditionTrue, time.Now().Add(-time.Minute)) }).expect(t, 0, time.Second)
 	})
@@ -185,17 +199,35 @@ func TestGate(t *testing.T) {
 			t.Errorf("logged %d times:\n%s", got, y.log)
 		}
 	})
+	t.Run("counts a node that keeps its taint for more than 35 seconds", func(t *testing.T) {
+		open(t, true, func(y *yard, g *Gate) {
+			for range 12 {
+				y.refuse = append(y.refuse, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n4-0", nil))
+			}
+			ready(y, g)
+			g.Changed("n4-0")
+			for _, tc := range []struct {
+				after time.Duration
+				want  int
+			}{{overdueAfter, 0}, {overdueAfter + time.Second, 1}, {time.Minute, 0}} {
+				time.Sleep(time.Until(y.began.Add(tc.after)))
+				if got := g.overdue(); got != tc.want {
+					t.Errorf("%v after the node is ready: %d are overdue, want %d", tc.after, got, tc.want)
+				}
+			}
+		})
+	})
 	t.Run("tells until when pods are kept out", func(t *testing.T) {
 		open(t, true, func(y *yard, g *Gate) {
 			if got := g.Until("n4-0"); !got.Equal(y.began.Add(Patience)) {
 				t.Errorf("before the node is ready: %v", got)
 			}
 			ready(y, g)
+			g.Changed("n4-0")
 			time.Sleep(8 * time.Second)
 			if got := g.Until("n4-0"); !got.Equal(y.began.Add(Patience)) {
 				t.Errorf("8 seconds after the node is ready: %v", got)
 			}
-			g.Changed("n4-0")
 			time.Sleep(time.Minute)
 			if got := g.Until("n4-0"); !got.IsZero() {
 				t.Errorf("without the taint: %v", got)
@@ -205,6 +237,9 @@ func TestGate(t *testing.T) {
 	t.Run("none keeps nothing out", func(t *testing.T) {
 		var none *Gate
 		none.Release("n4-0")
+		if got := none.overdue(); got != 0 {
+			t.Errorf("%d are overdue", got)
+		}
 		if got := none.Until("n4-0"); !got.IsZero() {
 			t.Errorf("got %v", got)
 		}

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -64,5 +65,65 @@ func TestBusyMachines(t *testing.T) {
 				t.Errorf("%d of %d are applied, want %.0f%%", applied, times, 100*tc.least)
 			}
 		})
+	}
+}
+
+// TestFewCalmMachines measures whether ratios become wrong when a few machines that were measured at
+// rest agree exactly: all others may then be outliers.
+func TestFewCalmMachines(t *testing.T) {
+	const times, tolerance = 200, 0.03
+	allApplied, allWrong := 0, 0
+	for _, calm := range []int{1, 3, 5} {
+		for _, load := range []float64{0.15, 0.3, 0.6} {
+			for _, both := range []bool{false, true} {
+				p := population{ratio: 1.08, benchmarks: 6, machines: 20, between: 0.01, machineNoise: 0.02, runNoise: 0.005}
+				applied, wrong, covered := 0, 0, 0
+				for i := range times {
+					random := seeded(uint64(i))
+					samples := p.draw(random)
+					// The machines at rest agree, but on the speed of a random machine.
+					agreed := map[string]float64{"base": 1 + p.machineNoise*random.NormFloat64(), "t": 1 + p.machineNoise*random.NormFloat64()}
+					exact := p
+					exact.machineNoise, exact.runNoise = 0, 0
+					at := exact.draw(seeded(uint64(i)))
+					for j := range samples {
+						x := &samples[j]
+						side, number, _ := strings.Cut(x.Machine, "-")
+						n, err := strconv.Atoi(number)
+						if err != nil {
+							t.Fatal(err)
+						}
+						switch {
+						case side == "base" && !both:
+						case n < calm:
+							x.Score = at[j].Score * agreed[side]
+						default:
+							x.OtherLoad = load
+							x.Score *= 1 - loadBias*load
+						}
+					}
+					e := estimates(samples, "base", Defaults())["t"]
+					if e.Interval != nil && !e.Interval.Excludes(p.ratio) {
+						covered++
+					}
+					if len(e.Doubts) == 0 {
+						applied++
+						if math.Abs(e.Ratio/p.ratio-1) > tolerance {
+							wrong++
+						}
+					}
+				}
+				t.Logf("%2d at rest, others next to %.0f%%, on both sides: %5t: %3d of %d are applied, %d of these are off by more than 3%%; %d intervals contain the true ratio",
+					calm, 100*load, both, applied, times, wrong, covered)
+				// That five agree by chance is unlikely, and their agreement is misleading.
+				if float64(covered) < 0.8*times {
+					t.Errorf("%d of %d intervals contain the true ratio, want 80%%", covered, times)
+				}
+				allApplied, allWrong = allApplied+applied, allWrong+wrong
+			}
+		}
+	}
+	if float64(allWrong) > 0.05*float64(allApplied) {
+		t.Errorf("%d of %d applied ratios are off by more than 3%%, want at most 5%%", allWrong, allApplied)
 	}
 }

@@ -5,12 +5,9 @@ import (
 	"math"
 )
 
-// leastDeviation is the minimum deviation, as a fraction of the median: the deviation that
-// repeated runs of one machine have at best. Without it, if most scores are equal by chance or
-// by rounding, any other score would be an outlier.
-const leastDeviation = 0.001
-
-// outliers returns the scores that are more than OutlierDeviations away from the median. With
+// outliers returns the scores that are more than OutlierDeviations away from the median. The
+// deviation is machineNoise at least. A few machines may agree exactly, by chance or because of
+// rounding: the others are not outliers then, and a ratio without them would seem too certain. With
 // fewer scores than OutliersFrom, there are none. With fewer machines than OutliersFrom, no
 // machine is dropped as a whole: it is not clear which of them are the odd ones.
 func (s scores) outliers(settings *Settings) map[score]bool {
@@ -18,7 +15,7 @@ func (s scores) outliers(settings *Settings) map[score]bool {
 		return nil
 	}
 	center := s.median()
-	limit := settings.OutlierDeviations * max(s.deviation(center), leastDeviation*center)
+	limit := settings.OutlierDeviations * max(s.deviation(center), machineNoise*center)
 	outliers, dropped := make(map[score]bool), make(map[string]int)
 	for _, x := range s {
 		if math.Abs(x.value-center) > limit {

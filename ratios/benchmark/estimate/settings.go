@@ -49,7 +49,7 @@ func Defaults() Settings {
 		OutliersFrom: 5, OutlierDeviations: 3.5,
 		MaxAgePublished: 3 * 365 * day, MaxAgeMeasured: 90 * day,
 		Weights:    suite.Weights(),
-		Confidence: 0.95, Prior: 0.02,
+		Confidence: 0.95, Prior: machineNoise,
 	}
 }
 

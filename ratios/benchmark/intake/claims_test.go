@@ -5,7 +5,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 )
 
 // desk grants claims of a fleet of equal nodes.
@@ -46,6 +50,7 @@ func (d *desk) expect(t *testing.T, c Claim, granted bool, machines int) {
 }
 
 func TestClaims(t *testing.T) {
+	t.Run("end once 20 machines of each of 300 models and sizes are stored", endOnceAllAreStored)
 	t.Run("grants as many claims as are needed, again to those that have one", func(t *testing.T) {
 		d := newDesk()
 		for n := range wantedNodes {
@@ -124,4 +129,36 @@ func TestClaims(t *testing.T) {
 			t.Error("the claim was kept")
 		}
 	})
+}
+
+func endOnceAllAreStored(t *testing.T) {
+	const kinds, nodes = 300, 20
+	d := newDesk()
+	store := samples.New(samples.Config{ReadOnly: true, Clock: clocktesting.NewFakeClock(d.now), OnReject: func(*corev1.ConfigMap, error) {}})
+	of := func(kind, node int) Claim {
+		return Claim{Node: fmt.Sprintf("pool-%d-%05x", kind, kind*7919+node), NodeType: "n4", CPUModel: fmt.Sprint("Intel-6-", kind%30), VCPUs: 2 + kind/30, Version: "2-go1.26"}
+	}
+	var all []sample.Sample
+	for kind := range kinds {
+		for node := range nodes {
+			c := of(kind, node)
+			for _, kernel := range []string{"json", "flate", "regexp", "sort", "memory-latency", "memory-bandwidth"} {
+				all = append(all, sample.Sample{
+					ID: c.Node + "/" + kernel, NodeType: c.NodeType, CPUModel: c.CPUModel, Benchmark: sample.AgentPrefix + kernel, Version: c.Version,
+					Score: 1000 * (1 + float64(len(all)%997)/1e4), VCPUs: c.VCPUs, Threads: c.VCPUs, Machine: c.Node, Source: sample.SourceAgent, Time: d.now,
+				})
+			}
+		}
+	}
+	if _, err := store.Add(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	kept, revision := store.All()
+	for kind := range kinds {
+		for _, node := range []int{nodes, nodes + 1} {
+			if got := d.claims.claim(of(kind, node), nodes, kept, revision, d.now, false); got.Granted || got.Machines != nodes {
+				t.Fatalf("kind %d: got %+v", kind, got)
+			}
+		}
+	}
 }

@@ -13,7 +13,7 @@ const SourceAgent = "agent"
 const AgentPrefix = "bench-node:"
 
 // Sample is one measurement of one machine with one benchmark. Its JSON is the format "samples"
-// of feeds, and the format in which samples are stored.
+// of feeds, and a format in which samples are stored.
 type Sample struct {
 	// ID identifies the measurement within its node type: a known ID is not
 	// counted again. It has 1 to MaxIDBytes bytes.

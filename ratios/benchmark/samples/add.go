@@ -24,8 +24,8 @@ func (s *Store) Add(ctx context.Context, add []sample.Sample) ([]Outcome, error)
 // stores nothing. The error means that the samples cannot be stored at all.
 func (s *Store) Preview(add []sample.Sample) ([]Outcome, error) {
 	return s.each(add, func(h *shard, rows []row) ([]Outcome, error) {
-		_, outcomes := merge(s.current(h.number), rows, s.currentLimits(), s.config.Clock.Now())
-		return outcomes, nil
+		_, outcomes, err := merge(s.current(h.number), rows, s.currentLimits(), s.config.Clock.Now())
+		return outcomes, err
 	})
 }
 
@@ -70,15 +70,7 @@ func (s *Store) row(add sample.Sample) (row, error) {
 	if faults := add.Validate(s.config.Clock.Now()); len(faults) > 0 {
 		return row{}, faults[0]
 	}
-	add = normal(add)
-	r, err := encode(add)
-	if err != nil {
-		return row{}, err
-	}
-	if read, err := decode(r.line); err != nil || read != add {
-		return row{}, fmt.Errorf("sample %q cannot be read back from JSON: its text must be UTF-8", add.ID)
-	}
-	return r, nil
+	return row{normal(add)}, nil
 }
 
 func (s *Store) currentLimits() Limits {

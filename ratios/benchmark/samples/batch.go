@@ -62,9 +62,9 @@ func (h *shard) writeAll() {
 			return
 		}
 		b.err = h.document.Update(context.Background(), document.Turn{}, func(c content, _ map[string]string) (data map[string]string, err error) {
-			data, b.outcomes = merge(c, b.rows, h.store.currentLimits(), h.store.config.Clock.Now())
-			if data == nil {
-				return nil, nil
+			data, b.outcomes, err = merge(c, b.rows, h.store.currentLimits(), h.store.config.Clock.Now())
+			if err != nil || data == nil {
+				return nil, err
 			}
 			// Never write data that cannot be read back.
 			_, err = h.parser.parse(data)

@@ -88,6 +88,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("n4", line+"\n"+strings.Replace(line, "a-1", "ä\\u2028-2", 1)+"\n")
 	f.Add("n4", strings.Replace(line, `"time"`, `"spot":true,"threads":1,"time"`, 1))
 	f.Add("n4", strings.Replace(line, "2026", "0001", 1))
+	f.Add("n4", packedOf(f, measured("a", 1), measured("a", 1, by("x")), measured("b", 2, spot)))
 	f.Add("", "")
 	f.Add("n4", "{}\nnull\n[1]")
 	f.Add("n4", strings.Replace(line, "a-1", "\xff", 1))
@@ -98,9 +99,12 @@ func FuzzParse(f *testing.F) {
 		}
 		var groups []group
 		for _, e := range c {
-			groups = Limits{PerKey: len(e.rows) + 1, Bytes: maxBytes}.bound(slices.Clone(e.rows), began)
+			groups = append(groups, Limits{PerKey: len(e.rows) + 1, Bytes: maxBytes}.bound(e.rows, began)...)
 		}
-		written := write(groups)
+		written, err := write(nil, groups)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(written) == 0 {
 			return
 		}
@@ -108,9 +112,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", written, err)
 		}
-		for _, r := range c[nodeType].rows {
-			if !slices.ContainsFunc(again[nodeType].rows, func(o row) bool { return o.Sample == r.Sample }) {
-				t.Errorf("%v is lost", r)
+		for _, g := range groups {
+			for _, r := range g.rows {
+				if !slices.Contains(again[nodeType].rows, r) {
+					t.Errorf("%v is lost", r)
+				}
 			}
 		}
 	})

@@ -74,7 +74,7 @@ func figures(t *testing.T, s *stored) {
 	for shard := range Shards {
 		for i := range cms.Items {
 			if cms.Items[i].Name == fmt.Sprint(s.prefix, shard) {
-				largest = max(largest, size(&cms.Items[i]))
+				largest = max(largest, bytesOf(cms.Items[i].Data))
 			}
 		}
 	}

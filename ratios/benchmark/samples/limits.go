@@ -3,7 +3,10 @@ package samples
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // Limits limit what is kept. PerKey and Bytes have their defaults unless they are above 0.
@@ -13,18 +16,29 @@ type Limits struct {
 	// sample of each machine takes precedence over all others, so that one machine
 	// that is measured often does not displace the rest.
 	PerKey int
-	// Bytes is the maximum size of one ConfigMap: the oldest samples of the largest
-	// keys are dropped first. The API server's limit applies in any case.
+	// Bytes is the approximate maximum size of one ConfigMap: the oldest samples of the
+	// largest keys are dropped first. The API server's limit applies in any case.
 	Bytes int
 	// MaxAge is the age from which samples are dropped; 0 means never.
 	MaxAge time.Duration
 }
 
-// DefaultLimits fit the API server's limit of 1 MiB.
-var DefaultLimits = Limits{PerKey: 64, Bytes: 768 << 10, MaxAge: 3 * 365 * 24 * time.Hour}
+// DefaultLimits fit the API server's limit of 1 MiB. In one ConfigMap, they leave room for 20
+// machines of each of 300 CPU models and sizes.
+var DefaultLimits = Limits{PerKey: 64, Bytes: 960 << 10, MaxAge: 3 * 365 * 24 * time.Hour}
+
+// spotPerKey limits PerKey for spot checks, which are only shown.
+const spotPerKey = 8
 
 // maxBytes is slightly below the API server's limit of 1 MiB.
 const maxBytes = 1000 << 10
+
+// leastBytes is how many bytes a row counts at least, so that a ConfigMap never has more than
+// maxSamples.
+const (
+	leastBytes = 16
+	maxSamples = maxBytes / leastBytes
+)
 
 func (l Limits) orDefault() Limits {
 	if l.PerKey <= 0 {
@@ -35,6 +49,14 @@ func (l Limits) orDefault() Limits {
 	}
 	l.Bytes = min(l.Bytes, maxBytes)
 	return l
+}
+
+// perKey returns how many samples of a key are kept.
+func (l Limits) perKey(k key) int {
+	if k.spot {
+		return min(l.PerKey, spotPerKey)
+	}
+	return l.PerKey
 }
 
 // key identifies the samples that PerKey applies to.
@@ -62,10 +84,22 @@ type group struct {
 	bytes int
 }
 
-// overhead returns the size that a node type takes in the ConfigMap in addition to its
-// samples: it is the key of the data, and appears again for each of up to two field managers.
-// It is counted once per group, which overestimates it.
+// overhead returns about how many bytes a group takes in addition to its rows: what they have in
+// common, and the name of the node type. Each of up to two field managers names it, too.
 func overhead(nodeType string) int { return 3 * (len(nodeType) + 10) }
+
+// bytes returns about how many bytes a row takes when it is packed. It does not depend on other
+// rows, so that dropping rows has the same result in any order.
+func (r *row) bytes() int {
+	if r.Source == sample.SourceAgent {
+		return leastBytes + len(r.Machine)/10 // A run has several samples, next to each other.
+	}
+	own := len(r.Machine) + len(r.ID)
+	if strings.Contains(r.ID, r.Machine) {
+		own = len(r.ID)
+	}
+	return 24 + own*4/5
+}
 
 // bound returns the rows of a shard that are kept. Besides limits and age, it depends only on
 // the rows, so that reading the same feed repeatedly becomes stable and does not cause a write
@@ -82,7 +116,7 @@ func (l Limits) bound(rows []row, now time.Time) []group {
 	groups := make([]group, 0, len(byKey))
 	for k, rows := range byKey {
 		rows = rank(rows)
-		g := group{key: k, rows: rows[:min(len(rows), l.PerKey)], bytes: overhead(k.nodeType)}
+		g := group{key: k, rows: rows[:min(len(rows), l.perKey(k))], bytes: overhead(k.nodeType)}
 		for _, r := range g.rows {
 			g.bytes += r.bytes()
 		}

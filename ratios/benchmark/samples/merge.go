@@ -2,7 +2,7 @@ package samples
 
 import (
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
@@ -32,10 +32,22 @@ const (
 // refreshAfter is how much newer a known sample must be to be written again.
 const refreshAfter = 24 * time.Hour
 
-// normal returns the sample in the form in which it is stored: to the second, in UTC.
+// normal returns the sample in the form in which it is stored: its time to the second, in UTC, and
+// its scores to six digits. Machines and runs differ by about 1%, and more digits would take half
+// of the space.
 func normal(s sample.Sample) sample.Sample {
 	s.Time = s.Time.UTC().Truncate(time.Second)
+	s.Score, s.SingleThread, s.OtherLoad = sixDigits(s.Score), sixDigits(s.SingleThread), sixDigits(s.OtherLoad)
 	return s
+}
+
+// sixDigits rounds a number to six significant digits.
+func sixDigits(f float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 6, 64), 64)
+	if err != nil {
+		return f // Out of range.
+	}
+	return rounded
 }
 
 // isSame reports whether two samples with the same ID are equal. When and from which feed a
@@ -51,7 +63,7 @@ type id struct{ nodeType, id string }
 
 // merge adds rows to the content of a shard. It returns the new data of the ConfigMap, or nil
 // if the data does not change, and the outcome of each row.
-func merge(c content, add []row, l Limits, now time.Time) (data map[string]string, outcomes []Outcome) {
+func merge(c content, add []row, l Limits, now time.Time) (data map[string]string, outcomes []Outcome, err error) {
 	rows := make([]row, 0, c.count()+len(add))
 	for _, e := range c {
 		rows = append(rows, e.rows...)
@@ -79,48 +91,69 @@ func merge(c content, add []row, l Limits, now time.Time) (data map[string]strin
 		}
 	}
 	if len(touched) == 0 {
-		return nil, outcomes
+		return nil, outcomes, nil
 	}
-	groups := l.bound(rows, now)
-	kept := map[id]bool{}
-	changed := false
-	for _, g := range groups {
-		for _, r := range g.rows {
-			name := id{r.NodeType, r.ID}
-			kept[name] = true
-			changed = changed || touched[name]
+	l = l.orDefault()
+	for ; ; l.Bytes -= l.Bytes / 8 {
+		groups := l.bound(rows, now)
+		kept, changed := map[id]bool{}, false
+		for _, g := range groups {
+			for _, r := range g.rows {
+				name := id{r.NodeType, r.ID}
+				kept[name] = true
+				changed = changed || touched[name]
+			}
 		}
-	}
-	for i, r := range add {
-		if outcomes[i] != Conflict && !kept[id{r.NodeType, r.ID}] {
-			outcomes[i] = Old
+		if data = nil; changed {
+			data, err = write(c, groups)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case bytesOf(data) > maxBytes:
+				continue // Such samples take more space than most.
+			}
 		}
+		for i, r := range add {
+			if outcomes[i] != Conflict && !kept[id{r.NodeType, r.ID}] {
+				outcomes[i] = Old
+			}
+		}
+		return data, outcomes, nil
 	}
-	if !changed {
-		return nil, outcomes
-	}
-	return write(groups), outcomes
 }
 
-// write returns the data of a ConfigMap.
-func write(groups []group) map[string]string {
-	texts := map[string]*strings.Builder{}
+// write returns the data of a ConfigMap whose content is c. It keeps the text of node types whose
+// rows do not change, unless it is in the format of an earlier release.
+func write(c content, groups []group) (map[string]string, error) {
+	rows := map[string][]row{}
 	for _, g := range groups {
-		if len(g.rows) == 0 {
+		rows[g.nodeType] = append(rows[g.nodeType], g.rows...)
+	}
+	data := make(map[string]string, len(rows))
+	p := packer{}
+	for nodeType, rows := range rows {
+		if len(rows) == 0 {
 			continue
 		}
-		if texts[g.nodeType] == nil {
-			texts[g.nodeType] = &strings.Builder{}
+		slices.SortFunc(rows, inOrder)
+		if before := c[nodeType]; before != nil && before.packed && slices.Equal(before.rows, rows) {
+			data[nodeType] = before.text
+			continue
 		}
-		slices.SortFunc(g.rows, newestFirst)
-		for _, r := range g.rows {
-			texts[g.nodeType].WriteString(r.line)
-			texts[g.nodeType].WriteByte('\n')
+		text, err := p.pack(rows)
+		if err != nil {
+			return nil, err
 		}
+		data[nodeType] = text
 	}
-	data := make(map[string]string, len(texts))
-	for nodeType, text := range texts {
-		data[nodeType] = text.String()
+	return data, nil
+}
+
+// bytesOf returns the size of the data of a ConfigMap, as the API server counts it.
+func bytesOf(data map[string]string) int {
+	bytes := 0
+	for key, text := range data {
+		bytes += len(key) + len(text)
 	}
-	return data
+	return bytes
 }

@@ -44,15 +44,10 @@ func at(hours int) func(*sample.Sample) {
 	return func(s *sample.Sample) { s.Time = began.Add(time.Duration(hours) * time.Hour) }
 }
 
-func encoded(t testing.TB, all ...sample.Sample) []row {
-	t.Helper()
+func rowsOf(all ...sample.Sample) []row {
 	var rows []row
 	for _, s := range all {
-		r, err := encode(normal(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, r)
+		rows = append(rows, row{normal(s)})
 	}
 	return rows
 }
@@ -61,13 +56,16 @@ func encoded(t testing.TB, all ...sample.Sample) []row {
 // to write.
 func merged(t testing.TB, c content, l Limits, add ...sample.Sample) (content, []Outcome) {
 	t.Helper()
-	data, outcomes := merge(c, encoded(t, add...), l, began.Add(1000*time.Hour))
+	data, outcomes, err := merge(c, rowsOf(add...), l, began.Add(1000*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if data == nil {
 		return nil, outcomes
 	}
 	next := content{}
 	for nodeType, text := range data {
-		e, faults := parseEntry(nodeType, text, c[nodeType])
+		e, faults := parseEntry(nodeType, text, c[nodeType], &budget{maxUnpacked, maxSamples})
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
@@ -117,8 +115,8 @@ func TestMerge(t *testing.T) {
 		{"expired samples are not stored", Limits{MaxAge: 998 * time.Hour}, nil, all{measured("a", 1), measured("b", 2)}, []Outcome{Old, Stored}, []string{"b-2"}},
 		{"stored samples that expire are removed with the next write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1)}, all{measured("b", 2)}, []Outcome{Stored}, []string{"b-2"}},
 		{"stored samples that expire do not cause a write", Limits{MaxAge: 998 * time.Hour}, all{measured("a", 1), measured("b", 2)}, all{measured("b", 2)}, []Outcome{Known}, nil},
-		{"the largest key is reduced if bytes are short", Limits{Bytes: 850}, all{measured("a", 1), measured("b", 2, by("x"))}, all{measured("c", 3), measured("d", 4)}, []Outcome{Stored, Stored}, []string{"d-4", "c-3", "b-2x"}},
-		{"a sample that does not fit is old", Limits{Bytes: 600}, all{measured("c", 3), measured("d", 4)}, all{measured("a", 1)}, []Outcome{Old}, nil},
+		{"the largest key is reduced if bytes are short", Limits{Bytes: 125}, all{measured("a", 1), measured("b", 2, by("x"))}, all{measured("c", 3), measured("d", 4)}, []Outcome{Stored, Stored}, []string{"d-4", "c-3", "b-2x"}},
+		{"a sample that does not fit is old", Limits{Bytes: 75}, all{measured("c", 3), measured("d", 4)}, all{measured("a", 1)}, []Outcome{Old}, nil},
 		{"adding nothing changes nothing", Limits{}, all{measured("a", 1)}, nil, []Outcome{}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -148,7 +146,7 @@ func samplesThatAreAddedAgainBecomeStable(t *testing.T) {
 			s.Unit = strings.Repeat("x", random.IntN(60))
 		}))
 	}
-	for _, l := range []Limits{{}, {PerKey: 7}, {Bytes: 9000}, {Bytes: 15000}, {PerKey: 20, Bytes: 20000}, {MaxAge: 900 * time.Hour}} {
+	for _, l := range []Limits{{}, {PerKey: 7}, {Bytes: 1500}, {Bytes: 2400}, {PerKey: 20, Bytes: 1800}, {MaxAge: 900 * time.Hour}} {
 		kept, _ := merged(t, nil, l, feed...)
 		if again, _ := merged(t, kept, l, feed...); again != nil {
 			t.Errorf("%+v: the whole feed is written again", l)
@@ -179,12 +177,11 @@ func enforcesTheLimitOfBytesForAnyContent(t *testing.T) {
 			s.Unit = strings.Repeat("<", 64)
 		}))
 	}
-	data, _ := merge(nil, encoded(t, rows...), Limits{Bytes: 8 << 20}, began.Add(200*time.Hour))
-	size := 0
-	for nodeType, text := range data {
-		size += len(nodeType) + len(text)
+	data, _, err := merge(nil, rowsOf(rows...), Limits{Bytes: 8 << 20}, began.Add(200*time.Hour))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if size > 1<<20 || size < 512<<10 {
+	if size := bytesOf(data); size > 1<<20 || size < 512<<10 {
 		t.Errorf("%d bytes", size)
 	}
 }

@@ -1,6 +1,10 @@
 package samples
 
-import "time"
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+)
 
 // overlay has the rows that a read-only store has added in memory to the ConfigMap of a shard.
 type overlay struct {
@@ -11,9 +15,9 @@ type overlay struct {
 
 // add merges rows into the content in effect.
 func (o *overlay) add(rows []row, l Limits, now time.Time) ([]Outcome, error) {
-	data, outcomes := merge(o.shown, rows, l, now)
-	if data == nil {
-		return outcomes, nil
+	data, outcomes, err := merge(o.shown, rows, l, now)
+	if err != nil || data == nil {
+		return outcomes, err
 	}
 	shown, err := o.parser.parse(data)
 	if err != nil {
@@ -36,14 +40,14 @@ func (o *overlay) rebase(base content, l Limits, now time.Time) content {
 func (o *overlay) added() []row {
 	var added []row
 	for nodeType, e := range o.shown {
-		stored := map[string]string{}
+		stored := map[sample.Sample]bool{}
 		if base := o.base[nodeType]; base != nil {
 			for _, r := range base.rows {
-				stored[r.ID] = r.line
+				stored[r.Sample] = true
 			}
 		}
 		for _, r := range e.rows {
-			if stored[r.ID] != r.line {
+			if !stored[r.Sample] {
 				added = append(added, r)
 			}
 		}

@@ -150,6 +150,8 @@ func TestStore(t *testing.T) {
 		{"the largest content that is allowed can be written", full},
 		{"rejects a call as a whole if a sample cannot be stored", unstorable},
 		{"invalid content is never overwritten, and does not affect other node types", broken},
+		{"samples of an earlier release are read, and packed with the next write", upgraded},
+		{"20 machines of 300 models and sizes of one node type are kept", kinds},
 		{"a missing ConfigMap is named, and does not affect other node types", missing},
 		{"a dry run keeps samples in memory, in addition to stored ones", dryRun},
 		{"a preview stores nothing", preview},
@@ -323,16 +325,8 @@ func full(t *testing.T, s *stored) {
 	if len(cm.ManagedFields) < 2 {
 		t.Errorf("managed by %v", cm.ManagedFields)
 	}
-	t.Logf("%d of %d kept, %d bytes of samples, %d bytes as protobuf", kept, len(add), size(cm), cm.Size())
+	t.Logf("%d of %d kept, %d bytes of samples, %d bytes as protobuf", kept, len(add), bytesOf(cm.Data), cm.Size())
 	added(t, store, Stored, measured("late", 999, of(add[0].NodeType)))
-}
-
-func size(cm *corev1.ConfigMap) int {
-	bytes := 0
-	for k, v := range cm.Data {
-		bytes += len(k) + len(v)
-	}
-	return bytes
 }
 
 func unstorable(t *testing.T, s *stored) {
@@ -361,10 +355,10 @@ func broken(t *testing.T, s *stored) {
 	})
 	added(t, store, Stored, measured("a", 1), measured("b", 1), measured("a", 1, of("c3")))
 	good := s.get(t, "n4").Data["n4"]
-	bad := good + "what is this\n"
+	bad := good + "\nwhat is this\n"
 	s.write(t, "n4", bad)
 	localcluster.Eventually(t, "the error", func() error {
-		if err := store.Err(); err == nil || !strings.Contains(err.Error(), s.name("n4")+": key n4, line 3: ") {
+		if err := store.Err(); err == nil || !strings.Contains(err.Error(), s.name("n4")+": key n4, line 2: ") {
 			return fmt.Errorf("error is %w", err)
 		}
 		return nil

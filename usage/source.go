@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -12,14 +13,20 @@ type Source interface {
 	// Name is the name of the source in errors and metrics.
 	Name() string
 	// Read passes the samples that were taken after since and not after until to observe: each
-	// one once, and those of a container and resource in the order of time. Values that were
+	// one once, and those of a pod's container and resource in the order of time. Values that were
 	// not measured are left out, never zero. An error means that some samples may be missing; those
-	// that were passed are true. Reading the same time again is allowed.
+	// that were passed are true. It is ErrIncomplete if reading again would not help. Reading the
+	// same time again is allowed.
 	Read(ctx context.Context, since, until time.Time, observe func(Sample)) error
 }
 
+// ErrIncomplete means that a source has delivered what it has, and knows that some of it is missing:
+// for example, one of the parts behind a Thanos does not answer. What was delivered counts.
+var ErrIncomplete = errors.New("some usage may be missing")
+
 // Sample is what a container of a pod used. A source may not know the UID of the pod and the type
-// of its node: the store finds them.
+// of its node: the store finds them. If it knows the UID, a sample of an earlier pod with the same
+// name cannot be mistaken for one of this pod.
 type Sample struct {
 	Namespace, Name, Container string
 	history.Sample
@@ -38,5 +45,6 @@ type Workload struct {
 	Namespace, Kind, Name string
 }
 
-// Lookup returns the identity of a pod, and whether it is known.
-type Lookup func(namespace, name string) (Identity, bool)
+// Lookup returns the identity of a pod, and whether it is known. Without a UID, it finds the pod that
+// has the name now: pods of a StatefulSet have the names of earlier ones.
+type Lookup func(namespace, name, uid string) (Identity, bool)

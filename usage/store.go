@@ -1,9 +1,11 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,17 +23,18 @@ type Options struct {
 }
 
 const (
-	// patience is how long samples of a pod that is not known yet are kept.
-	patience = 10 * time.Minute
-	// mostWaiting is how many such samples are kept at most: one a minute of each container in
-	// a large cluster.
-	mostWaiting = 200_000
-	// late is how long after a measurement a source may deliver it: it is read, stored and
-	// cached on its way.
+	// late is how long after a measurement a source usually delivers it: it is read, stored and
+	// cached on its way. Each read includes this time.
 	late = 5 * time.Minute
+	// rereading is how often the time in which samples may be overdue is read again. A Prometheus
+	// sends them to a remote storage up to two hours late, after an outage of either.
+	rereading = history.Overdue - 2*time.Hour
 	// batch is how many samples are taken at a time, while others wait for the store. A source may
 	// deliver days of a cluster, which would not fit in memory.
 	batch = 10_000
+	// step is how much time one read of a source covers, so that a read of many days is not lost
+	// when it ends early.
+	step = 6 * time.Hour
 )
 
 // Store collects usage and publishes what containers need.
@@ -39,28 +42,42 @@ type Store struct {
 	lookup  Lookup
 	options func(history.Container) Options
 	table   atomic.Pointer[Table]
+	// ratios has the names of the sets of ratios under which each container was last recommended.
+	ratios atomic.Pointer[map[history.Container][]string]
 
 	mu      sync.Mutex
 	history *history.History
-	// read is until when each source has been read.
-	read map[string]time.Time
-	// waiting has samples whose pods are not known yet, in the order of arrival, and held has
-	// the same samples, which may arrive again.
-	waiting []waiting
-	held    map[Sample]bool
+	sources []reading
+	waiting waiting
 }
 
-// waiting is a sample and when it arrived.
-type waiting struct {
-	Sample
-	arrived time.Time
+// reading is how far a source has been read.
+type reading struct {
+	Status
+	// reread is when the time in which samples are overdue was last read again.
+	reread time.Time
 }
 
-// New returns a store without history. The functions are called often and must not block.
-func New(lookup Lookup, options func(history.Container) Options) *Store {
-	s := &Store{lookup: lookup, options: options, read: map[string]time.Time{}, held: map[Sample]bool{}}
+// Status is the status of a source.
+type Status struct {
+	Name string
+	// Read is until when the source has been read; zero if it has not.
+	Read time.Time
+	// Err is why the last read failed, or ErrIncomplete with what is missing; nil if it has read
+	// everything.
+	Err error
+}
+
+// New returns a store without history. The functions are called often and must not block. The sources
+// are their names. If several of them measure a container, the first one is preferred.
+func New(lookup Lookup, options func(history.Container) Options, sources ...string) *Store {
+	s := &Store{lookup: lookup, options: options, waiting: newWaiting()}
+	for _, name := range sources {
+		s.sources = append(s.sources, reading{Status: Status{Name: name}})
+	}
 	s.history = history.New(func(c history.Container) history.Options { return options(c).History })
 	s.table.Store(&Table{})
+	s.ratios.Store(&map[history.Container][]string{})
 	return s
 }
 
@@ -70,87 +87,156 @@ func (s *Store) Table() *Table { return s.table.Load() }
 // Collected counts what came of samples.
 type Collected struct {
 	// Counted is the number of samples that count now, Waiting that of samples whose pod is
-	// not known yet, and Rejected that of samples that cannot count.
+	// not known yet, and Rejected that of samples that cannot count. None of them has
+	// repeated samples, or samples of a source that stands by.
 	Counted, Waiting, Rejected int
 }
 
 // Collect reads what a source has measured since its last successful read, or since the given time
 // at first. It also reads the time in which measurements were late, and after an error all of the
-// same time again: repeated samples do not count.
+// same time again: repeated samples do not count. Even then, it reads the newest time, since an
+// older one may fail for good. After ErrIncomplete, it continues with the next time, and reads again
+// only if there was no sample at all.
 func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time) (Collected, error) {
-	s.mu.Lock()
-	since, known := s.read[source.Name()]
-	s.mu.Unlock()
-	if since = since.Add(-late); !known {
-		since = first
+	rank := slices.IndexFunc(s.sources, func(r reading) bool { return r.Name == source.Name() })
+	if rank < 0 {
+		return Collected{}, fmt.Errorf("read usage from %s: it is not one of the sources of the store", source.Name())
 	}
 	var c Collected
 	s.mu.Lock()
-	s.retry(now, &c)
+	since, again := s.sources[rank].since(first, now)
+	for _, w := range s.waiting.takeAll(now, &c.Rejected) {
+		s.take(w, now, &c)
+	}
 	s.mu.Unlock()
+	var incomplete error
+	delivered := 0
+	for until := since; ; since = until {
+		if until = until.Add(step); until.After(now) {
+			until = now
+		}
+		n, err := s.collect(ctx, source, rank, since, until, now, &c)
+		missing := errors.Is(err, ErrIncomplete)
+		if err != nil && !missing {
+			if until.Before(now) {
+				newest := slices.MaxFunc([]time.Time{until, now.Add(-history.Overdue)}, time.Time.Compare)
+				_, _ = s.collect(ctx, source, rank, newest, now, now, &c)
+			}
+			s.note(rank, time.Time{}, err)
+			return c, err
+		}
+		incomplete = cmp.Or(incomplete, err)
+		if delivered += n; !missing || delivered > 0 {
+			s.note(rank, until, incomplete)
+		} else {
+			s.note(rank, time.Time{}, incomplete)
+		}
+		if !until.Before(now) {
+			break
+		}
+	}
+	if again {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sources[rank].reread = now
+	}
+	return c, incomplete
+}
+
+// collect takes the samples of some of the time that Collect reads. It returns how many there are.
+func (s *Store) collect(ctx context.Context, source Source, rank int, since, until, now time.Time, c *Collected) (delivered int, err error) {
 	arrived := make([]Sample, 0, batch)
 	take := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		delivered += len(arrived)
 		for _, sample := range arrived {
-			s.take(waiting{sample, now}, now, &c)
+			sample.Rank = uint8(rank)
+			s.take(waiter{sample, now}, now, c)
 		}
 		arrived = arrived[:0]
+		c.Waiting = len(s.waiting.samples)
 	}
-	err := source.Read(ctx, since, now, func(sample Sample) {
+	err = source.Read(ctx, since, until, func(sample Sample) {
 		if arrived = append(arrived, sample); len(arrived) == batch {
 			take()
 		}
 	})
 	take()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.Waiting = len(s.waiting)
 	if err != nil {
-		return c, fmt.Errorf("read usage from %s: %w", source.Name(), err)
+		err = fmt.Errorf("read usage from %s: %w", source.Name(), err)
 	}
-	s.read[source.Name()] = now
-	return c, nil
+	return delivered, err
 }
 
-// retry takes the samples that wait for their pods. Those that have waited too long are rejected.
-func (s *Store) retry(now time.Time, c *Collected) {
-	before := s.waiting
-	s.waiting = nil
-	clear(s.held)
-	for _, w := range before {
-		if now.Sub(w.arrived) > patience {
-			c.Rejected++
-			continue
-		}
-		s.take(w, now, c)
+// note notes until when a source has been read, unless that is zero, and what was wrong.
+func (s *Store) note(rank int, read time.Time, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.sources[rank]
+	r.Err = err
+	if r.Read.Before(read) {
+		r.Read = read
 	}
+}
+
+// since returns the beginning of the time to read, and whether it includes samples that are overdue.
+func (r *reading) since(first, now time.Time) (since time.Time, again bool) {
+	if r.Read.IsZero() {
+		return first, true
+	}
+	if r.Read.After(now) { // The clock was ahead.
+		r.Read, r.reread = now, time.Time{}
+	}
+	if since = r.Read.Add(-late); now.Sub(r.reread) >= rereading {
+		since, again = r.Read.Add(-history.Overdue), true
+	}
+	if since.Before(first) {
+		since = first
+	}
+	return since, again
+}
+
+// Sources returns the status of each source, the preferred one first.
+func (s *Store) Sources() []Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Status, len(s.sources))
+	for i, r := range s.sources {
+		all[i] = r.Status
+	}
+	return all
 }
 
 // take counts a sample, or keeps it until its pod is known.
-func (s *Store) take(w waiting, now time.Time, c *Collected) {
-	identity, known := s.lookup(w.Namespace, w.Name)
+func (s *Store) take(w waiter, now time.Time, c *Collected) {
+	identity, known := s.lookup(w.Namespace, w.Name, w.UID)
 	if !known {
-		switch {
-		case s.held[w.Sample]:
-		case len(s.waiting) < mostWaiting:
-			s.waiting = append(s.waiting, w)
-			s.held[w.Sample] = true
-		default:
-			c.Rejected++
-		}
+		c.Rejected += s.waiting.add(w)
 		return
 	}
-	if w.At.Before(identity.Created) {
+	if identity.predates(&w.Sample) {
 		c.Rejected++
 		return
 	}
 	w.Pod = identity.Pod
-	if err := s.history.Record(container(identity.Workload, w.Container), w.Sample.Sample, now); err == nil {
+	err := s.history.Record(container(identity.Workload, w.Container), w.Sample.Sample, now)
+	switch {
+	case err == nil:
 		c.Counted++
-	} else if !errors.Is(err, history.ErrRepeated) {
+	case !errors.Is(err, history.ErrRepeated) && !errors.Is(err, history.ErrStandby):
 		c.Rejected++
 	}
+}
+
+// predates reports whether a sample is of an earlier pod with the same name. The names of a
+// StatefulSet's pods recur, so the first interval of such a pod may have both, unless the source
+// tells them apart.
+func (i *Identity) predates(s *Sample) bool {
+	if i.Workload.Kind == "StatefulSet" && s.UID == "" {
+		return s.At.Add(-s.Length).Before(i.Created)
+	}
+	return s.At.Before(i.Created)
 }
 
 // container returns the key of a container of a workload.
@@ -158,9 +244,10 @@ func container(w Workload, name string) history.Container {
 	return history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: name}
 }
 
-// Kill counts a kill of a container, as its pod reports it. A kill that was counted changes nothing.
+// Kill counts a kill of a container, as the pod with that UID reports it. A kill that was counted
+// changes nothing.
 func (s *Store) Kill(namespace, pod, name string, k history.Kill, now time.Time) error {
-	identity, known := s.lookup(namespace, pod)
+	identity, known := s.lookup(namespace, pod, k.UID)
 	if !known {
 		return fmt.Errorf("pod %s/%s is not known", namespace, pod)
 	}
@@ -181,22 +268,29 @@ func (s *Store) Ended(w Workload, name, uid string) {
 	s.history.Forget(container(w, name), uid)
 }
 
-// Publish expires old history, and publishes what containers need under each set of ratios. The
-// revision grows only if a size has changed.
-func (s *Store) Publish(sets []Ratios, now time.Time) *Table {
+// Publish expires old history, and publishes what each container needs under the sets of ratios that
+// apply to it. The revision grows only if a size has changed.
+func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *Table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history.Expire(now)
-	demands := map[Key]recommend.Recommendation{}
+	demands, ratios := map[Key]recommend.Recommendation{}, map[history.Container][]string{}
 	for _, c := range s.history.Containers() {
 		options := s.options(c)
 		view, _ := s.history.View(c, now)
-		for _, set := range sets {
+		var names []string
+		for _, set := range sets(c) {
 			if r, ok := recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now); ok {
 				demands[Key{c, set.Name}] = r
+				names = append(names, set.Name)
 			}
 		}
+		if names == nil {
+			names = s.Ratios(c)
+		}
+		ratios[c] = names
 	}
+	s.ratios.Store(&ratios)
 	old := s.table.Load()
 	next := &Table{Revision: old.Revision, demands: demands}
 	if !same(old.demands, demands) {

@@ -3,6 +3,9 @@ package usage
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +60,11 @@ func (f sourceFunc) Read(_ context.Context, _, _ time.Time, observe func(Sample)
 	return nil
 }
 
+// unknown is a source of another name.
+type unknown struct{ *script }
+
+func (unknown) Name() string { return "unknown" }
+
 // cpu is a sample of web's only pod.
 func cpu(at time.Time, millicores int64) Sample {
 	s := Sample{Namespace: "shop", Name: "web-1", Container: "main"}
@@ -75,12 +83,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, source: &script{}, known: map[string]Identity{"shop/web-1": web}, now: began}
-	f.Store = New(func(namespace, name string) (Identity, bool) {
+	f.Store = New(func(namespace, name, uid string) (Identity, bool) {
 		identity, known := f.known[namespace+"/"+name]
-		return identity, known
+		return identity, known && (uid == "" || uid == identity.UID)
 	}, func(history.Container) Options {
 		return Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: 1}
-	})
+	}, "script", "delayed", "function")
 	return f
 }
 
@@ -94,7 +102,12 @@ func (f *fixture) collect(want Collected, samples ...Sample) {
 	}
 }
 
-var uniform = []Ratios{{Name: "all", Speeds: recommend.Uniform}}
+var uniform = everywhere(Ratios{Name: "all", Speeds: recommend.Uniform})
+
+// everywhere returns the same sets of ratios for all containers.
+func everywhere(sets ...Ratios) func(history.Container) []Ratios {
+	return func(history.Container) []Ratios { return sets }
+}
 
 func TestStore(t *testing.T) {
 	t.Run("has an empty table at first", func(t *testing.T) {
@@ -108,7 +121,7 @@ func TestStore(t *testing.T) {
 		f.collect(Collected{Counted: 1}, cpu(began, 1000))
 		double := func(string) (recommend.Speed, bool) { return recommend.Speed{CPU: 2, Memory: 1}, true }
 		none := func(string) (recommend.Speed, bool) { return recommend.Speed{}, false }
-		table := f.Publish([]Ratios{{"one", recommend.Uniform}, {"two", double}, {"none", none}}, f.now)
+		table := f.Publish(everywhere(Ratios{"one", recommend.Uniform}, Ratios{"two", double}, Ratios{"none", none}), f.now)
 		one, known := table.Demand(Key{key, "one"})
 		two, _ := table.Demand(Key{key, "two"})
 		if !known || table.Len() != 2 || table != f.Table() || two.Target.CPU < one.Target.CPU*2-1 || two.Target.CPU > one.Target.CPU*2+1 {
@@ -145,6 +158,62 @@ func TestStore(t *testing.T) {
 			t.Errorf("read from %v, want %v", f.source.since, began.Add(-late))
 		}
 	})
+	t.Run("reads many days in steps, and continues after the last one that was read", func(t *testing.T) {
+		f, first := newFixture(t), began.Add(-3*step-time.Hour)
+		var reads [][2]time.Time
+		failAt := 2
+		source := steps(func(since, until time.Time) error {
+			if reads = append(reads, [2]time.Time{since, until}); len(reads) == failAt {
+				return errors.New("down")
+			}
+			return nil
+		})
+		if _, err := f.Collect(t.Context(), source, first, f.now); err == nil || !f.Sources()[0].Read.Equal(first.Add(step)) {
+			t.Errorf("read until %v: %v", f.Sources()[0].Read, err)
+		}
+		reads, failAt = nil, 0
+		again := first.Add(step - history.Overdue)
+		want := [][2]time.Time{{first.Add(step - history.Overdue), again.Add(step)}, {again.Add(step), again.Add(2 * step)}, {again.Add(2 * step), began}}
+		if _, err := f.Collect(t.Context(), source, first, f.now); err != nil || !slices.Equal(reads, want) {
+			t.Errorf("reads %v, want %v: %v", reads, want, err)
+		}
+	})
+	t.Run("reads what is new even if an older time cannot be read", func(t *testing.T) {
+		f, first := newFixture(t), began.Add(-3*step)
+		for i := range 3 {
+			f.now = began.Add(time.Duration(i) * time.Minute)
+			source := ranged{sample: cpu(f.now, 1000), err: errors.New("too many samples"), until: first.Add(2 * step)}
+			if c, err := f.Collect(t.Context(), source, first, f.now); !errors.Is(err, source.err) || c.Counted != 1 {
+				t.Errorf("%+v, %v", c, err)
+			}
+			if s := f.Sources()[0]; !s.Read.Equal(time.Time{}) || !errors.Is(s.Err, source.err) {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+	t.Run("reads on if some usage of a time without samples is missing", func(t *testing.T) {
+		f := newFixture(t)
+		source := ranged{sample: cpu(began, 1000), err: fmt.Errorf("store-1 does not answer: %w", ErrIncomplete), until: began}
+		if c, err := f.Collect(t.Context(), source, began.Add(-3*step), f.now); !errors.Is(err, ErrIncomplete) || c.Counted != 1 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if s := f.Sources()[0]; !s.Read.Equal(began) || !errors.Is(s.Err, ErrIncomplete) {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("reads on after its clock was ahead", func(t *testing.T) {
+		f := newFixture(t)
+		f.now = began.AddDate(0, 0, 2)
+		f.collect(Collected{})
+		f.now = began
+		source := ranged{sample: cpu(began, 1000)}
+		if c, err := f.Collect(t.Context(), source, began.Add(-time.Hour), f.now); err != nil || c.Counted != 1 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if s := f.Sources()[0]; !s.Read.Equal(began) {
+			t.Errorf("%+v", s)
+		}
+	})
 	t.Run("counts each measurement of a source that is always late", func(t *testing.T) {
 		f := newFixture(t)
 		var delayed delayed
@@ -161,6 +230,126 @@ func TestStore(t *testing.T) {
 		if counted != 59 {
 			t.Errorf("%d samples of 59", counted)
 		}
+	})
+	t.Run("reads again what may be overdue, each hour, but nothing before the first time", func(t *testing.T) {
+		f := newFixture(t)
+		first := began.Add(-step)
+		for _, test := range []struct {
+			after time.Duration
+			since time.Time
+		}{
+			{0, first},
+			{30 * time.Minute, began.Add(-late)},
+			{time.Hour, began.Add(30*time.Minute - history.Overdue)},
+			{61 * time.Minute, began.Add(time.Hour - late)},
+			{121 * time.Minute, began.Add(61*time.Minute - history.Overdue)},
+			{122 * time.Minute, began.Add(121*time.Minute - late)},
+		} {
+			f.now = began.Add(test.after)
+			if _, err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(test.since) {
+				t.Errorf("after %v, read from %v, want %v: %v", test.after, f.source.since, test.since, err)
+			}
+		}
+		first, f.now = began.Add(2*time.Hour), began.Add(4*time.Hour)
+		if _, err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(first) {
+			t.Errorf("read from %v, want %v: %v", f.source.since, first, err)
+		}
+	})
+	t.Run("counts what a source delivers two hours late, and each measurement once", func(t *testing.T) {
+		f := newFixture(t)
+		var store delayed // what the source has
+		counted := 0
+		for minute := range 360 {
+			f.now = began.Add(time.Duration(minute) * time.Minute)
+			switch {
+			case minute < 70 || minute > 190:
+				store.samples = append(store.samples, cpu(f.now, 1000))
+			case minute == 190: // Until now, no sample could be sent.
+				for m := 70; m <= 190; m++ {
+					store.samples = append(store.samples, cpu(began.Add(time.Duration(m)*time.Minute), 1000))
+				}
+			}
+			c, err := f.Collect(t.Context(), &store, began.Add(-time.Hour), f.now)
+			if err != nil || c.Rejected != 0 {
+				t.Fatalf("%+v, %v", c, err)
+			}
+			counted += c.Counted
+		}
+		// The newest one is a minute late.
+		if v, _ := f.history.View(key, f.now); counted != 359 || counted != v.Types[0].Samples {
+			t.Errorf("%d samples of 359, of which %d are known", counted, v.Types[0].Samples)
+		}
+	})
+	t.Run("prefers the first source of a container, and others stand by", func(t *testing.T) {
+		f := newFixture(t)
+		other := &delayed{samples: []Sample{cpu(began.Add(-30*time.Second), 9000)}}
+		f.collect(Collected{Counted: 1}, cpu(began.Add(-time.Minute), 1000))
+		f.now = began.Add(time.Minute)
+		if c, err := f.Collect(t.Context(), other, began.Add(-time.Hour), f.now); err != nil || c != (Collected{}) {
+			t.Errorf("%+v, %v", c, err)
+		}
+		f.collect(Collected{Counted: 1}, cpu(began, 1000))
+	})
+	t.Run("rejects a source that it was not given", func(t *testing.T) {
+		f := newFixture(t)
+		if _, err := f.Collect(t.Context(), unknown{f.source}, began, f.now); err == nil || !strings.Contains(err.Error(), "unknown: it is not one of the sources") {
+			t.Error(err)
+		}
+	})
+	t.Run("knows the status of its sources", func(t *testing.T) {
+		f := newFixture(t)
+		want := func(read time.Time, err error) {
+			t.Helper()
+			s := f.Sources()
+			if len(s) != 3 || s[0].Name != "script" || !s[0].Read.Equal(read) || !errors.Is(s[0].Err, err) || (err == nil) != (s[0].Err == nil) || !s[1].Read.IsZero() {
+				t.Errorf("%+v, want %v and %v", s, read, err)
+			}
+		}
+		want(time.Time{}, nil)
+		f.collect(Collected{})
+		want(began, nil)
+		f.now, f.source.err = began.Add(time.Minute), errors.New("down")
+		f.collect(Collected{Counted: 1}, cpu(began, 1000))
+		want(began, f.source.err)
+		f.source.err = nil
+		f.collect(Collected{})
+		want(f.now, nil)
+	})
+	t.Run("reads on if some usage is missing, unless all is", func(t *testing.T) {
+		f := newFixture(t)
+		f.source.err = fmt.Errorf("store-1 does not answer: %w", ErrIncomplete)
+		f.collect(Collected{})
+		if s := f.Sources()[0]; !s.Read.IsZero() || !errors.Is(s.Err, ErrIncomplete) {
+			t.Errorf("%+v", s)
+		}
+		f.collect(Collected{Counted: 1}, cpu(began, 1000))
+		if s := f.Sources()[0]; !s.Read.Equal(began) || !errors.Is(s.Err, ErrIncomplete) {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("tells pods with the same name apart by their UID", func(t *testing.T) {
+		f := newFixture(t)
+		of := func(uid string, at time.Time) Sample {
+			s := cpu(at, 1000)
+			s.UID = uid
+			return s
+		}
+		f.collect(Collected{Counted: 1, Waiting: 1}, of("before", began.Add(-time.Minute)), of("a", began))
+		next := web
+		next.UID = "before"
+		f.known["shop/web-1"] = next
+		f.collect(Collected{Counted: 1}, of("before", began.Add(-time.Minute)))
+	})
+	t.Run("rejects the first interval of a pod whose name recurs, unless its source knows UIDs", func(t *testing.T) {
+		f := newFixture(t)
+		db := Identity{Workload: Workload{"shop", "StatefulSet", "db"}, Pod: history.Pod{UID: "a", NodeType: "n2d"}, Created: began}
+		f.known["shop/web-1"] = db
+		first, second := cpu(began.Add(time.Minute), 1000), cpu(began.Add(6*time.Minute), 1000)
+		first.Length, second.Length, f.now = 5*time.Minute, 5*time.Minute, began.Add(10*time.Minute)
+		f.collect(Collected{Counted: 1, Rejected: 1}, first, second)
+		f.known["shop/web-1"] = Identity{Workload: db.Workload, Pod: history.Pod{UID: "b", NodeType: "n2d"}, Created: began}
+		first.UID, second.UID = "b", "b"
+		f.collect(Collected{Counted: 2}, first, second)
 	})
 	t.Run("rejects samples of an earlier pod with the same name", func(t *testing.T) {
 		f := newFixture(t)
@@ -199,15 +388,34 @@ func TestStore(t *testing.T) {
 		f.collect(Collected{Rejected: 1})
 		f.collect(Collected{})
 	})
-	t.Run("keeps a limited number of samples waiting", func(t *testing.T) {
+	t.Run("keeps a limited number of samples waiting, and first those of new pods", func(t *testing.T) {
 		f := newFixture(t)
 		delete(f.known, "shop/web-1")
-		many := make([]Sample, mostWaiting+3)
-		for i := range many {
-			many[i] = cpu(began, 1)
-			many[i].Container = time.Duration(i).String()
+		many := []Sample{cpu(began, 1000)}
+		for i := range mostWaiting * 3 / 2 {
+			s := cpu(began.Add(-time.Duration(i%600)*time.Second), 1)
+			s.Name = "ended-" + time.Duration(i).String()
+			many = append(many, s)
 		}
-		f.collect(Collected{Waiting: mostWaiting, Rejected: 3}, many...)
+		f.source.samples = many
+		c, err := f.Collect(t.Context(), f.source, began.Add(-time.Hour), f.now)
+		if err != nil || c.Waiting < mostWaiting*3/4 || c.Waiting > mostWaiting || c.Rejected != len(many)-c.Waiting || len(f.waiting.held) != c.Waiting {
+			t.Errorf("%+v, %v, %d held", c, err, len(f.waiting.held))
+		}
+		for _, w := range f.waiting.samples {
+			if w.At.Before(began.Add(-9 * time.Minute)) {
+				t.Fatalf("%v still waits", w.At)
+			}
+		}
+		f.known["shop/web-1"] = web
+		f.collect(Collected{Counted: 1, Waiting: c.Waiting - 1})
+	})
+	t.Run("takes samples that waited in the order of time", func(t *testing.T) {
+		f := newFixture(t)
+		delete(f.known, "shop/web-1")
+		f.collect(Collected{Waiting: 2}, cpu(began, 1000), cpu(began.Add(-time.Minute), 1000))
+		f.known["shop/web-1"] = web
+		f.collect(Collected{Counted: 2})
 	})
 	t.Run("takes samples while a source still delivers them", func(t *testing.T) {
 		f := newFixture(t)
@@ -217,7 +425,7 @@ func TestStore(t *testing.T) {
 			for i := range 10 * batch {
 				observe(cpu(began, int64(i)))
 			}
-			most = len(f.held)
+			most = len(f.waiting.held)
 		})
 		if c, err := f.Collect(t.Context(), endless, began, f.now); err != nil || c.Waiting != 10*batch || most < 9*batch {
 			t.Errorf("%+v, %v; %d were taken before the end", c, err, most)
@@ -272,16 +480,44 @@ func TestWorkloadOf(t *testing.T) {
 		{"is the label of a Job without an owner", []Owner{{"Job", "import-x7f"}}, map[string]string{"app": "import"}, Workload{"ns", "Job", "import"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got, ok := WorkloadOf("ns", test.owners, test.labels, "app"); !ok || got != test.want {
+			if got, ok := WorkloadOf("ns", test.owners, test.labels["app"]); !ok || got != test.want {
 				t.Errorf("%+v, %v, want %+v", got, ok, test.want)
 			}
 		})
 	}
 	for name, owners := range map[string][]Owner{"a pod without a controller": nil, "a Job without an owner and a label": {{"Job", "import-x7f"}}} {
 		t.Run("does not exist for "+name, func(t *testing.T) {
-			if got, ok := WorkloadOf("ns", owners, nil, "app"); ok {
+			if got, ok := WorkloadOf("ns", owners, ""); ok {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
+}
+
+// steps is a source without samples, which returns what it likes.
+type steps func(since, until time.Time) error
+
+func (steps) Name() string { return "script" }
+
+func (f steps) Read(_ context.Context, since, until time.Time, _ func(Sample)) error {
+	return f(since, until)
+}
+
+// ranged is a source with one sample, and an error for what begins before a time.
+type ranged struct {
+	sample Sample
+	err    error
+	until  time.Time
+}
+
+func (ranged) Name() string { return "script" }
+
+func (r ranged) Read(_ context.Context, since, until time.Time, observe func(Sample)) error {
+	if r.sample.At.After(since) && !r.sample.At.After(until) {
+		observe(r.sample)
+	}
+	if since.Before(r.until) {
+		return r.err
+	}
+	return nil
 }

@@ -10,13 +10,13 @@ type Owner struct{ Kind, Name string }
 var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationController", "StatefulSet"}
 
 // WorkloadOf returns the workload of a pod, given its controllers from the nearest to the topmost
-// one, and the pod's labels. That is the nearest controller of a kind that is a workload of its
+// one. That is the nearest controller of a kind that is a workload of its
 // own, or the topmost one, such as the Rollout of a ReplicaSet.
 //
-// A Job without an owner runs once, so that its name would be a key of its own: the value of the
-// given label names it instead. WorkloadOf returns false for a pod without a controller, and for a
-// Job without this label.
-func WorkloadOf(namespace string, owners []Owner, labels map[string]string, jobLabel string) (Workload, bool) {
+// A Job without an owner runs once, so that its name would be a key of its own: job,
+// the value of a label of the pod, names it instead. WorkloadOf returns false for a pod without a
+// controller, and for a Job without this label.
+func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false
 	}
@@ -25,8 +25,7 @@ func WorkloadOf(namespace string, owners []Owner, labels map[string]string, jobL
 		top = owners[i]
 	}
 	if top.Kind == "Job" {
-		name := labels[jobLabel]
-		return Workload{Namespace: namespace, Kind: top.Kind, Name: name}, name != ""
+		return Workload{Namespace: namespace, Kind: top.Kind, Name: job}, job != ""
 	}
 	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, true
 }

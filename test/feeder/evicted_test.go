@@ -56,7 +56,7 @@ spec:
 	options.Floor = recommend.Amounts{}
 	store := usage.New(f.Lookup, func(history.Container) usage.Options {
 		return usage.Options{History: history.DefaultOptions(), Recommend: options, Containers: 1}
-	})
+	}, (&trace.Source{}).Name())
 	now := time.Now().Truncate(time.Second).Add(time.Second)
 	source := &trace.Source{Namespace: namespace.Name, Machines: []*trace.Machine{{
 		Name: pod.Name, Rows: []trace.Row{{At: now.Unix(), CPU: 100, Memory: 64 << 20}},
@@ -65,7 +65,7 @@ spec:
 		t.Fatalf("%+v, %v", c, err)
 	}
 	memory := func() int64 {
-		table := store.Publish([]usage.Ratios{{Name: "all", Speeds: recommend.Uniform}}, now)
+		table := store.Publish(feeder.Everywhere("all", recommend.Uniform), now)
 		r, _ := table.Demand(usage.Key{Container: history.Container{Namespace: namespace.Name, Kind: "Deployment", Workload: "web", Name: "machine"}, Ratios: "all"})
 		return r.Target.Memory
 	}

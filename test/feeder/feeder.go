@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // Feeder knows the pods in a namespace. It is not safe for concurrent use.
@@ -68,7 +69,7 @@ func (f *Feeder) Refresh(ctx context.Context) error {
 			}
 			owners, of = append(owners, usage.Owner{Kind: reference.Kind, Name: reference.Name}), controllers[reference.UID]
 		}
-		workload, ok := usage.WorkloadOf(p.Namespace, owners, p.Labels, f.JobLabel)
+		workload, ok := usage.WorkloadOf(p.Namespace, owners, p.Labels[f.JobLabel])
 		if !ok || p.Spec.NodeName == "" {
 			continue
 		}
@@ -81,9 +82,9 @@ func (f *Feeder) Refresh(ctx context.Context) error {
 }
 
 // Lookup is the function that a store needs.
-func (f *Feeder) Lookup(namespace, name string) (usage.Identity, bool) {
+func (f *Feeder) Lookup(namespace, name, uid string) (usage.Identity, bool) {
 	identity, known := f.identities[name]
-	return identity, known && namespace == f.Namespace
+	return identity, known && namespace == f.Namespace && (uid == "" || uid == identity.UID)
 }
 
 // Kill passes the kills that the pods show to a store.
@@ -94,11 +95,16 @@ func (f *Feeder) Kill(store *usage.Store, now time.Time) error {
 			continue
 		}
 		for _, k := range pod.Kills(&f.pods[i]) {
-			kill := history.Kill{At: k.At, Limit: k.Limit, Request: k.Request, Usage: k.Used}
+			kill := history.Kill{Pod: history.Pod{UID: string(f.pods[i].UID)}, At: k.At, Limit: k.Limit, Request: k.Request, Usage: k.Used}
 			if err := store.Kill(f.Namespace, f.pods[i].Name, k.Container, kill, now); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("count the kill of %s in pod %s: %w", k.Container, f.pods[i].Name, err))
 			}
 		}
 	}
 	return failed
+}
+
+// Everywhere returns one set of ratios for all containers.
+func Everywhere(name string, speeds recommend.Speeds) func(history.Container) []usage.Ratios {
+	return func(history.Container) []usage.Ratios { return []usage.Ratios{{Name: name, Speeds: speeds}} }
 }

@@ -117,7 +117,7 @@ func TestWorkingCluster(t *testing.T) {
 		options := recommend.FollowOptions()
 		options.Floor = recommend.Amounts{}
 		return usage.Options{History: history.DefaultOptions(), Recommend: options, Containers: 1}
-	})
+	}, w.prometheus.Name(), w.metrics.Name())
 	t.Run("metrics.k8s.io has what the work uses", w.testMetrics)
 	t.Run("Prometheus has what the work uses", w.testPrometheus)
 	t.Run("a table has what each workload needs in units of the baseline", w.testTable)
@@ -146,11 +146,18 @@ func (w *working) read(ctx context.Context, source usage.Source, since time.Time
 	found := map[string]int{}
 	var wrong error
 	err := source.Read(ctx, since, time.Now(), func(s usage.Sample) {
-		identity, known := w.feeder.Lookup(s.Namespace, s.Name)
+		identity, known := w.feeder.Lookup(s.Namespace, s.Name, "")
 		want, constant := declared[identity.Workload.Name]
 		// What a container uses in its first seconds depends on when it starts.
 		if !known || !constant || s.At.Add(-s.Length).Before(identity.Created.Add(15*time.Second)) {
 			return
+		}
+		// After an outage, an endpoint that does not know UIDs may be the first that has measured.
+		if s.UID != "" && s.UID != identity.UID {
+			wrong = errors.Join(wrong, fmt.Errorf("%s has the UID %q, want %q", s.Name, s.UID, identity.UID))
+		}
+		if s.UID != "" {
+			found["identified"]++
 		}
 		expected, name := float64(want.CPU)/speeds[identity.NodeType], "cpu"
 		if s.Resource == history.Memory {
@@ -187,6 +194,9 @@ func (w *working) testMetrics(t *testing.T) {
 func (w *working) testPrometheus(t *testing.T) {
 	w.has(t, w.prometheus, "web", w.began, 4)
 	w.has(t, w.prometheus, "import", w.began, 2)
+	if found, err := w.read(t.Context(), w.prometheus, w.began); err != nil || found["identified"] == 0 {
+		t.Errorf("no sample has the UID of its pod: %v, %v", found, err)
+	}
 }
 
 // collect collects from both sources and the pods.
@@ -205,10 +215,10 @@ func (w *working) collect(t *testing.T) *usage.Table {
 
 // publish publishes what is known.
 func (w *working) publish() *usage.Table {
-	return w.store.Publish([]usage.Ratios{{Name: "n2d", Speeds: func(nodeType string) (recommend.Speed, bool) {
+	return w.store.Publish(feeder.Everywhere("n2d", func(nodeType string) (recommend.Speed, bool) {
 		speed, known := speeds[nodeType]
 		return recommend.Speed{CPU: speed, Memory: 1}, known
-	}}}, time.Now())
+	}), time.Now())
 }
 
 // demand returns the demand of a workload.

@@ -72,7 +72,7 @@ func newOurs(config *rest.Config) (*ours, error) {
 	}
 	o.store = usage.New(o.feeder.Lookup, func(history.Container) usage.Options {
 		return usage.Options{History: collect, Recommend: options, Containers: 1}
-	})
+	}, o.source.Name())
 	return o, nil
 }
 
@@ -87,7 +87,7 @@ func (o *ours) targets(ctx context.Context) (map[string]recommend.Amounts, error
 	if err := o.feeder.Kill(o.store, now); err != nil {
 		return nil, err
 	}
-	table := o.store.Publish([]usage.Ratios{{Name: "all", Speeds: recommend.Uniform}}, now)
+	table := o.store.Publish(feeder.Everywhere("all", recommend.Uniform), now)
 	targets := map[string]recommend.Amounts{}
 	for _, w := range workloads {
 		c := history.Container{Namespace: namespace, Kind: "Deployment", Workload: w.name, Name: "main"}

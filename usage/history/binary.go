@@ -20,12 +20,15 @@ var ErrFormat = errors.New("not a history that this version can read")
 
 // AppendContainer appends the history of a container to b, with its open windows, so that a reader
 // continues where the writer stopped. It appends nothing if there is none.
+//
+// A large cluster has many open windows, and the bytes of their IDs and times can hardly be compressed.
+// So a window takes as few of them as possible, and what is equal in most windows is in one place.
 func (h *History) AppendContainer(b []byte, c Container) []byte {
 	r := h.containers[c]
 	if r == nil {
 		return b
 	}
-	w := writer(append(b, format))
+	w := &writer{bytes: append(b, format)}
 	w.text(c.Namespace, c.Kind, c.Workload, c.Name)
 	w.number(int64(r.halfLives.cpu.HalfLife), int64(r.halfLives.memory.HalfLife))
 	w.hours(&r.hours)
@@ -33,40 +36,175 @@ func (h *History) AppendContainer(b []byte, c Container) []byte {
 	for _, s := range r.types {
 		w.series(s)
 	}
-	w.number(int64(len(r.windows)))
-	for _, uid := range slices.Sorted(maps.Keys(r.windows)) {
-		win := r.windows[uid]
-		w.text(uid, win.series.nodeType)
-		w.time(win.end, win.cpu, win.memory, win.killed)
-		w.number(win.peak, win.killPeak)
-	}
-	return w
+	w.windows(r)
+	return w.bytes
 }
 
 // writer appends values to bytes.
-type writer []byte
+type writer struct {
+	bytes []byte
+	// last is the time, in nanoseconds since 1970, from which the next one counts.
+	last int64
+}
 
 func (w *writer) text(all ...string) {
 	for _, s := range all {
-		*w = append(binary.AppendUvarint(*w, uint64(len(s))), s...)
+		w.count(uint64(len(s)))
+		w.bytes = append(w.bytes, s...)
 	}
 }
+
+func (w *writer) count(n uint64) { w.bytes = binary.AppendUvarint(w.bytes, n) }
 
 func (w *writer) number(all ...int64) {
 	for _, n := range all {
-		*w = binary.AppendVarint(*w, n)
+		w.bytes = binary.AppendVarint(w.bytes, n)
 	}
 }
 
-// time appends times with nanoseconds; no time is 0.
+func (w *writer) word(n uint64) { w.bytes = binary.LittleEndian.AppendUint64(w.bytes, n) }
+
+// time appends the seconds since the last time, multiplied by 4. It adds 1, or 2 if nanoseconds
+// follow; 0 means no time.
 func (w *writer) time(all ...time.Time) {
 	for _, at := range all {
-		n := int64(0)
-		if !at.IsZero() {
-			n = at.UnixNano()
+		if at.IsZero() {
+			w.number(0)
+			continue
 		}
-		w.number(n)
+		w.duration(at.UnixNano() - w.last)
+		w.since(at)
 	}
+}
+
+// duration appends a duration, which is never 0 as a number.
+func (w *writer) duration(d int64) {
+	if seconds, rest := d/int64(time.Second), d%int64(time.Second); rest == 0 {
+		w.number(4*seconds + 1)
+	} else {
+		w.number(4*seconds+2, rest)
+	}
+}
+
+// since makes the next time count from this one, if it is a time.
+func (w *writer) since(at time.Time) {
+	if !at.IsZero() {
+		w.last = at.UnixNano()
+	}
+}
+
+// day is the usual length of a window of memory, in nanoseconds.
+const day = int64(24 * time.Hour)
+
+// days appends a time that mostly is about a number of days before the last one.
+func (w *writer) days(at time.Time) {
+	if at.IsZero() {
+		w.number(0)
+		return
+	}
+	d := at.UnixNano() - w.last
+	days, rest := d/day, d%day
+	switch {
+	case rest > day/2:
+		days, rest = days+1, rest-day
+	case rest < -day/2:
+		days, rest = days-1, rest+day
+	}
+	w.duration(rest)
+	w.number(days)
+}
+
+// page is the unit in which kernels count memory.
+const page = 4096
+
+// memory appends pages, multiplied by 2. It adds 1 if bytes follow.
+func (w *writer) memory(bytes int64) {
+	if rest := bytes % page; rest == 0 {
+		w.count(uint64(bytes / page * 2))
+	} else {
+		w.count(uint64(bytes/page*2 + 1))
+		w.number(rest)
+	}
+}
+
+// Flags of windows: what it has that others do not have.
+const (
+	hasPast = 1 << iota
+	hasHoles
+	hasKill
+	// hasSources means that the number of sources is not one.
+	hasSources
+	flags
+)
+
+// windows appends the windows, one property of all after the other. Times count from the last sample on
+// the node type, or from each other.
+func (w *writer) windows(r *record) {
+	ids := slices.Sorted(maps.Keys(r.windows))
+	each := func(do func(win *window)) {
+		for _, id := range ids {
+			do(r.windows[id])
+		}
+	}
+	w.count(uint64(len(ids)))
+	each(func(win *window) { w.count(uint64(slices.Index(r.types, win.series)*flags + win.flags())) })
+	for _, id := range ids {
+		w.bytes = binary.LittleEndian.AppendUint64(w.bytes, uint64(id))[:len(w.bytes)+idBytes]
+	}
+	each(func(win *window) {
+		w.since(win.series.heard)
+		w.time(win.memory)
+	})
+	each(func(win *window) {
+		w.since(win.memory)
+		w.time(win.end)
+	})
+	each(func(win *window) { w.memory(win.peak) })
+	each(func(win *window) {
+		if win.flags()&hasPast != 0 {
+			w.since(win.end)
+			w.days(win.past.end)
+			w.memory(win.past.peak)
+		}
+	})
+	each(func(win *window) {
+		if win.flags()&hasSources != 0 {
+			w.count(uint64(len(win.cpu)))
+		}
+		for _, p := range win.cpu {
+			w.since(win.memory)
+			w.time(p.until)
+			if win.flags()&hasHoles != 0 {
+				w.time(p.hole.until, p.hole.from)
+			}
+			w.since(win.end)
+			w.days(p.from)
+		}
+	})
+	each(func(win *window) {
+		if win.flags()&hasKill != 0 {
+			w.time(win.killed)
+			w.memory(win.killPeak)
+			w.memory(win.past.killPeak)
+		}
+	})
+}
+
+// flags returns what the window has.
+func (w *window) flags() (has int) {
+	if w.past != (span{}) {
+		has |= hasPast
+	}
+	if slices.ContainsFunc(w.cpu, func(p progress) bool { return p.hole != period{} }) {
+		has |= hasHoles
+	}
+	if !w.killed.IsZero() || w.killPeak != 0 || w.past.killPeak != 0 {
+		has |= hasKill
+	}
+	if len(w.cpu) != 1 {
+		has |= hasSources
+	}
+	return has
 }
 
 // hours appends hours. Those of memory are mostly the same as those of CPU.
@@ -81,7 +219,7 @@ func (w *writer) hours(all *[3]hours) {
 		}
 		w.number(h.first, h.last)
 		for _, word := range h.seen {
-			*w = binary.LittleEndian.AppendUint64(*w, word)
+			w.word(word)
 		}
 	}
 }
@@ -91,13 +229,13 @@ func (w *writer) series(s *series) {
 	w.time(s.first, s.last, s.heard)
 	w.number(int64(s.samples))
 	for _, h := range []*histogram.Histogram{&s.cpu, &s.memory, &s.throttled} {
-		*w = h.AppendBinary(*w)
+		w.bytes = h.AppendBinary(w.bytes)
 	}
 	if s.pressed == nil {
 		w.number(0)
 	} else {
 		w.number(1)
-		*w = s.pressed.AppendBinary(*w)
+		w.bytes = s.pressed.AppendBinary(w.bytes)
 	}
 	if s.week == nil {
 		w.number(0)
@@ -121,7 +259,7 @@ func (h *History) ReadContainer(b []byte, now time.Time) (c Container, rest []by
 		cpu:    h.shape(histogram.CPU, time.Duration(rd.between(1, math.MaxInt64))),
 		memory: h.shape(histogram.Memory, time.Duration(rd.between(1, math.MaxInt64))),
 	}
-	r := &record{halfLives: halfLives, windows: map[string]*window{}}
+	r := &record{halfLives: halfLives, windows: map[podID]*window{}}
 	rd.hours(&r.hours)
 	newest := h.newest
 	for range rd.between(0, mostListed) {
@@ -137,15 +275,7 @@ func (h *History) ReadContainer(b []byte, now time.Time) (c Container, rest []by
 			newest = s.heard
 		}
 	}
-	for range rd.between(0, mostListed) {
-		uid, nodeType := rd.text(), rd.text()
-		if rd.err != nil {
-			break
-		}
-		w := &window{series: r.series(nodeType), end: rd.time(), cpu: rd.time(), memory: rd.time(), killed: rd.time()}
-		w.peak, w.killPeak = rd.between(0, most), rd.between(0, most)
-		r.windows[uid] = w
-	}
+	rd.windows(r)
 	if rd.err != nil {
 		return Container{}, nil, rd.err
 	}
@@ -153,13 +283,19 @@ func (h *History) ReadContainer(b []byte, now time.Time) (c Container, rest []by
 	return c, rd.rest, nil
 }
 
-// mostListed is more node types, or pods, than a container has.
-const mostListed = 1 << 20
+const (
+	// mostListed is more node types, or pods, than a container has.
+	mostListed = 1 << 20
+	// mostSources is how many sources there are at most.
+	mostSources = math.MaxUint8 + 1
+)
 
 // reader takes values from bytes. After an error, it returns zeros.
 type reader struct {
 	rest []byte
 	err  error
+	// last is the time, in nanoseconds since 1970, from which the next one counts.
+	last int64
 }
 
 // fail ends the reading.
@@ -168,14 +304,24 @@ func (r *reader) fail() {
 }
 
 func (r *reader) text() string {
-	n, used := binary.Uvarint(r.rest)
-	if used <= 0 || n > uint64(len(r.rest)-used) {
+	n := r.count()
+	if n > uint64(len(r.rest)) {
 		r.fail()
 		return ""
 	}
-	s := string(r.rest[used : used+int(n)])
-	r.rest = r.rest[used+int(n):]
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
 	return s
+}
+
+func (r *reader) count() uint64 {
+	n, used := binary.Uvarint(r.rest)
+	if used <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[used:]
+	return n
 }
 
 func (r *reader) number() int64 {
@@ -211,10 +357,130 @@ func (r *reader) word() uint64 {
 }
 
 func (r *reader) time() time.Time {
-	if n := r.number(); n != 0 {
-		return time.Unix(0, n).UTC()
+	d, some := r.duration()
+	if !some {
+		return time.Time{}
 	}
-	return time.Time{}
+	r.last += d
+	return time.Unix(0, r.last).UTC()
+}
+
+func (r *reader) duration() (d int64, some bool) {
+	n := r.number()
+	d = n >> 2 * int64(time.Second)
+	switch n & 3 {
+	case 1:
+	case 2:
+		d += r.between(1-int64(time.Second), int64(time.Second)-1)
+	default:
+		if n != 0 {
+			r.fail()
+		}
+		return 0, false
+	}
+	return d, true
+}
+
+func (r *reader) since(at time.Time) {
+	if !at.IsZero() {
+		r.last = at.UnixNano()
+	}
+}
+
+func (r *reader) days() time.Time {
+	d, some := r.duration()
+	if !some {
+		return time.Time{}
+	}
+	return time.Unix(0, r.last+d+r.number()*day).UTC()
+}
+
+func (r *reader) memory() int64 {
+	n := r.count()
+	bytes := int64(min(n/2, most/page+1)) * page
+	if n%2 != 0 {
+		bytes += r.between(1, page-1)
+	}
+	if bytes > most {
+		r.fail()
+	}
+	return bytes
+}
+
+// windows reads the windows of a record.
+func (r *reader) windows(of *record) {
+	n := r.count()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return
+	}
+	all, has := make([]*window, n), make([]uint64, n)
+	each := func(do func(win *window, has uint64)) {
+		for i, win := range all {
+			if r.err == nil {
+				do(win, has[i])
+			}
+		}
+	}
+	for i := range all {
+		head := r.count()
+		if r.err != nil || head/flags >= uint64(len(of.types)) {
+			r.fail()
+			return
+		}
+		all[i], has[i] = &window{series: of.types[head/flags]}, head
+	}
+	for _, win := range all {
+		var bytes [8]byte
+		n := copy(bytes[:idBytes], r.rest)
+		id := podID(binary.LittleEndian.Uint64(bytes[:]))
+		if n < idBytes || of.windows[id] != nil {
+			r.fail()
+			return
+		}
+		r.rest, of.windows[id] = r.rest[n:], win
+	}
+	each(func(win *window, _ uint64) {
+		r.since(win.series.heard)
+		win.memory = r.time()
+	})
+	each(func(win *window, _ uint64) {
+		r.since(win.memory)
+		win.end = r.time()
+	})
+	each(func(win *window, _ uint64) { win.peak = r.memory() })
+	each(func(win *window, has uint64) {
+		if has&hasPast != 0 {
+			r.since(win.end)
+			win.past.end, win.past.peak = r.days(), r.memory()
+		}
+	})
+	each(func(win *window, has uint64) {
+		sources := uint64(1)
+		if has&hasSources != 0 {
+			sources = r.count()
+		}
+		if sources > mostSources {
+			r.fail()
+			return
+		}
+		win.cpu = make([]progress, sources)
+		for i := range win.cpu {
+			p := &win.cpu[i]
+			r.since(win.memory)
+			p.until = r.time()
+			if has&hasHoles != 0 {
+				p.hole.until, p.hole.from = r.time(), r.time()
+			}
+			r.since(win.end)
+			p.from = r.days()
+		}
+	})
+	each(func(win *window, has uint64) {
+		if has&hasKill != 0 {
+			win.killed, win.killPeak, win.past.killPeak = r.time(), r.memory(), r.memory()
+		}
+	})
 }
 
 func (r *reader) histogram(shape *histogram.Shape) histogram.Histogram {

@@ -2,9 +2,13 @@ package history
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // filled returns a history with everything that a history can have.
@@ -28,6 +32,10 @@ func filled(t *testing.T) *fixture {
 		}
 	}
 	f.kill(Kill{Pod: slow, At: began.Add(70 * time.Hour), Limit: 300 * mib})
+	second := f.clock.Add(20 * time.Minute)
+	if err := f.Record(web, Sample{Pod: slow, At: second, Usage: 100, Rank: 2}, f.now(second)); err != nil {
+		t.Fatal(err)
+	}
 	return f
 }
 
@@ -107,9 +115,75 @@ func TestBinary(t *testing.T) {
 		for _, peak := range []int64{-1, most + 1} {
 			g := newFixture(t)
 			g.memory(slow, began, 1)
-			g.containers[web].windows[slow.UID].peak = peak
-			if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
-				t.Errorf("a peak of %d: %v", peak, err)
+			w := g.containers[web].windows[idOf(slow.UID)]
+			for _, s := range []*span{&w.span, &w.past} {
+				before := s.peak
+				s.peak = peak
+				if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
+					t.Errorf("a peak of %d: %v", peak, err)
+				}
+				s.peak = before
+			}
+		}
+	})
+	t.Run("is rejected with a window that is impossible", func(t *testing.T) {
+		g := newFixture(t)
+		g.memory(slow, began, 1)
+		form := g.AppendContainer(nil, web)
+		head := len(form) - len(windowsOf(g))
+		for name, windows := range map[string][]byte{
+			"of an unknown node type":   {1, 1 * flags},
+			"with a time of 3":          append(slices.Repeat([]byte{1, 0}, 4), 2*3),
+			"without an ID":             {1, 0, 2},
+			"of too many sources":       append([]byte{1, hasSources, 1, 2, 3, 4, 5, 0, 0, 0}, 129, 2),
+			"with more than there are":  {255, 255, 255, 255, 255, 1},
+			"with a number that is cut": {255},
+			"twice":                     append([]byte{2, 0, 0}, slices.Repeat([]byte{0}, 100)...),
+		} {
+			form := append(slices.Clone(form[:head]), windows...)
+			if _, _, err := newFixture(t).ReadContainer(form, now); !errors.Is(err, ErrFormat) {
+				t.Errorf("a window %s: %v", name, err)
+			}
+		}
+	})
+	t.Run("takes 24 bytes for a usual window", func(t *testing.T) {
+		g := newFixture(t)
+		for at := began; at.Before(now); at = at.Add(time.Minute) {
+			for _, s := range []Sample{{Usage: 100}, {Resource: Memory, Usage: 300 * mib}} {
+				s.Pod, s.At, s.Length = slow, at, time.Minute
+				if err := g.Record(web, s, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := len(windowsOf(g)); got > 24 {
+			t.Errorf("%d bytes", got)
+		}
+	})
+	t.Run("keeps times and amounts to the last digit", func(t *testing.T) {
+		for _, pod := range []window{
+			{memory: began, span: span{end: began, peak: page}},
+			{memory: began.Add(-1), span: span{began.Add(time.Hour + 5), page + 1, most}, past: span{end: began.Add(-36 * time.Hour)}},
+			{span: span{end: began.Add(-time.Second - 1)}, past: span{began.Add(time.Hour), most, most - 1}, killed: began},
+			{memory: time.Unix(0, math.MinInt64), span: span{end: time.Unix(0, math.MaxInt64)}},
+			{cpu: []progress{{period: period{began.Add(-1), began}}}},
+			{killed: began.Add(1), cpu: []progress{{}, {
+				period{began.Add(-100 * time.Hour), began.Add(time.Minute)},
+				period{began.Add(-13 * time.Hour), began.Add(time.Second + 1)},
+			}}, span: span{end: time.Unix(0, math.MinInt64)}, past: span{end: time.Unix(0, math.MaxInt64)}},
+		} {
+			g := newFixture(t)
+			g.cpu(slow, began, 1)
+			pod.series = g.containers[web].types[0]
+			*g.containers[web].windows[idOf(slow.UID)] = pod
+			read := newFixture(t)
+			if _, _, err := read.ReadContainer(g.AppendContainer(nil, web), now); err != nil {
+				t.Fatal(err)
+			}
+			got := *read.containers[web].windows[idOf(slow.UID)]
+			pod.series, got.series = nil, nil
+			if diff := cmp.Diff(pod, got, cmp.AllowUnexported(window{}, span{}, progress{}, period{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
 			}
 		}
 	})
@@ -119,6 +193,13 @@ func TestBinary(t *testing.T) {
 			t.Errorf("newest %v, %v", g.newest, err)
 		}
 	})
+}
+
+// windowsOf returns the form of the windows of web.
+func windowsOf(f *fixture) []byte {
+	var w writer
+	w.windows(f.containers[web])
+	return w.bytes
 }
 
 // FuzzReadContainer checks that any bytes are rejected or form a history that can be used.
@@ -185,4 +266,26 @@ func TestCheckpoint(t *testing.T) {
 			t.Errorf("%+v, %v", c, ok)
 		}
 	})
+}
+
+func TestTake(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	other := web
+	other.Name = "other"
+	from.cpu(slow, began.Add(time.Hour), 100)
+	to.cpu(slow, began, 9000)
+	if err := to.Record(other, Sample{Pod: slow, At: began, Usage: 100}, began); err != nil {
+		t.Fatal(err)
+	}
+	want := from.AppendContainer(nil, web)
+	to.Take(from.History)
+	if got := to.AppendContainer(nil, web); !slices.Equal(got, want) {
+		t.Error("the history of the container was not replaced")
+	}
+	if all := to.Unsorted(); len(all) != 2 || len(from.Unsorted()) != 0 {
+		t.Errorf("%v, and %v remain", all, from.Unsorted())
+	}
+	if !to.newest.Equal(began.Add(time.Hour)) {
+		t.Errorf("the newest sample is of %v", to.newest)
+	}
 }

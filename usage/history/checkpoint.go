@@ -33,8 +33,8 @@ func (h *History) Checkpoint(c Container, nodeType string, now time.Time) (Check
 		}
 		memory := s.memory.Clone()
 		// The order decides about the last bit of the total.
-		for _, uid := range slices.Sorted(maps.Keys(r.windows)) {
-			if w := r.windows[uid]; w.series == s && now.Before(w.end) {
+		for _, id := range slices.Sorted(maps.Keys(r.windows)) {
+			if w := r.windows[id]; w.series == s && now.Before(w.end) {
 				memory.Subtract(float64(w.highest()), peakWeight, w.end)
 			}
 		}

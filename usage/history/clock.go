@@ -34,7 +34,10 @@ func (r *record) rewind(now time.Time) {
 				w.end = w.end.Add(-ahead)
 			}
 			if w.series == s {
-				back(&w.cpu, &w.memory, &w.killed)
+				back(&w.memory, &w.killed)
+				for i := range w.cpu {
+					back(&w.cpu[i].from, &w.cpu[i].until, &w.cpu[i].hole.from, &w.cpu[i].hole.until)
+				}
 			}
 		}
 	}

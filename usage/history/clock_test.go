@@ -122,7 +122,7 @@ func TestWindowsOfAClockThatWasAhead(t *testing.T) {
 				{other, began.Add(24 * time.Hour)},
 				{fast, began.Add(24 * time.Hour)},
 			} {
-				if end := f.containers[web].windows[test.pod.UID].end; !end.Equal(test.end) {
+				if end := f.containers[web].windows[idOf(test.pod.UID)].end; !end.Equal(test.end) {
 					t.Errorf("the window of %s ends at %v, want %v", test.pod.UID, end, test.end)
 				}
 			}

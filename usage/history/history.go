@@ -29,8 +29,8 @@ type record struct {
 	halfLives shapes
 	// types has one series per node type, in alphabetical order.
 	types []*series
-	// windows has the state of each pod, by UID.
-	windows map[string]*window
+	// windows has the state of each pod, by ID.
+	windows map[podID]*window
 	// hours are those with samples of CPU and memory, and those with peaks of memory.
 	hours [3]hours
 }
@@ -68,13 +68,14 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	}
 	r := h.record(c, options, now)
 	w := r.window(s.Pod)
-	switch {
-	case s.Resource == CPU && s.At.After(w.cpu):
+	if s.Resource == CPU {
+		err := w.advance(&s, &options)
+		if err != nil {
+			return err
+		}
 		w.addCPU(&s)
-	case s.Resource == Memory && !s.At.Before(w.memory):
-		w.addMemory(s.At, s.Usage, false, &options)
-	default:
-		return ErrRepeated
+	} else if err := w.addMemory(&s, &options); err != nil {
+		return err
 	}
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
@@ -107,16 +108,21 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	if !w.memory.IsZero() && k.At.Before(w.memory.Add(-options.Interval)) {
 		return ErrExpired
 	}
-	used := max(k.Usage, k.Limit, w.peak)
+	reached, peak := k.Limit, w.peak
 	if options.Compat {
-		used = max(k.Usage, k.Request, w.peak)
+		reached = k.Request
+	} else if k.At.Before(w.end.Add(-options.Interval)) {
+		peak = w.past.peak // A usage since then may be higher because the limit is.
 	}
+	used := max(k.Usage, reached, peak)
 	if used == 0 {
-		return ErrImplausible
+		return ErrUnknown
 	}
-	w.killed = k.At
-	needed := k.needed(used, &options)
-	w.addMemory(k.At, needed, true, &options)
+	s, first := w.spanOf(k.At, &options)
+	if s == nil {
+		return ErrExpired
+	}
+	w.addKill(k.At, s, first, k.needed(used, &options), &options)
 	if w.series.heard.Before(k.At) {
 		w.series.heard = k.At
 	}
@@ -126,7 +132,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 // Forget releases what is known of a pod that has ended. What its containers used stays.
 func (h *History) Forget(c Container, uid string) {
 	if r := h.containers[c]; r != nil {
-		delete(r.windows, uid)
+		delete(r.windows, idOf(uid))
 	}
 }
 
@@ -138,13 +144,13 @@ func (h *History) Expire(now time.Time) {
 	for c, r := range h.containers {
 		options := h.options(c)
 		old := func(at time.Time, after time.Duration) bool { return now.Sub(at) >= after }
-		maps.DeleteFunc(r.windows, func(_ string, w *window) bool {
-			return old(w.end, options.Kept()) && old(w.cpu, options.Kept())
+		maps.DeleteFunc(r.windows, func(_ podID, w *window) bool {
+			return old(w.end, options.Kept()) && old(w.measured(), options.Kept())
 		})
 		r.types = slices.DeleteFunc(r.types, func(s *series) bool {
 			expired := old(s.heard, options.Kept())
 			if expired {
-				maps.DeleteFunc(r.windows, func(_ string, w *window) bool { return w.series == s })
+				maps.DeleteFunc(r.windows, func(_ podID, w *window) bool { return w.series == s })
 			}
 			return expired
 		})
@@ -156,11 +162,16 @@ func (h *History) Expire(now time.Time) {
 
 // Containers returns the containers that have a history, in alphabetical order.
 func (h *History) Containers() []Container {
-	return slices.SortedFunc(maps.Keys(h.containers), Container.compare)
+	return slices.SortedFunc(maps.Keys(h.containers), Container.Compare)
 }
 
-// compare orders containers.
-func (c Container) compare(d Container) int {
+// Unsorted returns the same in no particular order, which is faster.
+func (h *History) Unsorted() []Container {
+	return slices.AppendSeq(make([]Container, 0, len(h.containers)), maps.Keys(h.containers))
+}
+
+// Compare orders containers by namespace, kind, workload and name.
+func (c Container) Compare(d Container) int {
 	return slices.Compare([]string{c.Namespace, c.Kind, c.Workload, c.Name}, []string{d.Namespace, d.Kind, d.Workload, d.Name})
 }
 
@@ -169,7 +180,7 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 	shapes := h.shapesOf(options)
 	r := h.containers[c]
 	if r == nil {
-		r = &record{halfLives: shapes, windows: map[string]*window{}}
+		r = &record{halfLives: shapes, windows: map[podID]*window{}}
 		h.containers[c] = r
 	}
 	if r.halfLives != shapes {
@@ -206,7 +217,6 @@ func (r *record) series(nodeType string) *series {
 
 // addCPU counts a CPU sample.
 func (w *window) addCPU(sample *Sample) {
-	w.cpu = sample.At
 	s, cores := w.series, float64(sample.Usage)/1000
 	if sample.Pressure > 0 && s.pressed == nil {
 		s.pressed = s.cpu.Clone()

@@ -151,6 +151,107 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+// TestLateMemory looks at measurements that come after newer ones, for example from a backfill.
+func TestLateMemory(t *testing.T) {
+	day := 24 * time.Hour
+	late := func(f *fixture, at time.Time, usage int64, want error) {
+		f.Helper()
+		if err := f.Record(web, Sample{Pod: slow, Resource: Memory, At: at, Usage: usage}, f.clock); !errors.Is(err, want) {
+			f.Errorf("%v: %v, want %v", at, err, want)
+		}
+	}
+	t.Run("raises the peak of its window, once", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 100e6)
+		f.memory(slow, began.Add(2*time.Hour), 100e6)
+		late(f, began.Add(time.Hour), 300e6, nil)
+		late(f, began.Add(time.Hour), 300e6, ErrRepeated)
+		late(f, began.Add(time.Hour-1), 200e6, ErrRepeated)
+		f.want("n2d", "305M:100")
+		f.memory(slow, began.Add(2*time.Hour), 400e6) // the time of the newest one
+		f.want("n2d", "414M:100")
+	})
+	t.Run("raises the peak of the window before, and knows what was counted", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 300e6)
+		f.memory(slow, began.Add(day), 100e6)
+		late(f, began.Add(day-1), 300e6, ErrRepeated)
+		late(f, began, 200e6, ErrRepeated)
+		f.want("n2d", "110M:67", "305M:33")
+		late(f, began.Add(day-1), 400e6, nil)
+		f.want("n2d", "110M:67", "414M:33")
+	})
+	t.Run("is rejected in windows before that, which are forgotten", func(t *testing.T) {
+		f := newFixture(t)
+		for i := range 3 {
+			f.memory(slow, began.Add(time.Duration(i)*day), 100e6)
+		}
+		late(f, began.Add(day-1), 300e6, ErrRepeated)
+		late(f, began.Add(day), 300e6, nil)
+	})
+	t.Run("counts in a window without any", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 100e6)
+		f.memory(slow, began.Add(3*day), 100e6)
+		late(f, began.Add(3*day-1), 200e6, nil)
+		late(f, began.Add(2*day), 300e6, nil)
+		late(f, began.Add(2*day-1), 300e6, ErrRepeated)
+		f.want("n2d", "110M:69", "305M:31")
+	})
+	t.Run("is rejected on the node type before, whose windows are forgotten", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 100e6)
+		f.memory(Pod{UID: slow.UID, NodeType: "c3"}, began.Add(time.Hour), 200e6)
+		if err := f.Record(web, Sample{Pod: Pod{UID: slow.UID, NodeType: "c3"}, Resource: Memory, At: began, Usage: 300e6}, f.clock); !errors.Is(err, ErrRepeated) {
+			t.Error(err)
+		}
+	})
+	for compat, want := range map[bool][]string{
+		false: {"305M:20", "414M:27", "584M:53"}, // one of each of three days, and the kill
+		true:  {"584M:100"},                      // as in the VPA: the kill is newer
+	} {
+		t.Run(fmt.Sprintf("before a kill is a backfill, unless it must be as in the VPA: %v", compat), func(t *testing.T) {
+			f := newFixture(t)
+			f.options.Compat = compat
+			f.kill(Kill{Pod: slow, At: began, Limit: 450e6, Request: 450e6})
+			for hour := -50; hour < 0; hour++ {
+				usage, counts := int64(400e6), error(nil)
+				if hour < -24 {
+					usage = 300e6
+				}
+				if compat {
+					counts = ErrRepeated
+				}
+				late(f, began.Add(time.Duration(hour)*time.Hour), usage, counts)
+			}
+			f.want("n2d", want...)
+			v, _ := f.View(web, began)
+			if !compat && v.Memory.Begin.After(began.Add(-50*time.Hour)) {
+				t.Errorf("known since %v", v.Memory.Begin)
+			}
+		})
+	}
+	t.Run("after a kill counts if it is older than the kill", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 100*mib)
+		f.kill(Kill{Pod: slow, At: began.Add(time.Hour), Limit: 100 * mib, Request: 100 * mib})
+		late(f, began.Add(time.Minute), 500*mib, nil)
+		if got := f.containers[web].windows[idOf("a")].highest(); got != 500*mib {
+			t.Errorf("%d MiB", got/mib)
+		}
+	})
+	t.Run("does not raise what a kill in the window before counts from", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 500*mib)
+		f.memory(slow, began.Add(day), 2000*mib)
+		f.kill(Kill{Pod: slow, At: began.Add(day - 1), Limit: 600 * mib, Request: 600 * mib})
+		w := f.containers[web].windows[idOf("a")]
+		if w.past.highest() != 720*mib || w.highest() != 2000*mib {
+			t.Errorf("%d and %d MiB", w.past.highest()/mib, w.highest()/mib)
+		}
+	})
+}
+
 func TestKill(t *testing.T) {
 	at := began.Add(time.Hour)
 	for _, test := range []struct {
@@ -178,7 +279,7 @@ func TestKill(t *testing.T) {
 			}
 			test.kill.Pod, test.kill.At = slow, at
 			f.kill(test.kill)
-			if got := f.containers[web].windows["a"].highest(); got != max(test.want, test.peak) {
+			if got := f.containers[web].windows[idOf("a")].highest(); got != max(test.want, test.peak) {
 				t.Errorf("%d MiB, want %d MiB", got/mib, test.want/mib)
 			}
 		})
@@ -197,11 +298,11 @@ func TestKill(t *testing.T) {
 		for i := range 20 {
 			request := int64(1000 * mib)
 			if i > 0 {
-				request = f.containers[web].windows["a"].killPeak // what the kill before led to
+				request = f.containers[web].windows[idOf("a")].killPeak // what the kill before led to
 			}
 			f.kill(Kill{Pod: slow, At: at.Add(time.Duration(i) * time.Minute), Limit: 1000 * mib, Request: min(request, 1000*mib)})
 		}
-		if got := f.containers[web].windows["a"].killPeak; got != 1200*mib {
+		if got := f.containers[web].windows[idOf("a")].killPeak; got != 1200*mib {
 			t.Errorf("%d MiB after 20 kills at 1000 MiB", got/mib)
 		}
 	})
@@ -214,7 +315,7 @@ func TestKill(t *testing.T) {
 			f.memory(slow, at.Add(time.Minute), 200*mib)
 			f.memory(slow, at.Add(time.Minute), 150*mib)
 			f.kill(Kill{Pod: slow, At: at.Add(2 * time.Minute)})
-			if got := f.containers[web].windows["a"].highest(); got != want {
+			if got := f.containers[web].windows[idOf("a")].highest(); got != want {
 				t.Errorf("%d MiB, want %d MiB", got/mib, want/mib)
 			}
 		})
@@ -241,7 +342,7 @@ func TestKill(t *testing.T) {
 		{"with too large a limit", Kill{At: at, Limit: most + 1}, ErrImplausible},
 		{"with too large a request", Kill{At: at, Limit: 1, Request: most + 1}, ErrImplausible},
 		{"with too large a usage", Kill{At: at, Usage: most + 1}, ErrImplausible},
-		{"of which nothing is known but the request", Kill{At: at, Request: 1}, ErrImplausible},
+		{"of which nothing is known but the request", Kill{At: at, Request: 1}, ErrUnknown},
 		{"more than an interval before the last sample", Kill{At: began.Add(-25 * time.Hour), Limit: 1}, ErrExpired},
 		{"older than the history", Kill{At: at.Add(-8 * 24 * time.Hour), Limit: 1}, ErrExpired},
 	} {
@@ -268,7 +369,7 @@ func TestKill(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 1)
 		f.kill(Kill{Pod: slow, At: began.Add(-24 * time.Hour), Limit: most, Request: most, Usage: most})
-		if got := f.containers[web].windows["a"].highest(); got != most {
+		if got := f.containers[web].windows[idOf("a")].past.highest(); got != most {
 			t.Errorf("%v bytes, want at most %v", got, float64(most))
 		}
 		if err := f.RecordKill(web, Kill{Pod: slow, At: began.Add(skew), Limit: 1}, began); err != nil {
@@ -360,12 +461,13 @@ func TestRejectedSamples(t *testing.T) {
 		{"older than the history", Sample{At: at.Add(-8 * 24 * time.Hour)}, ErrExpired},
 		{"repeated", Sample{At: began}, ErrRepeated},
 		{"out of order", Sample{At: began.Add(-1)}, ErrRepeated},
-		{"of memory, out of order", Sample{Resource: Memory, At: began.Add(-1)}, ErrRepeated},
+		{"of memory, out of order and not a peak", Sample{Resource: Memory, At: began.Add(-1), Usage: 100e6}, ErrRepeated},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)
 			f.cpu(slow, began, 500)
-			f.memory(slow, began, 100e6)
+			f.memory(slow, began.Add(-time.Minute), 100e6)
+			f.memory(slow, began, 90e6)
 			before := f.AppendContainer(nil, web)
 			test.sample.Pod = slow
 			if err := f.Record(web, test.sample, at); !errors.Is(err, test.want) {
@@ -469,7 +571,7 @@ func TestExpiry(t *testing.T) {
 		f.cpu(slow, began, 1)
 		f.cpu(fast, began.Add(kept), 1)
 		f.Expire(began.Add(kept))
-		if got := f.containers[web].windows; len(got) != 1 || got[fast.UID] == nil {
+		if got := f.containers[web].windows; len(got) != 1 || got[idOf(fast.UID)] == nil {
 			t.Errorf("pods %v", got)
 		}
 	})

@@ -44,6 +44,9 @@ type Sample struct {
 	// Pressure is the share of the time, from 0 to 1, in which the container waited for the
 	// resource; 0 if it is unknown.
 	Pressure float64
+	// Rank orders sources that measure the same containers. The one with the lowest rank is
+	// preferred, and the others stand by.
+	Rank uint8
 }
 
 // most is the largest usage that counts, in millicores and in bytes, as in the VPA.
@@ -71,6 +74,8 @@ var (
 	ErrFuture      = errors.New("the measurement lies in the future")
 	ErrExpired     = errors.New("the measurement is older than the history that is kept")
 	ErrRepeated    = errors.New("a measurement of this time, or of a later one, has been counted")
+	ErrUnknown     = errors.New("neither the limit of the killed container nor its usage is known")
+	ErrStandby     = errors.New("a preferred source measures the container")
 )
 
 // skew is how far clocks of nodes may be ahead.
@@ -96,7 +101,8 @@ type Kill struct {
 	Pod
 	// At is when the container ended. The same kill may be reported several times.
 	At time.Time
-	// Limit is the memory limit in effect, which the container had reached; 0 if it had none.
+	// Limit is the memory limit in effect, which the container had reached; 0 if it had none, or
+	// if it is unknown.
 	Limit int64
 	// Request is the memory request in effect. It is no evidence of usage.
 	Request int64

@@ -27,7 +27,8 @@ type Source struct {
 // Name implements usage.Source.
 func (s *Source) Name() string { return "metrics.k8s.io" }
 
-// Read implements usage.Source. It reads all namespaces, even if some of them fail.
+// Read implements usage.Source. It reads all namespaces, even if some of them fail. What they measured
+// cannot be read later.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	var failed error
 	for _, namespace := range s.Namespaces() {
@@ -37,7 +38,7 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 			return ctx.Err()
 		}
 		if err != nil {
-			failed = fmt.Errorf("list the metrics of namespace %s: %w", namespace, err)
+			failed = fmt.Errorf("list the metrics of namespace %s: %w: %w", namespace, err, usage.ErrIncomplete)
 			continue
 		}
 		for i := range list.Items {

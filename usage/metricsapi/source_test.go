@@ -2,6 +2,7 @@ package metricsapi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,7 +96,7 @@ func TestSource(t *testing.T) {
 		down.Store("lab")
 		n := 0
 		err := serve(t, pods, down).Read(t.Context(), at.Add(-time.Hour), at.Add(time.Hour), func(s usage.Sample) { n++ })
-		if err == nil || !strings.Contains(err.Error(), "list the metrics of namespace lab") || n != 2 {
+		if !errors.Is(err, usage.ErrIncomplete) || !strings.Contains(err.Error(), "list the metrics of namespace lab") || n != 2 {
 			t.Errorf("%d samples, %v", n, err)
 		}
 	})

@@ -11,11 +11,11 @@ import (
 // The queries of CPU. A container that restarts has a new cgroup, and both of its series count.
 const (
 	cpuSeconds   = `container_cpu_usage_seconds_total` + containers
-	oneContainer = byContainer + `(sum without (id, name, image) `
-	queryRate    = oneContainer + `(rate(` + cpuSeconds + `[INTERVAL])))`
-	querySlope   = oneContainer + `(deriv(` + cpuSeconds + `[INTERVAL])))`
+	oneContainer = byContainer + `(sum without (id, name, image) (label_replace`
+	queryRate    = oneContainer + `(rate(` + cpuSeconds + `[INTERVAL])` + withUID + `))`
+	querySlope   = oneContainer + `(deriv(` + cpuSeconds + `[INTERVAL])` + withUID + `))`
 	queryGrowth  = oneContainer + `((` + cpuSeconds + ` - ` + cpuSeconds + ` offset INTERVAL)` +
-		` / (timestamp(` + cpuSeconds + `) - timestamp(` + cpuSeconds + ` offset INTERVAL))))`
+		` / (timestamp(` + cpuSeconds + `) - timestamp(` + cpuSeconds + ` offset INTERVAL))` + withUID + `))`
 )
 
 // trusted is which share of the rate a more exact value must be at least. It is less if the counter
@@ -28,7 +28,7 @@ const trusted = 0.9
 // it divides by the whole interval. The growth between the last scrapes of two intervals is exact.
 // It is a growth per series: each endpoint that measures the container has a counter of its own.
 // Without a scrape before the interval, the slope counts.
-func (s *Source) cpu(ctx context.Context, r promv1.Range) (model.Matrix, error) {
+func (s *answers) cpu(ctx context.Context, r promv1.Range) (model.Matrix, error) {
 	var rates, slope, growth model.Matrix
 	for _, q := range []struct {
 		query  string

@@ -2,5 +2,7 @@
 //
 // It backfills days of usage when it is read for the first time, and then reads what is new. Unlike
 // metrics.k8s.io, it knows the peak of memory in each interval, throttling, and how long
-// containers waited for CPU.
+// containers waited for CPU. It tells pods with the same name apart if the series have the label id.
+//
+// Its names and errors are brief, and they contain no secrets of an address.
 package prometheus

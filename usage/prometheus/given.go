@@ -43,19 +43,21 @@ const given = time.Hour
 
 // The queries. Each point covers the hour before it. Sidecars are init containers.
 const (
-	queryOwner           = `max by (namespace, pod, owner_kind, owner_name, owner_is_controller) (last_over_time(kube_pod_owner[1h]))`
-	queryReplicaSetOwner = `max by (namespace, replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{owner_is_controller="true"}[1h]))`
-	queryJobOwner        = `max by (namespace, job_name, owner_kind, owner_name) (last_over_time(kube_job_owner{owner_is_controller="true"}[1h]))`
-	queryRequests        = `max by (namespace, pod, container, resource) (last_over_time({__name__=~"kube_pod_container_resource_requests|kube_pod_init_container_resource_requests",resource=~"cpu|memory"}[1h]))`
-	queryLimits          = `max by (namespace, pod, container, resource) (last_over_time({__name__=~"kube_pod_container_resource_limits|kube_pod_init_container_resource_limits",resource=~"cpu|memory"}[1h]))`
-	queryContainers      = `max by (namespace, pod, container) (last_over_time({__name__=~"kube_pod_container_info|kube_pod_init_container_info"}[1h]))`
+	queryOwner           = `max by (namespace, pod, owner_kind, owner_name, owner_is_controller) (last_over_time(kube_pod_owner{SELECTOR}[1h]))`
+	queryReplicaSetOwner = `max by (namespace, replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{SELECTORowner_is_controller="true"}[1h]))`
+	queryJobOwner        = `max by (namespace, job_name, owner_kind, owner_name) (last_over_time(kube_job_owner{SELECTORowner_is_controller="true"}[1h]))`
+	queryRequests        = `max by (namespace, pod, container, resource) (last_over_time({SELECTOR__name__=~"kube_pod_container_resource_requests|kube_pod_init_container_resource_requests",resource=~"cpu|memory"}[1h]))`
+	queryLimits          = `max by (namespace, pod, container, resource) (last_over_time({SELECTOR__name__=~"kube_pod_container_resource_limits|kube_pod_init_container_resource_limits",resource=~"cpu|memory"}[1h]))`
+	queryContainers      = `max by (namespace, pod, container) (last_over_time({SELECTOR__name__=~"kube_pod_container_info|kube_pod_init_container_info"}[1h]))`
 )
 
-// ErrNoPods means that Prometheus does not know what pods were given.
-var ErrNoPods = errors.New("no metric kube_pod_owner: what containers were given is known only if Prometheus scrapes kube-state-metrics")
+// errNoPods means that Prometheus does not know what pods were given.
+var errNoPods = errors.New("no metric kube_pod_owner: what containers were given is known only if Prometheus scrapes kube-state-metrics")
 
-// Given reads what containers were given in a time. If it changed, the last amounts count.
+// Given reads what containers were given in a time. If it changed, the last amounts count. After
+// ErrIncomplete, some of them may be missing.
 func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, error) {
+	a := &answers{Source: s}
 	g := &Given{pods: map[object]*podGiven{}, owners: map[controller]usage.Owner{}}
 	for _, read := range []struct {
 		query string
@@ -78,7 +80,7 @@ func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, err
 			if end := until.Truncate(given).Add(given); last.After(end) {
 				last = end
 			}
-			matrix, err := s.matrix(ctx, read.query, promv1.Range{Start: first, End: last, Step: given})
+			matrix, err := a.matrix(ctx, read.query, promv1.Range{Start: first, End: last, Step: given})
 			if err != nil {
 				return nil, err
 			}
@@ -88,9 +90,9 @@ func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, err
 		}
 	}
 	if len(g.pods) == 0 {
-		return nil, ErrNoPods
+		return nil, errors.Join(errNoPods, a.incomplete())
 	}
-	return g, nil
+	return g, a.incomplete()
 }
 
 // pod returns the pod of a series.
@@ -148,7 +150,7 @@ func (g *Given) Of(namespace, name, container string) (usage.Workload, recommend
 	for next, ok := p.owner, p.owner.Kind != ""; ok && len(owners) < 4; next, ok = g.owners[controller{namespace, next}] {
 		owners = append(owners, next)
 	}
-	workload, ok := usage.WorkloadOf(namespace, owners, nil, "")
+	workload, ok := usage.WorkloadOf(namespace, owners, "")
 	if !ok {
 		workload = usage.Workload{Namespace: namespace, Kind: "Pod", Name: name}
 	}

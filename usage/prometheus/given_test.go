@@ -141,7 +141,7 @@ func TestGiven(t *testing.T) {
 		}
 	})
 	t.Run("fails without kube-state-metrics", func(t *testing.T) {
-		if _, err := source.Given(t.Context(), began.AddDate(0, 1, 0), began.AddDate(0, 1, 1)); !errors.Is(err, ErrNoPods) {
+		if _, err := source.Given(t.Context(), began.AddDate(0, 1, 0), began.AddDate(0, 1, 1)); !errors.Is(err, errNoPods) {
 			t.Error(err)
 		}
 	})

@@ -21,13 +21,16 @@ import (
 // Config is how a Prometheus is read.
 type Config struct {
 	// Address is the URL of the Prometheus, or of anything with its API. It may contain a user
-	// and a password.
+	// and a password, and a query string.
 	Address string
 	// Tenant is sent as X-Scope-OrgID, which Mimir, Cortex and Thanos use to separate tenants;
 	// empty for none.
 	Tenant string
-	// Interval is the time between samples; 0 means 5 minutes. It must be several times the
-	// interval in which Prometheus scrapes.
+	// Selector has label matchers, as in PromQL but without braces, that all series must match,
+	// such as cluster="a" for one of several clusters; empty for all series.
+	Selector string
+	// Interval is the time between samples, at most 10 minutes; 0 means 5 minutes. It must be
+	// several times the interval in which Prometheus scrapes.
 	Interval time.Duration
 	// Transport sends the requests, e.g. with credentials; nil for the default one.
 	Transport http.RoundTripper
@@ -41,8 +44,11 @@ type Config struct {
 
 // Source is a Prometheus as a source of usage.
 type Source struct {
-	api      promv1.API
-	name     string
+	api           promv1.API
+	name, address string
+	hide          *strings.Replacer
+	// queries replaces the placeholders in queries.
+	queries  *strings.Replacer
 	interval time.Duration
 }
 
@@ -59,6 +65,14 @@ func New(c Config) (*Source, error) {
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, errAddress
 	}
+	selector, err := parseSelector(c.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("read the selector: %w", err)
+	}
+	interval := cmp.Or(c.Interval, 5*time.Minute)
+	if interval < time.Millisecond || interval > 10*time.Minute {
+		return nil, fmt.Errorf("the interval %v is not between 1ms and 10m", interval)
+	}
 	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
 		Transport: bounded{c.Tenant, cmp.Or(c.most, mostBytes), transport}, CheckRedirect: sameHost,
 		Timeout: cmp.Or(c.patience, 5*time.Minute),
@@ -66,7 +80,18 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, errAddress
 	}
-	return &Source{api: promv1.NewAPI(client), name: "prometheus " + address.Redacted(), interval: cmp.Or(c.Interval, 5*time.Minute)}, nil
+	s := &Source{api: promv1.NewAPI(client), interval: interval}
+	s.address, s.hide = redact(address)
+	s.name = "prometheus " + s.address
+	// Sources with the same address must have different names.
+	if c.Tenant != "" {
+		s.name += " of tenant " + c.Tenant
+	}
+	if selector != "" {
+		s.name += " {" + strings.TrimSuffix(selector, ",") + "}"
+	}
+	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "SELECTOR", selector)
+	return s, nil
 }
 
 // errAddress does not contain the address, or the reason: both may contain parts of a password.
@@ -80,36 +105,41 @@ func (s *Source) Name() string { return s.name }
 //
 // The newest interval is read only when a fifth of the next one is over. Until then, Prometheus may
 // not have stored all of it, and the peak of the rest would never count.
+//
+// Warnings of the Prometheus are ErrIncomplete: no series is wrong because of them, but some may be
+// missing.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	if stored := time.Now().Add(-s.interval / 5); until.After(stored) {
 		until = stored
 	}
+	a := &answers{Source: s}
 	first := since.Truncate(s.interval).Add(s.interval)
 	for !first.After(until) {
 		last := first.Add((chunk - 1) * s.interval)
 		if last.After(until) {
 			last = until.Truncate(s.interval)
 		}
-		if err := s.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, observe); err != nil {
+		if err := a.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, observe); err != nil {
 			return err
 		}
 		first = last.Add(s.interval)
 	}
-	return nil
+	return a.incomplete()
 }
 
 // The queries. Several endpoints, jobs or replicas of Prometheus may measure the same container, and
-// only one of them counts.
+// only one of them counts. The UID of a pod, which its name does not have, is part of its cgroup.
 const (
-	containers     = `{container!="",container!="POD"}`
-	byContainer    = `max by (namespace, pod, container) `
-	queryThrottled = byContainer + `(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])) > 0`
-	queryPressure  = byContainer + `(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL]))`
-	queryMemory    = byContainer + `(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL]))`
+	containers     = `{SELECTORcontainer!="",container!="POD"}`
+	byContainer    = `max by (namespace, pod, container, pod_uid) `
+	withUID        = `, "pod_uid", "$1", "id", ".*pod([0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}).*")`
+	queryThrottled = byContainer + `(label_replace(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])` + withUID + `) > 0`
+	queryPressure  = byContainer + `(label_replace(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
+	queryMemory    = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`
 )
 
 // readChunk delivers the samples of a range.
-func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
+func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {
 	cpu, err := s.cpu(ctx, r)
 	if err != nil {
 		return err
@@ -151,29 +181,13 @@ func (s *Source) readChunk(ctx context.Context, r promv1.Range, observe func(usa
 	return nil
 }
 
-// matrix runs a query over a range, in which INTERVAL is the time between samples. The series are in
-// the order of their labels.
-func (s *Source) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
-	query = strings.ReplaceAll(query, "INTERVAL", model.Duration(s.interval).String())
-	value, warnings, _, err := s.api.QueryRange(ctx, query, r)
-	if err == nil && len(warnings) > 0 {
-		err = fmt.Errorf("the answer may be incomplete: %q", warnings)
-	}
-	var matrix model.Matrix
-	if err == nil {
-		matrix, err = check(value, r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("query %s: %w", query, err)
-	}
-	return matrix, nil
-}
-
 // sample returns a sample of a series without its usage.
 func (s *Source) sample(labels model.Metric, point model.SamplePair) usage.Sample {
 	sample := usage.Sample{
 		Namespace: string(labels["namespace"]), Name: string(labels["pod"]), Container: string(labels["container"]),
 	}
+	// A systemd slice has underscores in the UID.
+	sample.UID = strings.ReplaceAll(string(labels["pod_uid"]), "_", "-")
 	sample.At, sample.Length = point.Timestamp.Time().UTC(), s.interval
 	return sample
 }

@@ -87,6 +87,13 @@ func reset(start, rate float64) func(int) string {
 	}
 }
 
+// The cgroups of two pods with the same name.
+const (
+	oldUID, youngUID = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-aaaaaaaaaaaa"
+	old              = `container="db",id="/kubepods/burstable/pod` + oldUID + `/abc"`
+	young            = `container="db",id="/kubepods.slice/kubepods-pod66666666_7777_8888_9999_aaaaaaaaaaaa.slice/def"`
+)
+
 // recorded has containers that use something, and values that no usage can have.
 func recorded() []byte {
 	var r recording
@@ -116,7 +123,14 @@ func recorded() []byte {
 	r.series("container_cpu_usage_seconds_total", second, map[int]func(int) string{60: counter(1000, 0.25)})
 	r.series("container_cpu_usage_seconds_total", `container="POD",id="/p"`, map[int]func(int) string{0: counter(1000, 1)})
 	r.series("container_cpu_usage_seconds_total", `container="",id="/w"`, map[int]func(int) string{0: counter(1000, 1)})
+	// The pods of a StatefulSet have the same name, and one interval has both. systemd writes
+	// underscores. An endpoint without cgroups measures both as one.
+	r.series("container_cpu_usage_seconds_total", old, map[int]func(int) string{80: except(counter(9000, 1.4995), 5, 6, 7, 8, 9)})
+	r.series("container_cpu_usage_seconds_total", young, map[int]func(int) string{80: except(counter(0, 0.2495), 0, 1, 2, 3, 4), 81: counter(74.85, 0.2495)})
+	r.series("container_cpu_usage_seconds_total", `container="db",metrics_path="/metrics/resource"`, map[int]func(int) string{80: counter(1000, 2), 82: counter(1000, 0.7495)})
 	r.metric("gauge", "container_memory_working_set_bytes")
+	r.series("container_memory_working_set_bytes", old, map[int]func(int) string{80: except(constant("3e8"), 5, 6, 7, 8, 9)})
+	r.series("container_memory_working_set_bytes", young, map[int]func(int) string{80: except(constant("1e8"), 0, 1, 2, 3, 4)})
 	r.series("container_memory_working_set_bytes", main, map[int]func(int) string{0: peak("5e7", "1e8")})
 	r.series("container_memory_working_set_bytes", side, map[int]func(int) string{40: constant("2e8"), 42: constant("NaN"), 44: constant("-1"), 46: constant("1e300")})
 	r.metric("counter", "container_pressure_cpu_waiting_seconds")
@@ -130,6 +144,12 @@ func sample(container string, resource history.Resource, step int, value int64) 
 	return s
 }
 
+// of returns a sample of the pod with a UID.
+func of(uid string, s usage.Sample) usage.Sample {
+	s.UID = uid
+	return s
+}
+
 // want returns the samples that follow from what was recorded.
 func want() []usage.Sample {
 	waited := sample("main", history.CPU, 1, 1500)
@@ -140,6 +160,9 @@ func want() []usage.Sample {
 		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
 		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
 		sample("main", history.CPU, 70, 250), sample("main", history.CPU, 71, 250),
+		of(oldUID, sample("db", history.CPU, 80, 1500)), of(youngUID, sample("db", history.CPU, 80, 250)),
+		of(youngUID, sample("db", history.CPU, 81, 250)), sample("db", history.CPU, 82, 750),
+		of(oldUID, sample("db", history.Memory, 80, 3e8)), of(youngUID, sample("db", history.Memory, 80, 1e8)),
 		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
 	}
 }
@@ -189,11 +212,58 @@ func TestSource(t *testing.T) {
 			}
 		}
 	})
-	t.Run("has a name without a password", func(t *testing.T) {
-		if name := newSource(t, Config{Address: "http://user:secret@host/path"}).Name(); name != "prometheus http://user:xxxxx@host/path" {
-			t.Error(name)
+	for name, c := range map[string]Config{
+		"prometheus http://user:xxxxx@host/path":                       {Address: "http://user:secret@host/path"},
+		"prometheus http://xxxxx@host":                                 {Address: "http://secret@host"},
+		"prometheus http://host/?dedup=xxxxx&token=xxxxx":              {Address: "http://host/?token=secret&dedup=1#secret"},
+		`prometheus http://host of tenant team {cluster="a",env!="b"}`: {Address: "http://host", Tenant: "team", Selector: `cluster = "a", env!="b",`},
+	} {
+		t.Run("has the name "+name, func(t *testing.T) {
+			if got := newSource(t, c).Name(); got != name {
+				t.Error(got)
+			}
+		})
+	}
+	for name, address := range map[string]string{
+		"a password": "http://user:secret/word@HOST", "a user that is a token": "http://secret/word@HOST",
+		"a query string": "http://HOST/?token=secret/word", "an escaped password": "http://user:secret%2Fword@HOST",
+	} {
+		t.Run("has no errors with "+name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				user, password, _ := r.BasicAuth()
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprintf(w, `{"status":"error","errorType":"bad_data","error":"%s and %s may not read %s: %s"}`, user, password, r.URL, strings.Repeat("x", 1e6))
+			}))
+			t.Cleanup(server.Close)
+			at := strings.ReplaceAll(strings.Replace(address, "HOST", strings.TrimPrefix(server.URL, "http://"), 1), "secret/word@", "secret%2Fword@")
+			source := newSource(t, Config{Address: at})
+			for _, stop := range []func(){func() {}, server.Close} {
+				stop()
+				err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) {})
+				if err == nil || strings.Contains(err.Error(), "secret") || len(err.Error()) > 3*longest {
+					t.Errorf("%d bytes: %v", len(fmt.Sprint(err)), err)
+				}
+			}
+		})
+	}
+	t.Run("reads one of several clusters", func(t *testing.T) {
+		text := strings.ReplaceAll(string(recorded()), `namespace="shop"`, `namespace="shop",cluster="a"`)
+		address, _ := localcluster.RecordedPrometheusForTest(t, []byte(text))
+		for selector, samples := range map[string]int{
+			`cluster="a"`: len(want()), `cluster=~"a|b",namespace="shop"`: len(want()), `cluster!="a"`: 0, `cluster="INTERVAL"`: 0, `cluster="SELECTOR"`: 0, "": len(want()),
+		} {
+			n := 0
+			err := newSource(t, Config{Address: address, Selector: selector}).Read(t.Context(), began.Add(-time.Hour), began.Add(8*time.Hour), func(usage.Sample) { n++ })
+			if n != samples || err != nil {
+				t.Errorf("%s reads %d samples, want %d: %v", selector, n, samples, err)
+			}
 		}
 	})
+	for _, interval := range []time.Duration{-time.Second, time.Nanosecond, 11 * time.Minute} {
+		if _, err := New(Config{Address: "http://host", Interval: interval}); err == nil {
+			t.Errorf("accepts the interval %v", interval)
+		}
+	}
 	for _, address := range []string{"::", "localhost:9090", "ftp://host", "http://", "", "http://user:secret@host:port", "http://user:secret%@host", "http://user:p/secret@host", "user:secret@host"} {
 		t.Run("rejects the address "+address+" without showing a password", func(t *testing.T) {
 			if _, err := New(Config{Address: address}); err == nil || strings.Contains(err.Error(), "secret") {

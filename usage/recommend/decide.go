@@ -26,11 +26,6 @@ type Updates struct {
 	InUse bool
 }
 
-// CompatUpdates returns the rules of the VPA's updater.
-func CompatUpdates() Updates {
-	return Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute}
-}
-
 // Pod is the state of a pod's container.
 type Pod struct {
 	Request, Limit Amounts

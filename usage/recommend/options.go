@@ -65,6 +65,6 @@ func CompatOptions() Options {
 		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15,
 		CPUConfidence: 24 * time.Hour, MemoryConfidence: 24 * time.Hour,
 		Floor:   Amounts{CPU: 25, Memory: 250 << 20},
-		Updates: CompatUpdates(),
+		Updates: Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/usage/histogram"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
@@ -14,6 +15,8 @@ type Recommendation struct {
 	Target, Lower, Upper Amounts
 	// Uncapped is the target without the bounds of the options.
 	Uncapped Amounts
+	// Used is the mean of CPU, and of the peaks of memory.
+	Used Amounts
 	// CPUConfidence and MemoryConfidence say how much history there is: 1 for one sample a
 	// minute over the time in the options.
 	CPUConfidence, MemoryConfidence float64
@@ -63,6 +66,7 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		}
 	}
 	r.Uncapped = finish(cpu.Target, memory.Target, func(float64) float64 { return 1 })
+	r.Used = Amounts{CPU: whole(math.Round(histogram.Mean(d.CPU...) * 1000)), Memory: whole(histogram.Mean(d.Memory...))}
 	r.Target = o.cap(r.Uncapped)
 	r.Lower = o.cap(finish(cpu.Lower, memory.Lower, func(c float64) float64 { return math.Pow(1+0.001/c, -2) }))
 	r.Upper = o.cap(finish(cpu.Upper, memory.Upper, func(c float64) float64 { return 1 + 1/c }))
@@ -110,6 +114,6 @@ func (r Recommendation) On(speed Speed) Recommendation {
 		}
 	}
 	r.Target, r.Lower, r.Upper = convert(r.Target), convert(r.Lower), convert(r.Upper)
-	r.Uncapped, r.Max = convert(r.Uncapped), convert(r.Max)
+	r.Uncapped, r.Max, r.Used = convert(r.Uncapped), convert(r.Max), convert(r.Used)
 	return r
 }

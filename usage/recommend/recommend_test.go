@@ -359,3 +359,19 @@ func TestPolicies(t *testing.T) {
 		}
 	})
 }
+
+// A value is in the middle of its bucket up to half of the bucket's width.
+func TestUsed(t *testing.T) {
+	h := used(t, day, Amounts{CPU: 1000, Memory: 512 * mib}, "a", "b")
+	view, _ := h.View(web, began.Add(day))
+	o := DefaultOptions()
+	r, ok := For(NewDemand(view, func(nodeType string) (Speed, bool) {
+		return map[string]Speed{"a": {CPU: 1, Memory: 1}, "b": {CPU: 2, Memory: 1}}[nodeType], true
+	}), 1, &o, began.Add(day))
+	if !ok || math.Abs(float64(r.Used.CPU)-1500) > 1500*0.026 || math.Abs(float64(r.Used.Memory)-512*mib) > 512*mib*0.026 {
+		t.Errorf("%v, %+v", ok, r.Used)
+	}
+	if on := r.On(Speed{CPU: 2, Memory: 1}).Used; on.CPU != (r.Used.CPU+1)/2 || on.Memory != r.Used.Memory {
+		t.Errorf("on a node that is twice as fast %+v", on)
+	}
+}

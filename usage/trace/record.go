@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,17 +24,22 @@ type Container struct {
 // container. A pod that begins after another one of its workload has ended continues its machine.
 //
 // describe returns the name of the workload that a container belongs to and what it was given, or
-// false to leave the container out.
+// false to leave the container out. Pods with the same name follow each other. After
+// usage.ErrIncomplete, the machines lack what the source lacks.
 func Record(ctx context.Context, source usage.Source, since, until time.Time, describe func(Container) (workload string, given recommend.Authored, ok bool)) ([]*Machine, error) {
 	recorded := map[Container]*recording{}
-	if err := source.Read(ctx, since, until, func(s usage.Sample) {
+	incomplete := source.Read(ctx, since, until, func(s usage.Sample) {
 		c := Container{s.Namespace, s.Name, s.Container}
 		if recorded[c] == nil {
 			recorded[c] = &recording{}
 		}
 		recorded[c].add(&s)
-	}); err != nil {
-		return nil, fmt.Errorf("read usage from %s: %w", source.Name(), err)
+	})
+	if incomplete != nil {
+		incomplete = fmt.Errorf("read usage from %s: %w", source.Name(), incomplete)
+		if !errors.Is(incomplete, usage.ErrIncomplete) {
+			return nil, incomplete
+		}
 	}
 	workloads := map[string][]*Machine{}
 	for _, c := range slices.SortedFunc(maps.Keys(recorded), Container.compare) {
@@ -48,7 +54,7 @@ func Record(ctx context.Context, source usage.Source, since, until time.Time, de
 	for _, workload := range slices.Sorted(maps.Keys(workloads)) {
 		machines = append(machines, replicas(workloads[workload])...)
 	}
-	return machines, nil
+	return machines, incomplete
 }
 
 // compare orders containers.
@@ -72,7 +78,8 @@ func replicas(pods []*Machine) (machines []*Machine) {
 	return machines
 }
 
-// recording is what one container used. Its samples are in the order of time.
+// recording is what one container used. Its samples are in the order of time, unless several pods had
+// its name.
 type recording struct {
 	cpu    []Row
 	memory []point
@@ -92,7 +99,12 @@ func (r *recording) add(s *usage.Sample) {
 
 // rows returns the samples of both resources at the same times. It leaves out samples of only one
 // resource: the other one is unknown, not zero.
+//
+// An interval in which two pods had the name counts once, with the higher usage.
 func (r *recording) rows() (rows []Row) {
+	slices.SortStableFunc(r.cpu, func(a, b Row) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(b.CPU, a.CPU)) })
+	slices.SortStableFunc(r.memory, func(a, b point) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.usage, a.usage)) })
+	r.cpu = slices.CompactFunc(r.cpu, func(a, b Row) bool { return a.At == b.At })
 	memory := r.memory
 	rows = r.cpu[:0]
 	for _, row := range r.cpu {

@@ -42,12 +42,12 @@ func Run(t *testing.T, setup func(t *testing.T) Case) {
 		c := setup(t)
 		first, last := span(c.Want)
 		type key struct {
-			namespace, name, container string
-			resource                   history.Resource
+			namespace, name, uid, container string
+			resource                        history.Resource
 		}
 		latest := map[key]time.Time{}
 		for _, s := range c.read(t, first.Add(-time.Second), last) {
-			k := key{s.Namespace, s.Name, s.Container, s.Resource}
+			k := key{s.Namespace, s.Name, s.UID, s.Container, s.Resource}
 			if !s.At.After(latest[k]) {
 				t.Errorf("%v after %v", s.At, latest[k])
 			}
@@ -153,7 +153,7 @@ func compare(a, b usage.Sample) int {
 		return c
 	}
 	key := func(s usage.Sample) []string {
-		return []string{s.Namespace, s.Name, s.Container, string('0' + rune(s.Resource))}
+		return []string{s.Namespace, s.Name, s.UID, s.Container, string('0' + rune(s.Resource))}
 	}
 	return slices.Compare(key(a), key(b))
 }

@@ -1,0 +1,13 @@
+// Package checkpoint stores what is known of usage in ConfigMaps, so that it survives restarts and
+// every replica knows it. The leader writes, and all replicas read.
+//
+// A container belongs to the shard that the hash of its key selects. Each shard is one ConfigMap, so
+// it is written as a whole, and complete by itself. If shards become too large, their number doubles.
+// Until all of them are written, a container may be in two of them, and the newer one counts. So a
+// writer may stop between any two writes.
+//
+// A ConfigMap that cannot be read, because of damage or a later version, is never changed. Its shard
+// continues in another ConfigMap.
+//
+// It must not know what a history says, nor pods or ratios.
+package checkpoint

@@ -1,0 +1,270 @@
+package checkpoint
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// example is a content with a header.
+var (
+	example = content{
+		progress: map[string]time.Time{"metrics.k8s.io": began, "prometheus": began.Add(-time.Hour)},
+		states:   [][]byte{bytes.Repeat([]byte("a"), shortest), bytes.Repeat([]byte("bc"), 500)},
+	}
+	exampleHeader = header{written: began.Add(1), index: 3, count: 8}
+)
+
+// packed returns the form of a content.
+func packed(t testing.TB, h header, c content) []byte {
+	t.Helper()
+	var p packer
+	p.begin(c.progress)
+	for _, state := range c.states {
+		if err := p.add(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := p.finish(h, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// resealed returns a form with the right checksum.
+func resealed(b []byte) []byte {
+	check := sha256.Sum256(b[sealed:])
+	copy(b[sealed-sha256.Size:], check[:])
+	return b
+}
+
+// made returns a form with any header and content.
+func made(index, count, length uint64, deflated []byte) []byte {
+	b := append([]byte(magic), version)
+	b = append(b, make([]byte, sha256.Size)...)
+	b = binary.AppendVarint(b, began.UnixNano())
+	for _, n := range []uint64{index, count, length} {
+		b = binary.AppendUvarint(b, n)
+	}
+	return resealed(append(b, deflated...))
+}
+
+func deflated(raw []byte) []byte {
+	var out bytes.Buffer
+	w, _ := flate.NewWriter(&out, flate.BestCompression)
+	_, _ = w.Write(raw)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+func TestForm(t *testing.T) {
+	form := packed(t, exampleHeader, example)
+	t.Run("has the header and the content", func(t *testing.T) {
+		h, c, s, err := unpack(form)
+		if err != nil || h != exampleHeader {
+			t.Errorf("%+v, %v", h, err)
+		}
+		if diff := cmp.Diff(example, c, cmp.AllowUnexported(content{})); diff != "" {
+			t.Error(diff)
+		}
+		if _, _, again, _ := unpack(packed(t, header{written: began, count: 1}, example)); again != s {
+			t.Error("the same content has another sum")
+		}
+		if _, _, other, _ := unpack(packed(t, exampleHeader, content{})); other == s {
+			t.Error("another content has the same sum")
+		}
+	})
+	t.Run("does not have empty states", func(t *testing.T) {
+		with := content{states: [][]byte{nil, example.states[0]}}
+		if _, c, _, err := unpack(packed(t, exampleHeader, with)); err != nil || len(c.states) != 1 {
+			t.Errorf("%d states, %v", len(c.states), err)
+		}
+	})
+	t.Run("is not written if it is too large", func(t *testing.T) {
+		var p packer
+		p.begin(nil)
+		if _, err := p.finish(exampleHeader, overhead); !errors.Is(err, errLarge) {
+			t.Error(err)
+		}
+		for range longest / 1000 {
+			if err := p.add(make([]byte, 1000)); err != nil {
+				return
+			}
+		}
+		t.Error("it may have any length")
+	})
+	t.Run("is rejected if any bit has changed", func(t *testing.T) {
+		for i := range form {
+			changed := slices.Clone(form)
+			changed[i] ^= 1 << (i % 8)
+			if _, _, _, err := unpack(changed); err == nil {
+				t.Errorf("byte %d of %d", i, len(form))
+			}
+		}
+	})
+	t.Run("is rejected if it is cut", func(t *testing.T) {
+		for n := range form {
+			if _, _, _, err := unpack(form[:n]); !errors.Is(err, errDamaged) {
+				t.Errorf("%d of %d bytes: %v", n, len(form), err)
+			}
+		}
+	})
+	t.Run("of a later version is not called damaged", func(t *testing.T) {
+		later := slices.Clone(form)
+		later[len(magic)]++
+		var e laterError
+		if _, _, _, err := unpack(later); !errors.As(err, &e) || e.version != version+1 {
+			t.Error(err)
+		}
+	})
+	none := []byte{0}
+	for name, form := range map[string][]byte{
+		"an index that is too large":      made(4, 4, 1, deflated(none)),
+		"no shards":                       made(0, 0, 1, deflated(none)),
+		"a number that is no power":       made(0, 3, 1, deflated(none)),
+		"too many shards":                 made(0, 2*most, 1, deflated(none)),
+		"a length that is too small":      made(0, 1, 1, deflated([]byte{0, 0})),
+		"a length that is too large":      made(0, 1, 2, deflated(none)),
+		"a length beyond the bound":       made(0, 1, longest+1, deflated(make([]byte, longest+1))),
+		"bytes after the content":         made(0, 1, 1, append(deflated(none), 0)),
+		"no deflated content":             made(0, 1, 1, []byte{255, 255}),
+		"no content":                      made(0, 1, 0, deflated(nil)),
+		"more sources than there are":     made(0, 1, 2, deflated([]byte{1, 1})),
+		"a source without a time":         made(0, 1, 3, deflated([]byte{1, 1, 'a'})),
+		"a state that is too short":       made(0, 1, 33, deflated(append([]byte{0, 31}, make([]byte, 31)...))),
+		"a state that is longer than all": made(0, 1, 34, deflated(append([]byte{0, 33}, make([]byte, 32)...))),
+	} {
+		t.Run("is rejected with "+name, func(t *testing.T) {
+			if _, _, _, err := unpack(form); !errors.Is(err, errDamaged) {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("needs little memory, whatever it says", func(t *testing.T) {
+		bomb := deflated(make([]byte, 3*longest))
+		for _, length := range []uint64{1, longest} {
+			form := made(0, 1, length, bomb)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, _, err := unpack(form)
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 2*longest {
+				t.Errorf("%d bytes, %v", used, err)
+			}
+		}
+	})
+}
+
+func TestShards(t *testing.T) {
+	t.Run("have each container once, and about as many of them", func(t *testing.T) {
+		random := rand.New(rand.NewPCG(1, 1))
+		for count := 1; count <= most; count *= 2 {
+			sizes := make([]int, count)
+			for range 3200 {
+				c := history.Container{Namespace: "shop", Kind: "Deployment", Workload: string(rune('a' + random.IntN(26))), Name: string(rune(random.IntN(1 << 16)))}
+				in := 0
+				for index := range count {
+					if (header{index: index, count: count}).has(c) {
+						in++
+						sizes[index]++
+					}
+				}
+				if in != 1 {
+					t.Fatalf("%v is in %d of %d shards", c, in, count)
+				}
+			}
+			if least, largest := slices.Min(sizes), slices.Max(sizes); largest > 2*least {
+				t.Errorf("of %d shards, one has %d and one has %d", count, least, largest)
+			}
+		}
+	})
+	t.Run("have the containers of the shards that they cover", func(t *testing.T) {
+		if got := (header{index: 1, count: 8}).covers(); got != 1<<1|1<<9|1<<17|1<<25 {
+			t.Errorf("%b", got)
+		}
+		if got := (header{index: 0, count: 1}).covers(); got != 1<<32-1 {
+			t.Errorf("%b", got)
+		}
+	})
+	t.Run("never move", func(t *testing.T) {
+		if got := hash(history.Container{Namespace: "shop", Kind: "Deployment", Workload: "web", Name: "main"}); got != 2193866694 {
+			t.Errorf("hash %d", got)
+		}
+	})
+	t.Run("have names that the prefix determines", func(t *testing.T) {
+		all := Names("usage")
+		if len(all) != 2*most || all[0] != "usage-0" || all[1] != "usage-0-2" || all[len(all)-1] != "usage-31-2" {
+			t.Errorf("%v", all)
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	at := func(minute int) time.Time { return began.Add(time.Duration(minute) * time.Minute) }
+	shard := func(index, count int, read map[string]time.Time) *stored {
+		return &stored{header: header{index: index, count: count}, progress: read}
+	}
+	for name, test := range map[string]struct {
+		shards []*stored
+		want   map[string]time.Time
+	}{
+		"without shards is unknown": {nil, nil},
+		"equals the shard that is furthest behind": {
+			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 2, map[string]time.Time{"a": at(3)})},
+			map[string]time.Time{"a": at(3)},
+		},
+		"of a source that one shard does not know is unknown": {
+			[]*stored{shard(0, 2, map[string]time.Time{"a": at(9), "b": at(9)}), shard(1, 2, map[string]time.Time{"b": at(8)})},
+			map[string]time.Time{"b": at(8)},
+		},
+		"ignores shards whose containers are all in newer ones": {
+			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 2, map[string]time.Time{"a": at(8)}), shard(0, 1, map[string]time.Time{"a": at(1)})},
+			map[string]time.Time{"a": at(8)},
+		},
+		"follows an older shard while newer ones lack some of its containers": {
+			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 1, map[string]time.Time{"a": at(1)})},
+			map[string]time.Time{"a": at(1)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, progress(test.shards)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// FuzzUnpack checks that any bytes are rejected or form a content that can be written again.
+func FuzzUnpack(f *testing.F) {
+	f.Add(packed(f, exampleHeader, example))
+	f.Add(made(0, 1, 1, deflated([]byte{0})))
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		if len(form) >= sealed {
+			resealed(form)
+		}
+		h, c, s, err := unpack(form)
+		if err != nil {
+			return
+		}
+		again, d, sum, err := unpack(packed(t, h, c))
+		if err != nil || again != h || len(d.states) != len(c.states) {
+			t.Errorf("read again: %+v, %v", again, err)
+		}
+		if len(c.progress) < 2 && sum != s && !bytes.Equal(d.states[0], c.states[0]) {
+			t.Error("read again, the content differs")
+		}
+	})
+}

@@ -2,8 +2,8 @@
 # compares the two.
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 \
-#     --build-arg VERSION="$(git describe --always)" --build-arg REVISION="$(git rev-parse HEAD)" .
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+#     --build-arg VERSION="$(make version)" --build-arg REVISION="$(git rev-parse HEAD)" .
+FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:dc9ad6c05acc7a88e5b71bde60a5fe3bd4b9f0db209011711b464107438a8107 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
@@ -11,8 +11,10 @@ COPY . .
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=development
+ARG REVISION
+ARG PACKAGE=github.com/workload-resizer/workload-resizer/internal/version
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X main.version=$VERSION" -o /workload-resizer ./cmd/workload-resizer
+    -ldflags "-s -w -X $PACKAGE.version=$VERSION -X $PACKAGE.commit=$REVISION" -o /workload-resizer ./cmd/workload-resizer
 
 FROM scratch
 ARG VERSION=development

@@ -4,8 +4,11 @@ SHELL := /bin/bash
 
 # The Kubernetes version of the test cluster, from test/cluster/go.mod.
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v//p' test/cluster/go.mod)
-# The oldest supported Kubernetes version, from test/cluster133/go.mod.
-OLDEST_KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v\([0-9.]*\).*/\1/p' test/cluster133/go.mod)
+# The older Kubernetes version for test-skew, of those that have a module test/cluster133 to
+# test/cluster135. The oldest one is tested on each change.
+SKEW ?= 1.33
+SKEW_MODULE := test/cluster$(subst .,,$(SKEW))
+SKEW_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v\([0-9.]*\).*/\1/p' $(SKEW_MODULE)/go.mod)
 # The flags with which a Kubernetes program reports version $(1).
 kubernetes_ldflags = -X k8s.io/component-base/version.gitVersion=v$(1) \
   -X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(1))) \
@@ -18,9 +21,14 @@ show_progress = awk '/^[a-z0-9.\/_-]+$$/ { \
     if (n % 100 == 0) { print "  " n " packages compiled"; fflush() } \
     next } \
   { print; fflush() }'
-# The commit has the same number of digits in every clone.
-VERSION := $(shell git describe --always --dirty --abbrev=12 2>/dev/null || echo development)
-LDFLAGS := -X main.version=$(VERSION)
+# What is built from this checkout. The version is the tag of the commit, such as v1.2.3.
+# Otherwise it has the last tag, the number of commits since then, and the commit with the same
+# number of digits in every clone; without a tag, v0.0.0 and the commit. Changes that are not
+# committed add -dirty. All are semantic versions.
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+VERSION := $(or $(shell git describe --tags --match 'v[0-9]*' --abbrev=12 2>/dev/null),$(addprefix v0.0.0-g,$(shell git rev-parse --short=12 HEAD 2>/dev/null)),development)$(if $(shell git status --porcelain 2>/dev/null),-dirty)
+package_version := github.com/workload-resizer/workload-resizer/internal/version
+LDFLAGS := -X $(package_version).version=$(VERSION) -X $(package_version).commit=$(COMMIT)
 
 # Tools are pinned in a separate module.
 TOOL := go tool -modfile=test/tools/go.mod
@@ -42,27 +50,44 @@ run: build bin/grpcurl bin/kubectl bin/metrics-server ## Start a local cluster w
 binaries: ## Build workload-resizer and resizectl, also as a kubectl plugin, into bin/.
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
 	ln -sf resizectl bin/kubectl-workload_resizer
+	printf '#!/bin/sh\nexec kubectl-workload_resizer __complete "$$@"\n' > bin/kubectl_complete-workload_resizer
+	chmod +x bin/kubectl_complete-workload_resizer
 
 .PHONY: build
 build: binaries bin/testcluster ## Build the binaries and testcluster. The first build takes 10 to 20 minutes.
 
-# The platforms, the name and the output directory of the image.
-PLATFORMS ?= linux/amd64 linux/arm64
+.PHONY: version
+version: ## Print the version that this checkout builds.
+	@echo '$(VERSION)'
+
+# The platforms of a release, the name of its image, and the folder for both. Servers run on Linux
+# only.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 IMAGE ?= workload-resizer:latest
 DIST ?= dist
 
-# The same commit and the same Go release produce the same image: the binaries contain no paths,
-# no build time and nothing else about the checkout.
+# Builds the package $(2) for the platforms $(1). The same commit and the same Go release produce
+# the same programs: they contain no paths, no build time and nothing else about the checkout, and
+# settings of the environment do not change them.
+build_programs = @for platform in $(1); do \
+    echo "building $(notdir $(2)) for $$platform"; \
+    CGO_ENABLED=0 GOFLAGS=-trimpath GOAMD64=v1 GOARM64=v8.0 GOOS=$${platform%/*} GOARCH=$${platform\#*/} \
+      go build -buildvcs=false -ldflags '-s -w $(LDFLAGS)' -o '$(abspath $(DIST))'/programs/$${platform/\//-}/ $(2); \
+  done
+pack_programs = @go run -C deploy/release . --programs '$(abspath $(DIST))/programs' $(PLATFORMS:%=--platform %) \
+    --source '$(CURDIR)' --version '$(VERSION)' --commit '$(COMMIT)' --created "$$(git log -1 --format=%ct)" --name '$(IMAGE)'
+
 .PHONY: image
-image: ## Build the container image into dist/, for amd64 and arm64, without a container engine.
-	@for platform in $(PLATFORMS); do \
-	  echo "building $$platform"; \
-	  CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -ldflags '-s -w $(LDFLAGS)' \
-	    -o '$(abspath $(DIST))'/$${platform/\//-}/ ./cmd/workload-resizer; \
-	done
-	@go run -C deploy/image . --name '$(IMAGE)' --version '$(VERSION)' \
-	  --revision "$$(git rev-parse HEAD)" --created "$$(git log -1 --format=%ct)" --output '$(abspath $(DIST))'/workload-resizer-image.tar \
-	  $(foreach platform,$(PLATFORMS),--binary $(platform)='$(abspath $(DIST))'/$(subst /,-,$(platform))/workload-resizer)
+image: ## Build the container image into dist/, for Linux, without a container engine.
+	$(call build_programs,$(filter linux/%,$(PLATFORMS)),./cmd/workload-resizer)
+	$(pack_programs) --image '$(abspath $(DIST))'/workload-resizer-image.tar
+
+.PHONY: release
+release: IMAGE = workload-resizer:$(VERSION)
+release: ## Build all files of a release into dist/VERSION/ (PLATFORMS=linux/amd64): archives, image, chart, SBOMs, checksums.
+	$(call build_programs,$(filter linux/%,$(PLATFORMS)),./cmd/workload-resizer)
+	$(call build_programs,$(PLATFORMS),./cmd/resizectl)
+	$(pack_programs) --output '$(abspath $(DIST))/$(VERSION)'
 
 # Phony, since Go itself determines what to build. The first build compiles most of Kubernetes,
 # which takes minutes.
@@ -71,11 +96,12 @@ bin/testcluster:
 	@go build -C test/cluster -v -ldflags '$(CLUSTER_LDFLAGS)' -o ../../bin/testcluster . 2>&1 | \
 	  $(call show_progress,a Kubernetes $(KUBERNETES_VERSION) test cluster; the first build takes 10 to 20 minutes)
 
-# The control plane of the oldest version, for testcluster --control-plane.
-.PHONY: bin/kubernetes-oldest
-bin/kubernetes-oldest:
-	@go build -C test/cluster133 -v -ldflags '$(call kubernetes_ldflags,$(OLDEST_KUBERNETES_VERSION))' -o ../../bin/kubernetes-$(OLDEST_KUBERNETES_VERSION)/ tool 2>&1 | \
-	  $(call show_progress,a Kubernetes $(OLDEST_KUBERNETES_VERSION) control plane; the first build takes 5 to 10 minutes)
+# The control plane of the older version, for testcluster --control-plane.
+.PHONY: bin/kubernetes-skew
+bin/kubernetes-skew:
+	go mod -C $(SKEW_MODULE) tidy -diff
+	@go build -C $(SKEW_MODULE) -v -ldflags '$(call kubernetes_ldflags,$(SKEW_VERSION))' -o ../../bin/kubernetes-$(SKEW_VERSION)/ tool 2>&1 | \
+	  $(call show_progress,a Kubernetes $(SKEW_VERSION) control plane; the first build takes 5 to 10 minutes)
 
 # For testcluster --metrics-server.
 .PHONY: bin/metrics-server
@@ -118,6 +144,12 @@ bin/prometheus bin/promtool &:
 
 # A client in TypeScript: the project of test/clients, with code that is generated from the API. It
 # needs Node.js 18 or later, which apt-get installs where it is missing.
+# For test-helm3.
+.PHONY: bin/helm3
+bin/helm3:
+	go mod -C test/helm3 tidy -diff
+	@go build -C test/helm3 -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
+
 bin/typescript: $(shell find proto test/clients/typescript -name '*.proto' -o -path '*/typescript/*' -type f)
 	@command -v node >/dev/null && command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } || \
 	  { echo 'apt-get cannot install the packages nodejs and npm: add Node.js 18 or later, with npm, to PATH'; exit 1; }
@@ -136,7 +168,7 @@ clean: ## Remove build results and the local cluster.
 # User journeys mostly wait, so other tests run in parallel.
 .PHONY: test
 test: ## Run all tests, against real clusters that are built and started for the tests.
-	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-image test-vpa
+	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-release test-vpa
 
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
@@ -156,9 +188,9 @@ test-shared:
 	$(GO_TEST) -run '$(large)' $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
 	$(GO_TEST) $(RACE) -skip '$(large)' -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/hostile $(PURE:./%=-e /%$$))
 
-.PHONY: test-image
-test-image: ## Build the image and check its content.
-	go test -C deploy/image -timeout=20m ./...
+.PHONY: test-release
+test-release: bin/helm ## Check the files of a release. Build one twice for this platform, and compare.
+	go test -C deploy/release -timeout=20m ./...
 
 .PHONY: test-cluster
 test-cluster: bin/testcluster bin/kubectl bin/metrics-server bin/prometheus ## Run the tests of the test cluster itself.
@@ -169,10 +201,14 @@ test-vpa: ## Compare recommendations with those of the VPA's own classes, on TRA
 	TRACE='$(abspath $(TRACE))' go test -C test/bench/vpa ./...
 
 .PHONY: test-skew
-test-skew: build bin/kubectl bin/kubernetes-oldest ## Run tests against the oldest supported Kubernetes API server.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) ./deploy -run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers'
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(OLDEST_KUBERNETES_VERSION) $(GO_TEST) -short ./test/chaos
+test-skew: build bin/kubectl bin/kubernetes-skew ## Run tests against the oldest supported Kubernetes API server, or a later one (SKEW=1.35).
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(GO_TEST) ./deploy -run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers'
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(GO_TEST) -short ./test/chaos
+
+.PHONY: test-helm3
+test-helm3: build bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
+	WORKLOAD_RESIZER_TEST_HELM=helm3 $(GO_TEST) ./deploy/charts
 
 .PHONY: test-hostile
 test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine.
@@ -268,6 +304,10 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
+.PHONY: pictures
+pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
+	$(GO_TEST) -count=1 ./test/pictures -run '^TestPictures$$' -update
+
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
@@ -284,7 +324,7 @@ verify-format:
 verify-vet:
 	go vet ./...
 	go vet -C test/cluster ./...
-	go vet -C deploy/image ./...
+	go vet -C deploy/release ./...
 	go vet -C test/bench/vpa ./...
 
 .PHONY: verify-lint
@@ -292,11 +332,11 @@ verify-lint:
 	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
-	cd deploy/image && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
+	cd deploy/release && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
-REFUSED := usage:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
+REFUSED := usage:ratios usage/checkpoint:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
 
 .PHONY: verify-imports
 verify-imports: verify-lint
@@ -360,10 +400,20 @@ verify-prose:
 	(cd "$$text" && $(abspath bin/vale) --config=$(abspath .vale.ini) --output=line .) | sed -E 's/\.txt(:[0-9]+:)/\1/' || \
 	  { echo 'see "Language" in CONTRIBUTING.md for how to write'; exit 1; }
 
+# The database in which "make vulncheck" looks up vulnerabilities.
+VULNDB ?= https://vuln.go.dev
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in the code that the programs and the Go client call, if the database can be reached (VULNDB=URL).
+	@go build -modfile=test/tools/go.mod -o bin/govulncheck golang.org/x/vuln/cmd/govulncheck
+	@if ! bin/govulncheck -db '$(VULNDB)' -version | grep '^DB updated:'; then \
+	  echo 'NOT CHECKED for known vulnerabilities: $(VULNDB) cannot be reached. Set VULNDB to a mirror of it, such as file:///path'; exit 0; fi; \
+	bin/govulncheck -db '$(VULNDB)' ./cmd/... ./client
+
 .PHONY: verify-modules
 verify-modules:
 	go mod tidy -diff
-	go mod -C deploy/image tidy -diff
+	go mod -C deploy/release tidy -diff
 	go mod -C test/bench/vpa tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff

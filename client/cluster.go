@@ -23,10 +23,10 @@ const (
 	DefaultService   = "workload-resizer"
 	// DefaultAudience is the audience that tokens must be for.
 	DefaultAudience = "workload-resizer.io"
-	// authorityName and authorityKey are the ConfigMap, in the namespace of the
+	// AuthorityConfigMap and AuthorityKey are the ConfigMap, in the namespace of the
 	// server, and its key with the authority of the server's certificate.
-	authorityName = "workload-resizer-ca"
-	authorityKey  = "ca.crt"
+	AuthorityConfigMap = "workload-resizer-ca"
+	AuthorityKey       = "ca.crt"
 )
 
 // clusterOptions are the options of DialCluster only.
@@ -159,17 +159,17 @@ func (o *options) authorityIn(ctx context.Context, core corev1client.ConfigMapsG
 
 // publishedAuthorities reads the authorities that a server in the namespace publishes.
 func publishedAuthorities(ctx context.Context, core corev1client.ConfigMapsGetter, namespace string) (*x509.CertPool, error) {
-	configMap, err := core.ConfigMaps(namespace).Get(ctx, authorityName, metav1.GetOptions{})
+	configMap, err := core.ConfigMaps(namespace).Get(ctx, AuthorityConfigMap, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("there is no ConfigMap %s/%s: "+
-			"check that workload-resizer runs in that namespace, with TLS", namespace, authorityName)
+			"check that workload-resizer runs in that namespace, with TLS", namespace, AuthorityConfigMap)
 	case err != nil:
-		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, authorityName, err)
+		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, AuthorityConfigMap, err)
 	}
-	authorities, err := authoritiesOf([]byte(configMap.Data[authorityKey]))
+	authorities, err := authoritiesOf([]byte(configMap.Data[AuthorityKey]))
 	if err != nil {
-		return nil, fmt.Errorf("key %s of ConfigMap %s/%s %w", authorityKey, namespace, authorityName, err)
+		return nil, fmt.Errorf("key %s of ConfigMap %s/%s %w", AuthorityKey, namespace, AuthorityConfigMap, err)
 	}
 	return authorities, nil
 }

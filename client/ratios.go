@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -28,6 +29,25 @@ func (c *Client) ListRatioRules(ctx context.Context) (*workloadresizerv1.ListRat
 			to.Rules = append(to.Rules, page.GetRules()...)
 		})
 	})
+}
+
+// ListRatiosAndRules returns the ratio table in effect and its rules. Both have the same revision: it
+// requests them again if the table changes in between, a few times.
+func (c *Client) ListRatiosAndRules(ctx context.Context) (*workloadresizerv1.ListRatiosResponse, *workloadresizerv1.ListRatioRulesResponse, error) {
+	for range tableTries {
+		table, err := c.ListRatios(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		rules, err := c.ListRatioRules(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if rules.GetRevision() == table.GetRevision() {
+			return table, rules, nil
+		}
+	}
+	return nil, nil, errors.New("the ratio table changes all the time: try again in a moment")
 }
 
 // unchanged lists until the table does not change meanwhile.

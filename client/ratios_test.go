@@ -17,6 +17,8 @@ import (
 type pagedTable struct {
 	workloadresizerv1.UnimplementedRatioServiceServer
 	changes, calls int
+	// newer is how many lists of rules are already about a newer table than that of the ratios.
+	newer int
 }
 
 // second reports whether a token is of the second page.
@@ -46,6 +48,12 @@ func (s *pagedTable) ListRatioRules(_ context.Context, req *workloadresizerv1.Li
 	second, err := s.second(req.GetPageToken())
 	if second {
 		page.Rules[0].Name, page.NextPageToken = "b", ""
+	}
+	if s.newer > 0 {
+		page.Revision = "newer"
+		if second {
+			s.newer--
+		}
 	}
 	return page, err
 }
@@ -81,6 +89,27 @@ func TestTable(t *testing.T) {
 			}
 			if diff := cmp.Diff(rules, ruled, protocmp.Transform()); tc.reason == "" && diff != "" {
 				t.Errorf("wrong rules (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRatiosAndRules(t *testing.T) {
+	for _, tc := range []struct {
+		name         string
+		newer, calls int
+		works        bool
+	}{
+		{"are of the same table", 0, 4, true},
+		{"are listed again if the table changes in between", 2, 12, true},
+		{"are given up if it changes all the time", 100, 20, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := &pagedTable{newer: tc.newer}
+			c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterRatioServiceServer(s, server) })
+			table, rules, err := c.ListRatiosAndRules(t.Context())
+			if (err == nil) != tc.works || server.calls != tc.calls || table.GetRevision() != rules.GetRevision() {
+				t.Errorf("revisions %q and %q after %d calls: %v", table.GetRevision(), rules.GetRevision(), server.calls, err)
 			}
 		})
 	}

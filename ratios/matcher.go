@@ -8,18 +8,18 @@ import (
 // matcher is Criteria in a form that is fast to match against every pod: iterating over a slice
 // is several times as fast as over a map. The matcher of the globals is empty and never used.
 type matcher struct {
-	class               string
+	namespace, class    string
 	labels, annotations []pair
 }
 
 type pair struct{ key, value string }
 
 func newMatcher(m Criteria) matcher {
-	return matcher{class: m.ComputeClass, labels: pairs(m.Labels), annotations: pairs(m.Annotations)}
+	return matcher{namespace: m.Namespace, class: m.ComputeClass, labels: pairs(m.Labels), annotations: pairs(m.Annotations)}
 }
 
 func (m *matcher) equal(other *matcher) bool {
-	return m.class == other.class && slices.Equal(m.labels, other.labels) && slices.Equal(m.annotations, other.annotations)
+	return m.namespace == other.namespace && m.class == other.class && slices.Equal(m.labels, other.labels) && slices.Equal(m.annotations, other.annotations)
 }
 
 // pairs returns the entries of m sorted by key, so that equal maps give equal slices.
@@ -32,7 +32,7 @@ func pairs(m map[string]string) []pair {
 }
 
 func (m *matcher) matches(s Subject) bool {
-	return (m.class == "" || m.class == s.ComputeClass()) &&
+	return (m.namespace == "" || m.namespace == s.Namespace()) && (m.class == "" || m.class == s.ComputeClass()) &&
 		among(m.labels, s.Label) && among(m.annotations, s.Annotation)
 }
 

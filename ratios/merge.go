@@ -10,6 +10,7 @@ import (
 func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule
+	var prices *Prices
 	bounded := false
 	for _, layer := range absolute(layers) {
 		if layer == nil {
@@ -22,6 +23,7 @@ func Merge(layers []*Layer) (*Table, error) {
 			globals.Bounds, bounded = *layer.Bounds, true
 		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
+		globals.Demand, prices = globals.Demand.Over(&layer.Demand), cmp.Or(prices, layer.Prices)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -41,7 +43,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}
-	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, profiles: []*Profile{globals}}
+	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Prices: prices, profiles: []*Profile{globals}}
 	var problems []error
 	for i := range rules {
 		p, err := globals.with(&rules[i])

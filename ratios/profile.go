@@ -23,6 +23,8 @@ type Profile struct {
 	// MaxSpeedRatio is how many times faster or slower than the baseline a node type
 	// may be to be used.
 	MaxSpeedRatio float64
+	// Demand is where the demand of these pods comes from, and how it follows from usage.
+	Demand Demand
 
 	rule    *Rule
 	match   matcher
@@ -74,7 +76,7 @@ func (p *Profile) NodeTypes() []string { return p.names }
 // describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
-		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), rule: r, match: newMatcher(r.Match)}
+		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), rule: r, match: newMatcher(r.Match)}
 	switch {
 	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)

@@ -70,6 +70,10 @@ type Layer struct {
 	// MaxSpeedRatio is how many times faster or slower than its baseline a node type
 	// may be to be used: finite and at least 1, or 0 if the provider sets none.
 	MaxSpeedRatio float64
+	// Demand is where the demand of pods comes from, unless a rule overrides it.
+	Demand Demand
+	// Prices are what nodes cost; nil if the provider does not know.
+	Prices *Prices
 	// Rules apply to some pods only. The first rule that matches a pod is used.
 	Rules []Rule
 }

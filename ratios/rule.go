@@ -16,6 +16,8 @@ type Rule struct {
 	Bounds BoundsOverride
 	// MaxSpeedRatio is finite and at least 1; 0 if the global maximum applies.
 	MaxSpeedRatio float64
+	// Demand overrides the global demand, each value separately.
+	Demand Demand
 }
 
 // BoundsOverride replaces individual ends of Bounds.
@@ -47,6 +49,8 @@ func (o RangeOverride) over(r sizing.Range) sizing.Range {
 
 // Criteria select pods. A pod must meet all of them; an empty criterion is always met.
 type Criteria struct {
+	// Namespace is the namespace of the pod.
+	Namespace string
 	// ComputeClass is the class that the pod requests.
 	ComputeClass string
 	// Labels that the pod must have, with their values.
@@ -57,6 +61,8 @@ type Criteria struct {
 
 // Subject is the part of a pod that rules match on.
 type Subject interface {
+	// Namespace returns the namespace of the pod.
+	Namespace() string
 	// Label returns the value of a label, and whether the pod has it.
 	Label(key string) (value string, ok bool)
 	// Annotation returns the value of an annotation, and whether the pod has it.

@@ -12,6 +12,8 @@ type Table struct {
 	Baseline string
 	// Bounds applies to every node type, unless a rule overrides it.
 	Bounds Bounds
+	// Prices are what nodes cost; nil if the configuration does not say.
+	Prices *Prices
 
 	// profiles starts with the globals.
 	profiles []*Profile

@@ -107,6 +107,7 @@ func New(config Config) (*Reconciler, error) {
 		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})
 		of.WatchNodes(r.Gate.Changed)
 	}
+	r.Gate.Register(config.Metrics)
 	return r, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // Output in colors has the same text as output without colors.
 func TestColors(t *testing.T) {
 	server := cmdtest.Cluster()
-	server.Ratios, server.Rules, server.Impact, server.Holds = cmdtest.Overridden(), cmdtest.Rules(), cmdtest.Impact(), cmdtest.Held()
+	server.Ratios, server.Rules, server.Impact = cmdtest.Overridden(), cmdtest.Rules(), cmdtest.Impact()
 	address := cmdtest.Serve(t, server)
 	for name, tc := range map[string]struct {
 		args []string
@@ -20,7 +20,6 @@ func TestColors(t *testing.T) {
 		"ratios-overridden": {[]string{"ratios", "list", "--rules"}, command.ExitOK},
 		"ratios-set":        {[]string{"ratios", "set", "n4=1.2", "--dry-run"}, command.ExitDifferences},
 		"restore":           {[]string{"restore", "-A", "--dry-run"}, command.ExitDifferences},
-		"holds":             {[]string{"holds"}, command.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(tc.args, "--server", address)

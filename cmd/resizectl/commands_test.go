@@ -31,8 +31,9 @@ func commands(t *testing.T) map[string]*cobra.Command {
 	return all
 }
 
-// asksNobody are the commands that do not need a server.
-var asksNobody = []string{"backtest", "config validate", "options", "version"}
+// asksNobody are the commands that do not need a server. The package check has its own tests of a
+// server that does not answer, which is what it may find.
+var asksNobody = []string{"backtest", "check", "config validate", "options", "version"}
 
 func TestCommands(t *testing.T) {
 	t.Run("tests every command that calls a server for errors", testsEveryCommandThatCallsAServerForErrors)

@@ -7,11 +7,22 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 )
 
 // takeFiles are the flags whose value is a file. A shell completes the names of files by
 // default.
 var takeFiles = []string{"filename", "config", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
+
+// completeNamespaces completes the namespaces of all commands.
+func completeNamespaces(cmd *cobra.Command, server *connect.Connection) {
+	if cmd.Flags().Lookup("namespace") != nil {
+		command.CompleteFlag(cmd, "namespace", connect.CompleteNamespaces(server))
+	}
+	for _, sub := range cmd.Commands() {
+		completeNamespaces(sub, server)
+	}
+}
 
 // completeNoFiles turns off completion for all other flags and arguments of cmd and its
 // subcommands, unless they have a completion of their own.

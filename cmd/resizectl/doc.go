@@ -11,5 +11,5 @@
 // It must not know how a plan is made or where ratios come from. Of this project, it imports
 // the client and the generated API. For users without a server, it also imports the parsers
 // of configurations and feeds, so that what it calls valid is valid for the server, and the
-// standalone server, so that only one planner exists.
+// server's planner of manifests, so that only one planner exists.
 package main

@@ -40,8 +40,8 @@ func printsServerErrorsVerbatim(t *testing.T) {
 		want string
 	}{
 		{"says what is missing if the server is not ready", cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"adds what to do next", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override\n" + connect.Hints["NO_OVERRIDE"] + "\n"},
-		{"removes control characters", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m\nb\n"},
+		{"adds what to do next", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override; " + connect.Hints["NO_OVERRIDE"] + "\n"},
+		{"removes control characters", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m; b\n"},
 		{"reports a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no reason other than PermissionDenied\n"},
 		{"distinguishes a deadline of the server from --timeout", cmdtest.WithReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
 	} {
@@ -62,14 +62,14 @@ func printsServerErrorsVerbatim(t *testing.T) {
 
 func saysWhatToDoAboutAnUnreachableServer(t *testing.T) {
 	address := cmdtest.Nobody(t)
-	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused\n" +
-		"start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service,\n" +
-		"or set another address with --server or RESIZECTL_SERVER\n"
+	want := "error: no workload-resizer server answers at " + address + ": dial tcp " + address + ": connect: connection refused; " +
+		"start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service, " +
+		"or set another address with --server or RESIZECTL_SERVER"
 	for _, args := range everyCall {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
 			code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)
-			if code != command.ExitError || stdout != "" || stderr != want+without(args) {
+			if code != command.ExitError || stdout != "" || stderr != want+without(args)+"\n" {
 				t.Errorf("exit %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want+without(args))
 			}
 		})
@@ -78,22 +78,22 @@ func saysWhatToDoAboutAnUnreachableServer(t *testing.T) {
 
 // without returns what errors add for commands that work without a server that answers.
 func without(args []string) string {
-	const does = "kubectl does the same without the server:\n  "
+	const does = "; kubectl does the same without the server: "
 	switch args[0] {
 	case "freeze":
-		return does + connect.FreezeCommand(connect.DefaultNamespace) + "\n"
+		return does + connect.FreezeCommand(connect.DefaultNamespace)
 	case "unfreeze":
-		return does + connect.UnfreezeCommand(connect.DefaultNamespace) + "\n"
+		return does + connect.UnfreezeCommand(connect.DefaultNamespace)
 	}
 	return ""
 }
 
 func TestTimeout(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{Hang: true, Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}})
-	want := "error: no complete answer from " + address + " within 50ms\nallow more time with --timeout (0 for no limit)\n"
+	want := "error: no complete answer from " + address + " within 50ms; allow more time with --timeout (0 for no limit)"
 	for _, args := range everyCall {
 		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
-		if code != command.ExitError || stdout != "" || stderr != want+without(args) {
+		if code != command.ExitError || stdout != "" || stderr != want+without(args)+"\n" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q", args, code, stdout, stderr, want)
 		}
 	}
@@ -133,7 +133,7 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"}} {
-		for _, output := range print.Formats {
+		for _, output := range append(print.Formats[:], "jsonpath={}", "go-template={{.}}") {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}
 			code := program(t.Context(), streams, append(args, "--server", address, "-o", output))

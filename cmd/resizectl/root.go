@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/backtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/benchmarks"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/check"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
@@ -60,6 +62,9 @@ const rootExamples = `  # Show whether the server is healthy
   # Show the same for the server in a cluster
   resizectl status --context production
 
+  # Check that a cluster can run the server, before you install it
+  resizectl check --pre
+
   # Show how fast each node type is
   resizectl ratios list
 
@@ -106,9 +111,9 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		root.Long = fmt.Sprintf(rootHelp, callsAsPlugin)
 	}
 
-	server := connect.New(root, streams.ErrOut, versionText(), plugin)
+	server := connect.New(root, streams.ErrOut, build.Version, plugin)
 	command.AddColorFlag(root, color)
-	out := print.Output{IOStreams: streams, Color: color}
+	out := print.Output{IOStreams: streams, Color: color, Now: time.Now}
 	section(root, "ratios", "Ratios of node types:",
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),
@@ -116,15 +121,17 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes and the state of the server:",
 		resizes.NewCommand(out, server),
-		status.NewCommand(out, server))
+		status.NewCommand(out, server),
+		check.NewCommand(out, server))
 	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)
 	section(root, "others", "Other commands:",
 		newOptionsCommand(root, streams),
-		newVersionCommand(streams, server))
-	root.Version = versionText()
+		newVersionCommand(out, server))
+	root.Version = build.String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	// cobra's own flag would also use -v.
 	root.Flags().Bool("version", false, "print the version of resizectl")
+	completeNamespaces(root, server)
 	completeNoFiles(root)
 	root.SetHelpCommandGroupID("others")
 	root.SetCompletionCommandGroupID("others")

@@ -2,32 +2,28 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/internal/version"
 )
 
-// version is set when a release is linked.
-var version = ""
+// build is what this program was built from; tests set it.
+var build = version.Read()
 
 // versionTimeout is short, because it is not an error if no server answers.
 const versionTimeout = 2 * time.Second
 
 type versionOptions struct {
-	genericiooptions.IOStreams
+	print.Output
 	server *connect.Connection
-	output string
 	client bool
 }
 
@@ -39,13 +35,15 @@ type versions struct {
 }
 
 type clientVersion struct {
-	Version   string `json:"version"`
+	Version string `json:"version"`
+	// Commit is empty if it is unknown.
+	Commit    string `json:"commit,omitempty"`
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
 }
 
-func newVersionCommand(streams genericiooptions.IOStreams, server *connect.Connection) *cobra.Command {
-	o := &versionOptions{IOStreams: streams, server: server}
+func newVersionCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &versionOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of resizectl and of the server",
@@ -60,21 +58,15 @@ an error.`,
   # Print the version of the server in a cluster
   resizectl version --context production -o json | jq -r .serverVersion`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.output != "" && o.output != string(print.FormatJSON) && o.output != string(print.FormatYAML) {
-				return command.UsageErrorf(cmd, "--output must be json or yaml, not %q", o.output)
-			}
-			return o.run(cmd.Context())
-		},
+		RunE: command.Steps(o.run),
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "output format, json or yaml (default: text)")
-	command.CompleteFlag(cmd, "output", cobra.FixedCompletions([]string{string(print.FormatJSON), string(print.FormatYAML)}, cobra.ShellCompDirectiveNoFileComp))
+	command.AddTextOutputFlag(cmd, &o.Format)
 	cmd.Flags().BoolVar(&o.client, "client", false, "print only the version of resizectl, and call no server")
 	return cmd
 }
 
 func (o *versionOptions) run(ctx context.Context) error {
-	found := versions{ClientVersion: clientVersion{versionText(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
+	found := versions{ClientVersion: clientVersion{build.Version, build.Commit, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}}
 	if !o.client {
 		o.server.LimitTo(versionTimeout)
 		// Other commands explain why a server does not answer.
@@ -91,36 +83,12 @@ func (o *versionOptions) run(ctx context.Context) error {
 }
 
 func (o *versionOptions) print(found versions) error {
-	if o.output == "" {
-		_, err := fmt.Fprintf(o.Out, "resizectl %s (%s %s)\n", found.ClientVersion.Version, found.ClientVersion.GoVersion, found.ClientVersion.Platform)
+	if !o.Format.IsDocument() {
+		_, err := fmt.Fprintf(o.Out, "resizectl %s %s %s\n", build, found.ClientVersion.GoVersion, found.ClientVersion.Platform)
 		if err == nil && found.ServerVersion != "" {
 			_, err = fmt.Fprintf(o.Out, "server    %s\n", found.ServerVersion)
 		}
 		return err
 	}
-	out, err := json.MarshalIndent(found, "", "  ")
-	if err == nil && o.output == string(print.FormatYAML) {
-		out, err = yaml.JSONToYAML(out)
-	} else {
-		out = append(out, '\n')
-	}
-	if err != nil {
-		return fmt.Errorf("write the versions: %w", err)
-	}
-	_, err = o.Out.Write(out)
-	return err
-}
-
-// versionText returns the version that a release was linked with, or else the module version
-// that the Go toolchain stamped into the binary. For a build in a git checkout, that version
-// comes from its tags.
-func versionText() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
+	return o.Value(found)
 }

@@ -134,7 +134,7 @@ func failsIfTheCurrentStateTakesLongerThanTheTimeout(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
 		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true})
 		code, _, stderr := program.Shell(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)
-		if want := "error: no complete answer from " + address + " within 10ms\nallow more time with --timeout (0 for no limit)\n"; code != command.ExitError || stderr != want {
+		if want := "error: no complete answer from " + address + " within 10ms; allow more time with --timeout (0 for no limit)\n"; code != command.ExitError || stderr != want {
 			t.Errorf("%s: exit %d, stderr %q, want %q", what, code, stderr, want)
 		}
 	}

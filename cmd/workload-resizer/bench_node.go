@@ -108,7 +108,7 @@ func labelNode(ctx context.Context, o *benchNodeOptions, cpuModel string) error 
 	if err != nil {
 		return err
 	}
-	config.UserAgent = "workload-resizer-bench-node/" + version
+	config.UserAgent = "workload-resizer-bench-node/" + build.Version
 	cluster, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("create a client for the API server: %w", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -106,12 +107,21 @@ func (o *benchNodeOptions) try() error {
 			return fmt.Errorf("--token-file: %w", err)
 		}
 	}
-	return write(o.output, nil, nil)
+	_, err := os.Stat(o.output)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err := write(o.output, nil, nil); err != nil {
+		return err
+	}
+	if missing && o.output != "-" {
+		// Without it, a measurement that fails leaves no empty file.
+		_ = os.Remove(o.output)
+	}
+	return nil
 }
 
 // dialOptions returns the options for reaching the server.
 func (o *benchNodeOptions) dialOptions() []client.Option {
-	opts := []client.Option{client.WithUserAgent("workload-resizer-bench-node/" + version)}
+	opts := []client.Option{client.WithUserAgent("workload-resizer-bench-node/" + build.Version)}
 	if o.serverCAFile != "" {
 		opts = append(opts, client.WithCAFile(o.serverCAFile))
 	}

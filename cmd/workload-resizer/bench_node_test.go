@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,13 +95,18 @@ func endsImmediatelyWhenItIsCanceled(t *testing.T) {
 	cancel()
 	cmd := newCommand()
 	cmd.SetErr(&bytes.Buffer{})
-	cmd.SetArgs([]string{"bench-node", "--node-type=n4", "--output", filepath.Join(t.TempDir(), "samples")})
+	output := filepath.Join(t.TempDir(), "samples")
+	cmd.SetArgs([]string{"bench-node", "--node-type=n4", "--output", output})
 	began := time.Now()
 	if err := cmd.ExecuteContext(ctx); err == nil {
 		t.Error("measured although it was canceled")
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("took %v", took)
+	}
+	// An empty file would look like a result, which "resizectl benchmark import" rejects.
+	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the output exists: %v", err)
 	}
 }
 

@@ -40,7 +40,7 @@ func newClients(o *options) (*clients, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.UserAgent = "workload-resizer/" + version
+	config.UserAgent = "workload-resizer/" + build.Version
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 

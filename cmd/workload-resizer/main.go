@@ -10,10 +10,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/internal/version"
 )
 
-// version is set when a release is linked.
-var version = "development"
+// build is what this program was built from.
+var build = version.Read()
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -42,14 +44,18 @@ each pod to
 within bounds. Its gRPC API reports what it would do, and why.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       build.String(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	// cobra's own flag would also use -v.
+	root.Flags().Bool("version", false, "print the version of workload-resizer")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServeCommand(), newBenchNodeCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), build)
 			return err
 		},
 	})

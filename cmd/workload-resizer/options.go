@@ -88,7 +88,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the certificate authorities for client certificates, which name users as the API server's do; without it, callers need tokens")
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API and read profiles without TLS, where something else encrypts the traffic. Callers need tokens, except at a loopback address or Unix socket: anyone who reaches these, even through a proxy, can do anything")
-	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:8080 elsewhere)")
+	flags.StringVar(&o.httpAddress, "http-bind-address", "", "address of /livez, /readyz and /metrics (default: :8080 in a cluster, 127.0.0.1:7444 elsewhere)")
 	flags.BoolVar(&o.metricsAuthorized, "metrics-authorization", false, "require a token with the right to get /metrics from callers of /metrics")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "", "address of the profiles (pprof); empty serves none. With host:port, callers need a token or client certificate with the right to debug, and without TLS or --insecure-plaintext, the host must be a loopback address. unix:///PATH is a Unix socket that only this user can reach")
 	o.tracing.addTo(flags)
@@ -120,10 +120,11 @@ func (o *options) complete() {
 	if o.httpAddress != "" {
 		return
 	}
-	// In a cluster, the kubelet's probes come from outside the pod.
+	// In a cluster, the kubelet's probes come from outside the pod. Elsewhere, kubectl without a
+	// kubeconfig would call port 8080, and take this server for the API server.
 	o.httpAddress = ":8080"
 	if o.kubeconfig != "" || o.standalone {
-		o.httpAddress = "127.0.0.1:8080"
+		o.httpAddress = "127.0.0.1:7444"
 	}
 }
 

@@ -66,7 +66,7 @@ func servesProbesToOtherMachinesOnlyInACluster(t *testing.T) {
 	if got := parse(t).httpAddress; got != ":8080" {
 		t.Errorf("in a cluster: %s", got)
 	}
-	if got := parse(t, "--kubeconfig", "x").httpAddress; got != "127.0.0.1:8080" {
+	if got := parse(t, "--kubeconfig", "x").httpAddress; got != "127.0.0.1:7444" {
 		t.Errorf("outside a cluster: %s", got)
 	}
 	if got := parse(t, "--http-bind-address", "127.0.0.1:1").httpAddress; got != "127.0.0.1:1" {

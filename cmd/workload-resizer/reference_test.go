@@ -31,34 +31,47 @@ import (
 
 var update = flag.Bool("update", false, "update the tables of the reference")
 
-const reference = "../../docs/reference.md"
+const (
+	reference   = "../../docs/reference.md"
+	knownIssues = "../../KNOWN_ISSUES.md"
+)
 
 func TestReference(t *testing.T) {
 	t.Run("matches the code", matchesTheCode)
+	t.Run("lists what to do about each reason", func(t *testing.T) {
+		generated(t, knownIssues, map[string]string{"reasons": remedyTable()})
+	})
 }
 
-func matchesTheCode(t *testing.T) {
-	content, err := os.ReadFile(reference)
+// generated checks the tables in a file, or updates them, and returns what the file has to contain.
+func generated(t *testing.T, file string, tables map[string]string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := string(content)
-	for name, table := range map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()} {
+	for name, table := range tables {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(want, begin)
 		_, after, ended := strings.Cut(rest, end)
 		if !ok || !ended {
-			t.Fatalf("%s has no section for the %s", reference, name)
+			t.Fatalf("%s has no section for the %s", file, name)
 		}
 		want = before + begin + table + end + after
 	}
 	if *update {
-		if err := os.WriteFile(reference, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(content) {
-		t.Errorf("%s is out of date, run make generate", reference)
+		t.Errorf("%s is out of date, run make generate", file)
 	}
+	return want
+}
+
+func matchesTheCode(t *testing.T) {
+	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
 	for _, label := range nodetype.New("").Labels() {
 		if !strings.Contains(want, "`"+label+"`") {
 			t.Errorf("%s does not name the node label %s", reference, label)
@@ -97,6 +110,24 @@ func reasonTable() string {
 	b.WriteString("| Reason | Event | Meaning |\n|---|---|---|\n")
 	for _, info := range contract.Reasons() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", info.Reason, events[info.Severity], info.Meaning)
+	}
+	return b.String()
+}
+
+// remedyTable lists the reasons by name, for users who look one up.
+func remedyTable() string {
+	infos := contract.Reasons()
+	slices.SortFunc(infos, func(a, b contract.Info) int {
+		return strings.Compare(strings.ToLower(string(a.Reason)), strings.ToLower(string(b.Reason)))
+	})
+	var b strings.Builder
+	b.WriteString("| Reason | Meaning | What to do |\n|---|---|---|\n")
+	for _, info := range infos {
+		more := ""
+		if info.See != "" {
+			more = " ([more](" + info.See + "))"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s%s |\n", info.Reason, info.Meaning, info.Remedy, more)
 	}
 	return b.String()
 }

@@ -134,7 +134,7 @@ func serve(ctx context.Context, o *options) error {
 	}
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
-		Replica: replica, Version: version,
+		Replica: replica, Version: build.Version,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
 		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.localProfiles()),
@@ -162,7 +162,7 @@ func serve(ctx context.Context, o *options) error {
 	serving.Reconciler = l
 	api := server.New(serving)
 
-	klog.FromContext(ctx).Info("Starting", "version", version, "replica", replica, "dryRun", o.dryRun)
+	klog.FromContext(ctx).Info("Starting", "version", build.Version, "replica", replica, "dryRun", o.dryRun)
 	parts := []func(context.Context) error{known.store.Run, holds.Run, issuer.Run, reconcile, api.Run}
 	if known.benchmarks != nil {
 		parts = append(parts, known.benchmarks.Run)

@@ -45,7 +45,7 @@ func serveStandalone(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Starting standalone", "version", version, "config", o.config)
+	klog.FromContext(ctx).Info("Starting standalone", "version", build.Version, "config", o.config)
 	return standalone.Run(ctx, standalone.Config{
 		Source:     file.New(o.config),
 		OwnerKinds: o.ownerKinds,

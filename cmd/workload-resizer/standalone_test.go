@@ -56,7 +56,7 @@ func namesOnlyFlagsThatExist(t *testing.T) {
 }
 
 func servesProbesToThisMachineOnly(t *testing.T) {
-	if got := parse(t, "--standalone", "--config", "c").httpAddress; got != "127.0.0.1:8080" {
+	if got := parse(t, "--standalone", "--config", "c").httpAddress; got != "127.0.0.1:7444" {
 		t.Errorf("listens on %s", got)
 	}
 }

@@ -72,7 +72,7 @@ func newTraces(ctx context.Context, o *tracingOptions, replica string) (*sdktrac
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(o.sampleRatio))),
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "workload-resizer"),
-			attribute.String("service.version", version),
+			attribute.String("service.version", build.Version),
 			attribute.String("service.instance.id", replica),
 		)),
 	), nil

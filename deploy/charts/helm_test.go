@@ -3,6 +3,7 @@ package charts
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +23,16 @@ import (
 // chart is the chart's directory.
 const chart = "workload-resizer"
 
+// helm is the program of bin/ that the tests use: Helm 4, or what "make test-helm3" chooses.
+var helm = cmp.Or(os.Getenv("WORKLOAD_RESIZER_TEST_HELM"), "helm")
+
 // run runs a program of bin/ and returns its standard output. Errors include its standard
 // error. Helm does not use the configuration of this machine's user.
 func run(t *testing.T, input, name string, args ...string) (string, error) {
 	t.Helper()
+	if name == "helm" {
+		name = helm
+	}
 	path, err := localcluster.Binary(name)
 	if err != nil {
 		t.Fatal(err)

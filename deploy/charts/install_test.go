@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -22,7 +22,8 @@ var kept = []string{deploy.Overrides, deploy.Holds, deploy.BenchmarkRatios, depl
 
 // written is the data that the server, and the author of the ratios, write to a cluster.
 type written struct {
-	client kubernetes.Interface
+	client     kubernetes.Interface
+	kubeconfig string
 }
 
 func (w written) put(t *testing.T) {
@@ -47,10 +48,8 @@ func (w written) put(t *testing.T) {
 	if _, err := secrets.Update(t.Context(), secret, metav1.UpdateOptions{FieldManager: "workload-resizer"}); err != nil {
 		t.Fatal(err)
 	}
-	ratios := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: deploy.ConfigMap}, Data: map[string]string{"config.yaml": "mine"}}
-	if _, err := maps.Create(t.Context(), ratios, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	const ratios = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + deploy.ConfigMap + "}\ndata: {config.yaml: mine}\n"
+	must(t, ratios, "kubectl", "--kubeconfig", w.kubeconfig, "-n", namespace, "apply", "--server-side", "--force-conflicts", "-f", "-")
 }
 
 // lost returns an error if data that put wrote is missing. It expects the certificate only if
@@ -99,7 +98,14 @@ func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 			t.Errorf("the notes do not have the command\n%s\n%s", command, notes)
 		}
 	}
-	data := written{client: client}
+	placeholder, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), deploy.ConfigMap, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.Check([]byte(placeholder.Data[config.FileName])); err != nil {
+		t.Errorf("the placeholder is not valid: %v", err)
+	}
+	data := written{client: client, kubeconfig: cluster.Kubeconfig}
 	data.put(t)
 	for _, step := range [][]string{
 		{"upgrade", "mine", chart, "--set", "replicas=3"},
@@ -168,7 +174,7 @@ func theOutputOfHelmTemplateCanBeApplied(t *testing.T) {
 	t.Parallel()
 	cluster := localcluster.ForTest(t, "")
 	client := kubernetes.NewForConfigOrDie(cluster.Config())
-	manifest, err := rendered(t, namespace, "namespace: {create: true}\nbenchNode: {enabled: true, labelNode: true}")
+	manifest, err := rendered(t, namespace, "namespace: {create: true}\nconfig: {create: false}\nbenchNode: {enabled: true, labelNode: true}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +194,7 @@ func theOutputOfHelmTemplateCanBeApplied(t *testing.T) {
 		}
 		return nil
 	})
-	data := written{client: client}
+	data := written{client: client, kubeconfig: cluster.Kubeconfig}
 	data.put(t)
 	apply()
 	if err := data.lost(t.Context(), true); err != nil {

@@ -6,8 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Differences on purpose: kustomize creates the namespace, and has no uninstall.
-const asKustomize = "namespace: {create: true}\nstate: {keep: false}\n"
+// Differences on purpose: kustomize creates the namespace, has no uninstall, and no hook that creates
+// the ConfigMap with the ratios once.
+const asKustomize = "namespace: {create: true}\nstate: {keep: false}\nconfig: {create: false}\n"
 
 func TestChartMatchesKustomize(t *testing.T) {
 	t.Run("the chart creates the same objects as kustomize", theChartCreatesTheSameObjectsAsKustomize)

@@ -18,11 +18,15 @@ type sensible struct {
 	unit string
 	// example shows how such quantities are written.
 	example string
+	// amount returns millicores or bytes.
+	amount func(*resource.Quantity) int64
+	// omitted is what applies if the quantity is omitted.
+	omitted string
 }
 
 var (
-	cpuBound    = sensible{resource.MustParse("1m"), resource.MustParse("10k"), "", `cores, such as "50m" or "16"`}
-	memoryBound = sensible{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`}
+	cpuBound    = sensible{resource.MustParse("1m"), resource.MustParse("10k"), "", `cores, such as "50m" or "16"`, (*resource.Quantity).MilliValue, "no bound"}
+	memoryBound = sensible{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`, (*resource.Quantity).Value, "no bound"}
 )
 
 // read reads both ends of a resource.
@@ -41,9 +45,9 @@ func bound(into **resource.Quantity, leastSign int, of sensible) func(reader.Val
 		case !ok || err != nil:
 			v.Fault("must be a quantity such as \"50m\" or \"64Mi\", not %s", v)
 		case q.Sign() < leastSign:
-			v.Fault("%s is too small; omit it for no bound", v)
+			v.Fault("%s is too small; omit it for %s", v, of.omitted)
 		case q.Cmp(of.most) > 0:
-			v.Fault("%s is more than %s, which no machine has; specify %s, or omit it for no bound", v, of.most.String(), of.example)
+			v.Fault("%s is more than %s, which no machine has; specify %s, or omit it for %s", v, of.most.String(), of.example, of.omitted)
 		case of.unit != "" && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0:
 			v.Fault("%s has a fraction of a %s; specify %s", v, of.unit, of.example)
 		case q.Sign() > 0 && q.Cmp(of.least) < 0:

@@ -12,6 +12,7 @@ import (
 // document is config.yaml as it is written.
 type document struct {
 	globals section
+	prices  *ratios.Prices
 	// In order of precedence.
 	overrides, annotations, labels, classes []*rule
 }
@@ -19,6 +20,7 @@ type document struct {
 func readDocument(v reader.Value) *document {
 	d := &document{}
 	keys := d.globals.keys()
+	keys["prices"] = readPrices(&d.prices)
 	keys["overrides"] = overrides(&d.overrides)
 	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Criteria {
 		return ratios.Criteria{Annotations: map[string]string{key: value}}
@@ -28,9 +30,6 @@ func readDocument(v reader.Value) *document {
 	})
 	keys["computeClasses"] = func(v reader.Value) {
 		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Criteria { return ratios.Criteria{ComputeClass: class} }))
-	}
-	keys["apiVersion"] = func(v reader.Value) {
-		v.Fault("unknown key: if this is the manifest of a ConfigMap, use only the content of its key %s", FileName)
 	}
 	v.Fields(keys)
 	return d
@@ -52,7 +51,10 @@ func (d *document) check(f *reader.Faults) {
 	}
 	g.cpu.check(f, "bounds.cpu")
 	g.memory.check(f, "bounds.memory")
+	checkDemand(f, "demand", &g.demand, &g.demand)
 	for _, r := range d.rules() {
+		all := r.demand.Over(&g.demand)
+		checkDemand(f, r.path+".demand", &r.demand, &all)
 		_, own := r.ratios[r.baseline]
 		_, global := g.ratios[r.baseline]
 		if r.baseline != "" && !own && !global {
@@ -89,10 +91,10 @@ func above(low, high *resource.Quantity) bool {
 // layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
-	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio}
+	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Prices: d.prices}
 	*layer.Bounds = g.bounds().Over(*layer.Bounds)
 	for _, r := range d.rules() {
-		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio})
+		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand})
 	}
 	return layer
 }

@@ -37,6 +37,9 @@ func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
 		return nil, r.Faults
 	case content.IsNull():
 		return nil, Faults{"the configuration is empty"}
+	case content.Has("apiVersion", "kind"):
+		return nil, Faults{"this is a manifest, not a configuration: of a ConfigMap, use the content of its key " + FileName +
+			", which this command prints: kubectl create --dry-run=client -o jsonpath='{.data.config\\.yaml}' -f FILE"}
 	}
 	d := readDocument(content)
 	if !r.Spent() {

@@ -34,8 +34,8 @@ func TestReference(t *testing.T) {
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
 	all := examples(t)
-	if len(all) != 2 {
-		t.Fatalf("%d examples, want 2", len(all))
+	if len(all) != 3 {
+		t.Fatalf("%d examples, want 3", len(all))
 	}
 	for _, text := range all {
 		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {
@@ -46,7 +46,7 @@ func acceptsTheExamplesOfTheReference(t *testing.T) {
 
 func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 	all := examples(t)
-	layer, err := Parse([]byte(all[len(all)-1]), ratios.Provenance{})
+	layer, err := Parse([]byte(all[1]), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 		t.Fatal(err)
 	}
 	critical := table.Profile(ratiotest.Subject{
-		Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"example.com/tier": "gold"}, Class: "Performance",
+		Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"example.com/tier": "gold"}, Class: "Performance", In: "shop",
 	})
 	n4, _ := critical.Lookup("n4")
 	n2d, _ := critical.Lookup("n2d")

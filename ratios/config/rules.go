@@ -30,7 +30,7 @@ func readRule(v reader.Value, more reader.Known) *rule {
 	keys := r.keys()
 	maps.Copy(keys, more)
 	if v.Fields(keys) && r.isEmpty() {
-		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds or maxSpeedRatio")
+		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio or demand")
 	}
 	return r
 }
@@ -74,11 +74,16 @@ func readMatch(v reader.Value) (m ratios.Criteria) {
 				labelValue.value(v, m.ComputeClass)
 			}
 		},
+		"namespace": func(v reader.Value) {
+			if text(&m.Namespace)(v); m.Namespace != "" {
+				namespace.value(v, m.Namespace)
+			}
+		},
 		"podLabel":      criteria(&m.Labels, labelKey, labelValue),
 		"podAnnotation": criteria(&m.Annotations, annotationKey, annotationValue),
 	})
-	if fine && m.ComputeClass == "" && len(m.Labels) == 0 && len(m.Annotations) == 0 {
-		v.Fault("must set computeClass, podLabel or podAnnotation")
+	if fine && m.Namespace == "" && m.ComputeClass == "" && len(m.Labels) == 0 && len(m.Annotations) == 0 {
+		v.Fault("must set namespace, computeClass, podLabel or podAnnotation")
 	}
 	return m
 }
@@ -108,7 +113,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 			key.key(v, name)
 			before := len(*into)
 			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
-				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds or maxSpeedRatio")
+				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio or demand")
 			}
 		})
 	}

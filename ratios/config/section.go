@@ -17,10 +17,11 @@ type section struct {
 	cpu, memory ends
 	// maxSpeedRatio is 0 if it is not set.
 	maxSpeedRatio float64
+	demand        ratios.Demand
 }
 
 func (s *section) isEmpty() bool {
-	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0
+	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0 && s.demand.IsEmpty()
 }
 
 // keys returns the keys of a section.
@@ -30,11 +31,7 @@ func (s *section) keys() reader.Known {
 		"baselineNodeType": text(&s.baseline),
 		"nodeTypes": func(v reader.Value) {
 			v.Each(func(nodeType string, v reader.Value) {
-				if nodeType == "" {
-					v.Fault("the name of a node type must not be empty")
-				} else if problems := nodetype.NameProblems(nodeType); len(problems) > 0 {
-					v.Fault("not a valid node type: %s", strings.Join(problems, ", "))
-				}
+				checkNodeType(v, nodeType)
 				s.ratios[nodeType] = ratio(v)
 			})
 		},
@@ -42,6 +39,16 @@ func (s *section) keys() reader.Known {
 			v.Fields(reader.Known{"cpu": s.cpu.read(cpuBound), "memory": s.memory.read(memoryBound)})
 		},
 		"maxSpeedRatio": speedRatio(&s.maxSpeedRatio),
+		"demand":        readDemand(&s.demand),
+	}
+}
+
+// checkNodeType adds a fault if a key is not the name of a node type.
+func checkNodeType(v reader.Value, name string) {
+	if name == "" {
+		v.Fault("the name of a node type must not be empty")
+	} else if problems := nodetype.NameProblems(name); len(problems) > 0 {
+		v.Fault("not a valid node type: %s", strings.Join(problems, ", "))
 	}
 }
 
@@ -81,5 +88,5 @@ func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverri
 
 // bounds returns the bounds of the section, in millicores and bytes.
 func (s *section) bounds() ratios.BoundsOverride {
-	return ratios.BoundsOverride{CPU: s.cpu.override((*resource.Quantity).MilliValue), Memory: s.memory.override((*resource.Quantity).Value)}
+	return ratios.BoundsOverride{CPU: s.cpu.override(cpuBound.amount), Memory: s.memory.override(memoryBound.amount)}
 }

@@ -2,7 +2,10 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
@@ -41,6 +44,75 @@ func number(into *float64, must string, valid func(float64) bool) func(reader.Va
 	}
 }
 
+// oneOf reads one of a few names.
+func oneOf(into *string, names []string) func(reader.Value) {
+	return func(v reader.Value) {
+		text, _ := v.Text()
+		if !slices.Contains(names, text) {
+			v.Fault("must be one of %s, not %s", strings.Join(names, ", "), v)
+			return
+		}
+		*into = text
+	}
+}
+
+// optional reads a valid number, and keeps that it is set.
+func optional(into **float64, must string, valid func(float64) bool) func(reader.Value) {
+	return func(v reader.Value) {
+		if f, ok := v.ValidNumber(must, valid); ok {
+			*into = &f
+		}
+	}
+}
+
+// flag reads true or false.
+func flag(into **bool) func(reader.Value) {
+	return func(v reader.Value) {
+		text, _ := v.Text()
+		if text != "true" && text != "false" {
+			v.Fault("must be true or false, not %s", v)
+			return
+		}
+		set := text == "true"
+		*into = &set
+	}
+}
+
+// duration reads a duration within bounds, such as 90m, 24h or 8d.
+func duration(into **time.Duration, least, most time.Duration) func(reader.Value) {
+	return func(v reader.Value) {
+		text, _ := v.Text()
+		d, err := parseDuration(text)
+		if err != nil || d < least || d > most {
+			v.Fault("must be a duration from %s to %s, such as 24h or 8d, not %s", describe(least), describe(most), v)
+			return
+		}
+		*into = &d
+	}
+}
+
+const day = 24 * time.Hour
+
+// parseDuration is time.ParseDuration, which also knows days, such as 8d.
+func parseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * day, err
+	}
+	return time.ParseDuration(text)
+}
+
+// describe returns a duration of whole days, hours or minutes as a user writes it.
+func describe(d time.Duration) string {
+	switch {
+	case d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}
+
 // syntax returns the problems with text; none if the text is valid.
 type syntax func(string) []string
 
@@ -50,6 +122,7 @@ var (
 	labelValue      syntax = content.IsLabelValue
 	annotationKey   syntax = func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }
 	annotationValue syntax = func(string) []string { return nil }
+	namespace       syntax = content.IsDNS1123Label
 )
 
 // key adds a fault if the text does not match the syntax, or is empty: an empty key

@@ -3,8 +3,11 @@ package ratiotest
 // Subject is a test pod.
 type Subject struct {
 	Labels, Annotations map[string]string
-	Class               string
+	Class, In           string
 }
+
+// Namespace implements ratios.Subject.
+func (s Subject) Namespace() string { return s.In }
 
 // Label implements ratios.Subject.
 func (s Subject) Label(key string) (value string, ok bool) {

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -92,4 +93,15 @@ func (v Value) Items(visit func(item Value)) bool {
 		}
 	}
 	return len(v.reader.Faults) == before
+}
+
+// Has reports whether the value is a mapping that has all of these keys.
+func (v Value) Has(keys ...string) bool {
+	if v.node.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i < len(v.node.Content); i += 2 {
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == v.node.Content[i].Value })
+	}
+	return len(keys) == 0
 }

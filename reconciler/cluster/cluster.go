@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	autoscalinglisters "k8s.io/client-go/listers/autoscaling/v2"
 	listersv1 "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
@@ -85,7 +84,7 @@ type Cluster struct {
 	nodes       listersv1.NodeLister
 	limitRanges listersv1.LimitRangeLister
 	quotas      listersv1.ResourceQuotaLister
-	autoscalers autoscalinglisters.HorizontalPodAutoscalerLister
+	autoscalers cache.Indexer
 	vpas        *vpas
 	answers     *answers
 	owners      *owners.Owners
@@ -115,7 +114,7 @@ func New(config Config) (*Cluster, error) {
 		nodes:       factory.Core().V1().Nodes().Lister(),
 		limitRanges: factory.Core().V1().LimitRanges().Lister(),
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
-		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Lister(),
+		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer().GetIndexer(),
 		reserved:    newReserved(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),

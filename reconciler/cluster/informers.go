@@ -34,6 +34,9 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 	if err != nil {
 		return nil, fmt.Errorf("index pods: %w", err)
 	}
+	if err := factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer().AddIndexers(cache.Indexers{byTarget: indexHPA}); err != nil {
+		return nil, fmt.Errorf("index HorizontalPodAutoscalers: %w", err)
+	}
 	return factory, nil
 }
 

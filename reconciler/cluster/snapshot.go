@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -93,15 +94,16 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	return items
 }
 
-// autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads.
+// autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
 func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
-	for _, hpa := range all(c.autoscalers.HorizontalPodAutoscalers(namespace).List) {
-		target := safety.Workload{Kind: hpa.Spec.ScaleTargetRef.Kind, Name: hpa.Spec.ScaleTargetRef.Name}
-		if slices.Contains(workloads, target) {
-			found = append(found, hpa)
+	for _, w := range workloads {
+		for _, obj := range ofTarget(c.autoscalers, namespace, w) {
+			found = append(found, obj.(*autoscalingv2.HorizontalPodAutoscaler))
 		}
 	}
+	// Plans of the same pod must be equal.
+	slices.SortFunc(found, func(a, b *autoscalingv2.HorizontalPodAutoscaler) int { return cmp.Compare(a.Name, b.Name) })
 	return found
 }
 

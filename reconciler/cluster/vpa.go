@@ -34,7 +34,7 @@ var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Versi
 // changes.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
 	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
-		cache.Indexers{byTarget: indexTarget}, nil).Informer()}
+		cache.Indexers{byTarget: indexVPA}, nil).Informer()}
 	err := errors.Join(
 		v.informer.SetTransform(trimVPA),
 		v.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
@@ -95,12 +95,7 @@ func targetOf(o *unstructured.Unstructured) vpaTarget {
 // the narrowest; empty if there is none.
 func (v *vpas) of(namespace string, workloads []safety.Workload) string {
 	for _, w := range workloads {
-		found, err := v.informer.GetIndexer().ByIndex(byTarget, namespace+"/"+w.Kind+"/"+w.Name)
-		if err != nil {
-			// The only error is an index that was never added.
-			panic(fmt.Sprintf("cluster: VerticalPodAutoscalers by target: %v", err))
-		}
-		for _, obj := range found {
+		for _, obj := range ofTarget(v.informer.GetIndexer(), namespace, w) {
 			if o := obj.(*unstructured.Unstructured); safety.VPAActive(targetOf(o).mode) {
 				return o.GetName()
 			}
@@ -109,16 +104,13 @@ func (v *vpas) of(namespace string, workloads []safety.Workload) string {
 	return ""
 }
 
-// byTarget is the index of autoscalers by NAMESPACE/KIND/NAME of their target.
-const byTarget = "target"
-
-func indexTarget(obj any) ([]string, error) {
+func indexVPA(obj any) ([]string, error) {
 	o, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		return nil, nil
 	}
 	t := targetOf(o)
-	return []string{o.GetNamespace() + "/" + t.kind + "/" + t.name}, nil
+	return []string{targetKey(o.GetNamespace(), t.kind, t.name)}, nil
 }
 
 // trimVPA drops the status and the managed fields, which no plan needs.

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ func TestContract(t *testing.T) {
 	t.Run("keeps the annotation keys of the published controller", keepsTheAnnotationKeysOfThePublishedController)
 	t.Run("makes valid and distinct annotation keys for every container name", makesValidAndDistinctAnnotationKeysForEveryContainerName)
 	t.Run("documents each reason once", documentsEachReasonOnce)
-	t.Run("lists each reason among the known issues", listsEachReasonAmongTheKnownIssues)
+	t.Run("says what to do about each reason", saysWhatToDoAboutEachReason)
 }
 
 func keepsTheAnnotationKeysOfThePublishedController(t *testing.T) {
@@ -74,14 +75,30 @@ func documentsEachReasonOnce(t *testing.T) {
 	}
 }
 
-func listsEachReasonAmongTheKnownIssues(t *testing.T) {
-	issues, err := os.ReadFile("../../KNOWN_ISSUES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+func saysWhatToDoAboutEachReason(t *testing.T) {
 	for _, info := range Reasons() {
-		if row := "\n| `" + string(info.Reason) + "` | "; strings.Count(string(issues), row) != 1 {
-			t.Errorf("KNOWN_ISSUES.md must have one row that begins with %q", strings.TrimSpace(row))
+		if info.Remedy == "" || strings.HasSuffix(info.Remedy, ".") || strings.Count(info.Remedy, "`")%2 != 0 {
+			t.Errorf("%s: the remedy %q is not a phrase with code between backticks", info.Reason, info.Remedy)
+		}
+		if info.See == "" {
+			continue
+		}
+		file, section, _ := strings.Cut(info.See, "#")
+		page, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Errorf("%s: %v", info.Reason, err)
+		}
+		if !slices.ContainsFunc(strings.Split(string(page), "\n"), func(line string) bool { return anchor(line) == section }) {
+			t.Errorf("%s: %s has no section %q", info.Reason, file, section)
 		}
 	}
+}
+
+// anchor returns the anchor of a heading in Markdown; empty for other lines.
+func anchor(line string) string {
+	title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
+	if !ok || !strings.HasPrefix(line, "#") {
+		return ""
+	}
+	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
 }

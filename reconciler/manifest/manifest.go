@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,7 +81,7 @@ func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.nam
 func (r *reader) object(text []byte, inList bool) error {
 	var h header
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
-		return fmt.Errorf("must be a Kubernetes object: %w", err)
+		return errors.New("must be a Kubernetes object: " + withoutTypes(err))
 	}
 	if h.APIVersion == "" || h.Kind == "" {
 		return errors.New("must be a Kubernetes object with apiVersion and kind")
@@ -106,6 +107,21 @@ func (r *reader) object(text []byte, inList bool) error {
 		return fmt.Errorf("%s: %w", &h, err)
 	}
 	return r.add(&h, made)
+}
+
+// goTypes matches the end of an error that says which Go type a value does not fit.
+var goTypes = regexp.MustCompile(`^json: cannot unmarshal (\w+) into Go (?:struct field \w+\.([\w.]+) of type .*|value of type .*)$`)
+
+// withoutTypes returns an error about JSON without the types of Go: users know only their manifests.
+func withoutTypes(err error) string {
+	match := goTypes.FindStringSubmatch(err.Error())
+	switch {
+	case match == nil:
+		return err.Error()
+	case match[2] == "":
+		return "it is of type " + match[1]
+	}
+	return match[2] + " is of type " + match[1]
 }
 
 // decode reads an object. Unknown and duplicate fields are errors.

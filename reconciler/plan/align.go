@@ -33,6 +33,9 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 		// The pod was never changed, and cannot be.
 		plan.Decision = Skip
 	}
+	if plan.resized() {
+		plan.explainAutoscalers(s, original, "compared with the original requests")
+	}
 	return plan
 }
 
@@ -62,8 +65,9 @@ func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool
 	return nil, false
 }
 
-func current(c *ContainerPlan) *sizing.Container { return &c.Current }
-func desired(c *ContainerPlan) *sizing.Container { return &c.Desired }
+func original(c *ContainerPlan) *sizing.Container { return &c.Original }
+func current(c *ContainerPlan) *sizing.Container  { return &c.Current }
+func desired(c *ContainerPlan) *sizing.Container  { return &c.Desired }
 
 // asksFor returns what the plan requests of a node as one string for comparisons: the sizes,
 // and the capacity and identity of the node.

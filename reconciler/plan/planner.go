@@ -69,14 +69,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return plan
 	}
 	plan.explainBounds()
-	if s.Autoscalers != nil {
-		before, after := plan.sizes(s.Pod)
-		for _, hpa := range s.Autoscalers() {
-			if warning := safety.HPAWarning(hpa, s.Pod, before, after); warning != "" {
-				plan.because(contract.HPAUtilization, warning)
-			}
-		}
-	}
+	plan.explainAutoscalers(s, current, "after this resize")
 	plan.Decision = Resize
 	return plan
 }
@@ -124,8 +117,9 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	return plan, r.entry, r.profile.Bounds
 }
 
-// sizes returns the sizes of all containers of the pod before and after the plan.
-func (p *Plan) sizes(of *pod.Pod) (before, after safety.Sizes) {
+// sizes returns the sizes of all containers of the pod before and after the plan; from returns
+// the size of a container before it.
+func (p *Plan) sizes(of *pod.Pod, from func(*ContainerPlan) *sizing.Container) (before, after safety.Sizes) {
 	n := len(of.Containers)
 	all := make(safety.Sizes, 2*n)
 	before, after = all[:n:n], all[n:]
@@ -134,14 +128,15 @@ func (p *Plan) sizes(of *pod.Pod) (before, after safety.Sizes) {
 	}
 	copy(after, before)
 	for i := range p.Containers {
-		after[p.Containers[i].index] = p.Containers[i].Desired
+		c := &p.Containers[i]
+		before[c.index], after[c.index] = *from(c), c.Desired
 	}
 	return before, after
 }
 
 // classAfter returns the QoS class of the pod after the plan.
 func (p *Plan) classAfter(of *pod.Pod) corev1.PodQOSClass {
-	_, after := p.sizes(of)
+	_, after := p.sizes(of, current)
 	return sizing.QOSClass(after)
 }
 
@@ -276,6 +271,24 @@ func (p *Plan) explainBounds() {
 				p.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, r.Name,
 					r.Text(r.Of(&c.Original).Request), f.Float64(), r.Text(r.Of(&c.Desired).Request)))
 			}
+		}
+	}
+}
+
+// explainAutoscalers adds what the desired sizes mean for the HorizontalPodAutoscalers of the pod's
+// workload, compared with the sizes that from returns. when says which sizes these are.
+func (p *Plan) explainAutoscalers(s *Snapshot, from func(*ContainerPlan) *sizing.Container, when string) {
+	if s.Autoscalers == nil {
+		return
+	}
+	scalers := s.Autoscalers()
+	if len(scalers) == 0 {
+		return
+	}
+	before, after := p.sizes(s.Pod, from)
+	for _, hpa := range scalers {
+		if warning := safety.HPAWarning(hpa, s.Pod, before, after, when); warning != "" {
+			p.because(contract.HPAUtilization, warning)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 	if veto, whole = p.unready(s, now); veto != nil {
 		return veto, whole
 	}
-	before, after := p.sizes(s.Pod)
+	before, after := p.sizes(s.Pod, current)
 	return safety.Change(s.Pod, p.QOSClass, before, after, &s.Around), false
 }
 

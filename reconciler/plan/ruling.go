@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Ruling is the result of the ratio table for a pod on its node.
@@ -52,3 +53,26 @@ func (r *Ruling) SizesAs(o *Ruling) bool {
 	}
 	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }
+
+// Size returns the requests of a container that needs these amounts on the baseline, in millicores
+// and bytes, within the bounds. It returns false if the node's type has no ratio that is used.
+func (r *Ruling) Size(cpu, memory int64) (size sizing.Container, known bool) {
+	return r.convert(cpu, memory, r.profile.Bounds)
+}
+
+// Use is like Size, for amounts that a container uses: they have no bounds.
+func (r *Ruling) Use(cpu, memory int64) (used sizing.Container, known bool) {
+	return r.convert(cpu, memory, ratios.Bounds{})
+}
+
+func (r *Ruling) convert(cpu, memory int64, bounds ratios.Bounds) (to sizing.Container, known bool) {
+	if r.entry == nil || r.entry.Unused != "" {
+		return to, false
+	}
+	to.CPU, _ = sizing.CPU.Scale(sizing.Amount{Request: cpu}, r.entry.CPUFactor, bounds.CPU)
+	to.Memory, _ = sizing.Memory.Scale(sizing.Amount{Request: memory}, r.entry.MemoryFactor, bounds.Memory)
+	return to, true
+}
+
+// Rule returns the name of the rule; empty for the globals.
+func (r *Ruling) Rule() string { return r.profile.Name }

@@ -24,7 +24,7 @@ type Snapshot struct {
 	// NodeType overrides the type of the pod's node; empty for the type from its labels.
 	NodeType string
 	// Autoscalers returns the HorizontalPodAutoscalers of the pod's workload; nil for none.
-	// It is a function because only the few pods that are resized need them.
+	// It is a function because only pods whose sizes differ from their originals need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.

@@ -2,19 +2,25 @@ package pod
 
 import (
 	"regexp"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // Kill is the end of a container because of its memory.
 type Kill struct {
 	Container string
 	At        time.Time
-	// Limit and Request are those that the kubelet reports, or else those in the spec; 0 if
-	// there are none.
-	Limit, Request int64
+	// Limit is the limit at the kill: the one that the kubelet reports, or else the one in the
+	// spec. It is 0 if there is none, and if it was changed since the kill: nothing shows the one
+	// before.
+	Limit int64
+	// Request is the current request, from the same places; 0 if there is none.
+	Request int64
 	// Used is what the container used, if the kubelet evicted the pod and says so; otherwise 0.
 	Used int64
 }
@@ -50,10 +56,12 @@ func Kills(p *corev1.Pod) (kills []Kill) {
 // killOf returns a kill with the resources of its container.
 func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 	k := Kill{Container: name, At: at, Used: used}
-	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range containers {
-			if containers[i].Name == name {
-				k.Limit, k.Request = containers[i].Resources.Limits.Memory().Value(), containers[i].Resources.Requests.Memory().Value()
+	place := -1
+	for i, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for j := range containers {
+			if containers[j].Name == name {
+				k.Limit, k.Request = containers[j].Resources.Limits.Memory().Value(), containers[j].Resources.Requests.Memory().Value()
+				place = i*len(p.Spec.Containers) + j
 			}
 		}
 	}
@@ -64,7 +72,19 @@ func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 			}
 		}
 	}
+	if place >= 0 && resizedSince(p, place, contract.MemoryLimit, at) {
+		k.Limit = 0
+	}
 	return k
+}
+
+// resizedSince reports whether an amount of the i-th container may have changed since a time. A manager
+// that changes an amount takes it from all others, but the time of its entry may be that of a
+// later change to a different amount.
+func resizedSince(p *corev1.Pod, i int, which contract.Original, at time.Time) bool {
+	return slices.ContainsFunc(entriesOf(p), func(e entry) bool {
+		return (e.resize || e.anybodys()) && e.setsAmount(i, which) && e.seconds >= at.Unix()
+	})
 }
 
 // evictedAt returns when a pod was evicted: when its condition DisruptionTarget became true, or

@@ -10,6 +10,58 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// TestLimitAtTheKill looks at kills of a pod that was resized.
+func TestLimitAtTheKill(t *testing.T) {
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	const limit, request = `{"f:resources":{"f:limits":{"f:memory":{}}}}`, `{"f:resources":{"f:requests":{"f:memory":{}}}}`
+	entry := func(manager, subresource string, after time.Duration, fields string) metav1.ManagedFieldsEntry {
+		e := metav1.ManagedFieldsEntry{
+			Manager: manager, Subresource: subresource, Operation: metav1.ManagedFieldsOperationUpdate,
+			FieldsType: "FieldsV1", Time: &metav1.Time{Time: at.Add(after)},
+		}
+		e.FieldsV1 = metav1.NewFieldsV1(`{"f:spec":` + fields + `}`)
+		return e
+	}
+	main := func(fields string) string { return `{"f:containers":{"k:{\"name\":\"main\"}":` + fields + `}}` }
+	proxy := func(fields string) string { return `{"f:initContainers":{"k:{\"name\":\"proxy\"}":` + fields + `}}` }
+	for _, test := range []struct {
+		name  string
+		entry metav1.ManagedFieldsEntry
+		want  [2]int64 // of main and proxy
+	}{
+		{"created with it", entry("kubectl", "", time.Hour, main(limit)), [2]int64{2000, 200}},
+		{"resized before", entry("vpa", "resize", -time.Second, main(limit)), [2]int64{2000, 200}},
+		{"resized since then", entry("vpa", "resize", time.Second, main(limit)), [2]int64{0, 200}},
+		{"resized in the same second", entry("vpa", "resize", 0, main(limit)), [2]int64{0, 200}},
+		{"a resized sidecar", entry("vpa", "resize", time.Hour, proxy(limit)), [2]int64{2000, 0}},
+		{"a resized request", entry("vpa", "resize", time.Hour, main(request)), [2]int64{2000, 200}},
+		{"a status that the kubelet wrote", entry("kubelet", "status", time.Hour, main(limit)), [2]int64{2000, 200}},
+		{"merged entries", entry("ancient-changes", "", time.Hour, main(limit)), [2]int64{0, 200}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			memory := func(limit string) corev1.ResourceRequirements {
+				return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}}
+			}
+			killed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(at)}}
+			p := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{test.entry}},
+				Spec: corev1.PodSpec{
+					InitContainers: []corev1.Container{{Name: "proxy", Resources: memory("200")}},
+					Containers:     []corev1.Container{{Name: "free"}, {Name: "main", Resources: memory("2000")}},
+				},
+				Status: corev1.PodStatus{
+					InitContainerStatuses: []corev1.ContainerStatus{{Name: "proxy", LastTerminationState: killed}},
+					ContainerStatuses:     []corev1.ContainerStatus{{Name: "main", LastTerminationState: killed}},
+				},
+			}
+			kills := Kills(p)
+			if len(kills) != 2 || kills[1].Limit != test.want[0] || kills[0].Limit != test.want[1] {
+				t.Errorf("%+v, want limits %v of main and proxy", kills, test.want)
+			}
+		})
+	}
+}
+
 func TestKills(t *testing.T) {
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	ended := func(reason string, at time.Time) corev1.ContainerState {

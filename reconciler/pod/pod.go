@@ -25,6 +25,7 @@ type Pod struct {
 	namespace, node, appliedType unique.Handle[string]
 	// kind is the kind of the controller.
 	kind                 unique.Handle[string]
+	createdAt            int64
 	resizedAt, appliedAt int64
 	phase                phase
 	class                class
@@ -78,6 +79,7 @@ type rare struct {
 	crossesNamespaces bool
 	answer            *Answer
 	conditions        []Condition
+	kills             []Kill
 	// long are annotation values of at least longText bytes.
 	long                                     []unique.Handle[string]
 	originalsBy, priorityClass, computeClass unique.Handle[string]
@@ -135,6 +137,12 @@ func (p *Pod) Annotation(key string) (value string, ok bool) { return p.Annotati
 
 // Conditions returns what the kubelet reports about resizes of this spec.
 func (p *Pod) Conditions() []Condition { return p.seldom().conditions }
+
+// Kills returns the kills for lack of memory that the pod's status shows.
+func (p *Pod) Kills() []Kill { return p.seldom().kills }
+
+// CreatedAt returns the time when the pod was created; zero if it does not exist yet.
+func (p *Pod) CreatedAt() time.Time { return timeAt(p.createdAt) }
 
 // Namespace returns the pod's namespace.
 func (p *Pod) Namespace() string { return textOf(p.namespace) }

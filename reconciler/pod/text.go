@@ -22,5 +22,13 @@ func secondsIn(text string) int64 {
 	if err != nil {
 		return never
 	}
+	return secondsOf(at)
+}
+
+// secondsOf returns a time as it is stored.
+func secondsOf(at time.Time) int64 {
+	if at.IsZero() {
+		return never
+	}
 	return at.Unix()
 }

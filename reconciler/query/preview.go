@@ -19,6 +19,8 @@ type PreviewOptions struct {
 	ServerSide bool
 	// Table replaces the ratios; nil for the table in effect.
 	Table *ratios.Table
+	// WithoutHolds plans as if the cluster were not frozen and no hold covered the pods.
+	WithoutHolds bool
 	// NodeType replaces the type of every pod's node, and then nothing else about the
 	// node counts; empty for the actual node.
 	NodeType string
@@ -74,6 +76,9 @@ func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
 }
 
 func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
+	if options.WithoutHolds {
+		s.Frozen, s.Paused, s.Restore = "", "", false
+	}
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {
 		s.Imagine(options.NodeType)

@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -50,6 +51,7 @@ func TestPreview(t *testing.T) {
 	t.Run("plans with another table", plansWithAnotherTable)
 	t.Run("uses only the ratio of another node type", usesOnlyTheRatioOfAnotherNodeType)
 	t.Run("plans an imagined pod from its spec", plansAnImaginedPodFromItsSpec)
+	t.Run("plans without the holds and the freeze", plansWithoutTheHoldsAndTheFreeze)
 }
 
 func selectsPodsThatMatchAllFields(t *testing.T) {
@@ -215,5 +217,31 @@ func plansAnImaginedPodFromItsSpec(t *testing.T) {
 	}
 	if p.Spec.NodeName != "" || p.Status.Phase != "" || len(p.ManagedFields) > 0 {
 		t.Errorf("the pod was changed: %+v", p)
+	}
+}
+
+func plansWithoutTheHoldsAndTheFreeze(t *testing.T) {
+	for name, holds := range map[string]cluster.Holds{
+		"paused":   clustertest.Holding(hold.Hold{Kind: hold.Pause}),
+		"restored": clustertest.Holding(hold.Hold{Kind: hold.Restore}),
+		"frozen":   clustertest.Frozen(hold.Freeze{}, hold.Hold{Kind: hold.Pause}, hold.Hold{Kind: hold.Restore}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := shop(t)
+			plain := previewed(t, r, Selection{}, PreviewOptions{})
+			r.Cluster.Holds = holds
+			for i, held := range previewed(t, r, Selection{}, PreviewOptions{}) {
+				if held.Decision == plan.Resize {
+					t.Errorf("%s is resized", held.Pod)
+				}
+				without := previewed(t, r, Selection{}, PreviewOptions{WithoutHolds: true})[i]
+				if without.Decision != plain[i].Decision || !sameSizes(without, plain[i]) {
+					t.Errorf("%s: %s, want %s", without.Pod, without.Decision, plain[i].Decision)
+				}
+			}
+			if restored := previewed(t, r, Selection{Namespace: "shop"}, PreviewOptions{WithoutHolds: true, Restore: true}); restored[0].Kind != plan.Restore && restored[0].Decision != plan.Skip {
+				t.Errorf("a restore that was requested is not planned: %s", restored[0].Decision)
+			}
+		})
 	}
 }

@@ -13,8 +13,9 @@ import (
 
 // HPAWarning describes the effect of a resize on a HorizontalPodAutoscaler of the pod's
 // workload: if it measures usage as a percentage of requests, changed requests change the
-// utilization at the same load. It returns "" if nothing changes for the autoscaler.
-func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, after Sizes) string {
+// utilization at the same load. when says which sizes are compared, such as "after this resize".
+// HPAWarning returns "" if nothing changes for the autoscaler.
+func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, after Sizes, when string) string {
 	if before.equal(after) {
 		return ""
 	}
@@ -33,7 +34,7 @@ func HPAWarning(hpa *autoscalingv2.HorizontalPodAutoscaler, p *pod.Pod, before, 
 		if container != "" {
 			of = " of container " + container
 		}
-		told = append(told, fmt.Sprintf("HorizontalPodAutoscaler %s targets %d%% of %s requests%s: after this resize, the utilization for the same load is %.3g times as high", hpa.Name, *target, name, of, was/is))
+		told = append(told, fmt.Sprintf("HorizontalPodAutoscaler %s targets %d%% of %s requests%s: %s, the utilization for the same load is %.3g times as high", hpa.Name, *target, name, of, when, was/is))
 	}
 	return strings.Join(told, "; ")
 }

@@ -52,7 +52,7 @@ func TestHPAWarning(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("web"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: tc.metrics}}
 			p := podWith(tc.before...)
-			if got := HPAWarning(hpa, pod.From(p), sizesOf(p), sizesOf(podWith(tc.after...))); got != tc.want {
+			if got := HPAWarning(hpa, pod.From(p), sizesOf(p), sizesOf(podWith(tc.after...)), "after this resize"); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // ClaimMeasurement implements workloadresizerv1.BenchmarkServiceServer.
@@ -53,7 +54,7 @@ func (s *Service) ClaimMeasurement(ctx context.Context, request *workloadresizer
 		response.Message = "vCPUs of this node share cores, so it can only be measured while it starts"
 	}
 	if response.GetGranted() {
-		response.ReleaseTime = translate.Timestamp(release)
+		response.ReleaseTime = values.Timestamp(release)
 	} else if bound && !request.GetValidateOnly() {
 		s.config.Reconciler.Gate.Release(request.GetNode())
 	}

@@ -5,16 +5,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 func benchmarkMessage(a *estimate.Aggregate) *workloadresizerv1.Benchmark {
 	return &workloadresizerv1.Benchmark{
 		NodeType: a.NodeType, CpuModel: a.CPUModel, Benchmark: a.Benchmark, Version: a.Version, Unit: a.Unit,
 		Samples: int64(a.Samples), Outliers: int64(a.Outliers), Machines: int64(a.Machines),
-		Median: a.Median, Spread: a.Spread, SingleThreadMedian: translate.Known(a.SingleThread),
-		OldestTime: translate.Timestamp(a.Oldest), NewestTime: translate.Timestamp(a.Newest),
-		SpotChecks: int64(a.SpotChecks), SpotMedian: translate.Known(a.SpotMedian), Vcpus: int32(a.VCPUs),
+		Median: a.Median, Spread: a.Spread, SingleThreadMedian: values.Known(a.SingleThread),
+		OldestTime: values.Timestamp(a.Oldest), NewestTime: values.Timestamp(a.Newest),
+		SpotChecks: int64(a.SpotChecks), SpotMedian: values.Known(a.SpotMedian), Vcpus: int32(a.VCPUs),
 	}
 }
 
@@ -22,7 +22,7 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 	r := &s.Result
 	m := &workloadresizerv1.Feed{
 		Name: s.Feed.Name, Format: string(s.Feed.Format), Location: s.Feed.Location(),
-		LastTryTime: translate.Timestamp(s.LastTry), LastSuccessTime: translate.Timestamp(s.LastSuccess),
+		LastTryTime: values.Timestamp(s.LastTry), LastSuccessTime: values.Timestamp(s.LastSuccess),
 		Rows: int64(r.Rows), Samples: int64(r.Rows - r.Skipped - r.Bad), Skipped: int64(r.Skipped), Bad: int64(r.Bad),
 	}
 	if s.Err != nil {
@@ -44,9 +44,9 @@ func feedMessage(s *fetch.Status) *workloadresizerv1.Feed {
 func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 	m := &workloadresizerv1.Suggestion{
 		NodeType: e.NodeType, BaselineNodeType: e.Baseline,
-		Ratio:   translate.Known(e.Ratio),
+		Ratio:   values.Known(e.Ratio),
 		Samples: int64(e.Samples), Machines: int64(e.Machines),
-		OldestTime: translate.Timestamp(e.Oldest), NewestTime: translate.Timestamp(e.Newest),
+		OldestTime: values.Timestamp(e.Oldest), NewestTime: values.Timestamp(e.Newest),
 	}
 	if e.Ends != nil {
 		m.Ends = &workloadresizerv1.SuggestionEnds{OneThread: e.Ends.OneThread, AllThreads: e.Ends.AllThreads}
@@ -62,7 +62,7 @@ func estimateMessage(e *estimate.Estimate) *workloadresizerv1.Suggestion {
 		})
 	}
 	for _, model := range e.Models {
-		m.Models = append(m.Models, &workloadresizerv1.SuggestionModel{CpuModel: model.CPUModel, Ratio: translate.Known(model.Ratio), Machines: int64(model.Machines)})
+		m.Models = append(m.Models, &workloadresizerv1.SuggestionModel{CpuModel: model.CPUModel, Ratio: values.Known(model.Ratio), Machines: int64(model.Machines)})
 	}
 	return m
 }

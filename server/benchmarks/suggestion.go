@@ -5,7 +5,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // suggestion returns the suggestion for an estimate, with the ratio in effect.
@@ -18,7 +18,7 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	}
 	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
-		m.CpuPerf, m.MemoryPerf = translate.Known(benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf)), translate.Known(s.memoryPerf(e))
+		m.CpuPerf, m.MemoryPerf = values.Known(benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf)), values.Known(s.memoryPerf(e))
 	}
 	m.Progress = s.progress(e)
 	return m
@@ -43,8 +43,8 @@ func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.Suggestion
 		return nil
 	}
 	return &workloadresizerv1.SuggestionProgress{
-		Ratio: translate.Known(p.Ratio), Target: p.Target,
+		Ratio: values.Known(p.Ratio), Target: p.Target,
 		ConfirmedWindows: int32(p.Confirmed), NeededWindows: int32(s.view.Settings.Pace.Windows),
-		ChangeTime: translate.Timestamp(p.Changed), NextTime: translate.Timestamp(p.Next),
+		ChangeTime: values.Timestamp(p.Changed), NextTime: values.Timestamp(p.Next),
 	}
 }

@@ -26,3 +26,11 @@ func (h *Health) CertificateProblem() error {
 	}
 	return nil
 }
+
+// CertificateExpires returns when the certificate in effect expires; zero if there is none.
+func (h *Health) CertificateExpires() time.Time {
+	if h.config.Certificate == nil {
+		return time.Time{}
+	}
+	return h.config.Certificate.Expiry()
+}

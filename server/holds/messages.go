@@ -3,7 +3,7 @@ package holds
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 func messages(holds []hold.Hold) []*workloadresizerv1.Hold {
@@ -23,6 +23,6 @@ func message(h hold.Hold) *workloadresizerv1.Hold {
 		Kind:  kind,
 		Scope: scopeMessage(h.Scope),
 		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author, CredentialId: h.CredentialID,
-		CreateTime: translate.Timestamp(h.Since), ExpireTime: translate.Timestamp(h.Expires),
+		CreateTime: values.Timestamp(h.Since), ExpireTime: values.Timestamp(h.Expires),
 	}
 }

@@ -3,14 +3,14 @@ package overrides
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 func message(nodeType string, o override.Override) *workloadresizerv1.Override {
 	p := o.Provenance
 	m := &workloadresizerv1.Override{
-		NodeType: nodeType, CpuPerf: &o.CPUPerf, MemoryPerf: &o.MemoryPerf, ExpireTime: translate.Timestamp(o.ExpireTime),
-		UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason,
+		NodeType: nodeType, CpuPerf: &o.CPUPerf, MemoryPerf: &o.MemoryPerf, ExpireTime: values.Timestamp(o.ExpireTime),
+		UpdateTime: values.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason,
 		Etag: override.Etag(nodeType, &o),
 	}
 	if o.Fallback != nil {
@@ -24,7 +24,7 @@ func changeMessage(c *override.Change) *workloadresizerv1.OverrideChange {
 		return nil
 	}
 	change := &workloadresizerv1.OverrideChange{
-		CreateTime: translate.Timestamp(c.Time), Author: c.Author, CredentialId: c.CredentialID, Reason: c.Reason,
+		CreateTime: values.Timestamp(c.Time), Author: c.Author, CredentialId: c.CredentialID, Reason: c.Reason,
 		RollbackTo: c.RollbackTo, Expiry: c.Expiry, RequestId: c.RequestID,
 	}
 	if c.Number != 0 {
@@ -40,5 +40,5 @@ func valueMessage(v *override.Value) *workloadresizerv1.OverrideValue {
 	if v == nil {
 		return nil
 	}
-	return &workloadresizerv1.OverrideValue{CpuPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: translate.Timestamp(v.ExpireTime), Fallback: valueMessage(v.Fallback)}
+	return &workloadresizerv1.OverrideValue{CpuPerf: v.CPUPerf, MemoryPerf: v.MemoryPerf, ExpireTime: values.Timestamp(v.ExpireTime), Fallback: valueMessage(v.Fallback)}
 }

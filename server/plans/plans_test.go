@@ -20,7 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/streams"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // serve starts a PlanService for callers with the given view.
@@ -72,7 +72,7 @@ func TestPreviewPlans(t *testing.T) {
 		return &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y", WhatIf: w}
 	}
 	ratio := func(nodeType string, cpu, memory float64) []*workloadresizerv1.AssumedRatio {
-		return []*workloadresizerv1.AssumedRatio{{NodeType: nodeType, CpuPerf: translate.Known(cpu), MemoryPerf: translate.Known(memory)}}
+		return []*workloadresizerv1.AssumedRatio{{NodeType: nodeType, CpuPerf: values.Known(cpu), MemoryPerf: values.Known(memory)}}
 	}
 	for _, tc := range []struct {
 		name    string

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
+	"github.com/workload-resizer/workload-resizer/server/manifests"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -37,7 +38,7 @@ func (s *Service) PreviewPod(ctx context.Context, request *workloadresizerv1.Pre
 	if err != nil {
 		return nil, translate.Error(err)
 	}
-	return &workloadresizerv1.PreviewPodResponse{Plan: messageOf(p)}, nil
+	return &workloadresizerv1.PreviewPodResponse{Plan: manifests.Message(p)}, nil
 }
 
 // PreviewPlans implements workloadresizerv1.PlanServiceServer.
@@ -109,14 +110,14 @@ type previewRequest interface {
 }
 
 func (s *Service) options(request previewRequest) (query.PreviewOptions, error) {
-	options := query.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType()}
+	options := query.PreviewOptions{Restore: request.GetRestore(), ServerSide: request.GetServerSide(), NodeType: request.GetWhatIf().GetNodeType(), WithoutHolds: request.GetWhatIf().GetWithoutHolds()}
 	if options.ServerSide && request.GetWhatIf() != nil {
 		// The server's account sends the dry run, so callers must not choose its sizes.
 		return options, rpcerror.BadField("server_side", "cannot be combined with what_if: the API server is asked only about sizes that follow from the ratios in effect; leave out one of them")
 	}
 	var err error
-	if options.Table, err = s.whatIf(request.GetWhatIf()); err != nil {
+	if options.Table, err = manifests.WhatIf(s.config.Ratios, request.GetWhatIf()); err != nil {
 		return options, err
 	}
-	return options, s.checkNodeType(options.NodeType, options.Table)
+	return options, manifests.CheckNodeType(s.config.Ratios, options.NodeType, options.Table)
 }

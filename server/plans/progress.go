@@ -5,7 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // progressPeriod is how often a stream of plans sends its progress.
@@ -73,7 +73,7 @@ func (s *summary) message() *workloadresizerv1.PlanSummary {
 		Skip:    s.decisions[plan.Skip],
 		Codes:   s.codes,
 
-		RequestDelta: translate.Quantities(s.cpu, s.memory),
+		RequestDelta: values.Quantities(s.cpu, s.memory),
 
 		Incomplete: s.hidden,
 	}

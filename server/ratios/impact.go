@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // maxVetoed is the maximum number of vetoed pods that an impact names.
@@ -77,5 +78,5 @@ func vetoedPod(p *plan.Plan) *workloadresizerv1.VetoedPod {
 }
 
 func impactGroup(g query.ImpactGroup) *workloadresizerv1.ImpactGroup {
-	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: translate.Quantities(g.CPU, g.Memory)}
+	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: values.Quantities(g.CPU, g.Memory)}
 }

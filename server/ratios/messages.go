@@ -7,13 +7,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // ratioRule returns what a rule sets, and which node types are not used because of that.
 func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	rule := p.Rule()
-	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(rule.Bounds), MaxSpeedRatio: translate.Known(rule.MaxSpeedRatio)}
+	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(rule.Bounds), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio)}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
 		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))
@@ -43,7 +43,7 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 		MemoryFactor: entry.MemoryFactor.Float64(),
 		Baseline:     entry.NodeType == baseline,
 		Provenance:   provenance(entry.Ratio.Provenance),
-		ExpireTime:   translate.Timestamp(entry.Ratio.ExpireTime),
+		ExpireTime:   values.Timestamp(entry.Ratio.ExpireTime),
 		Implausible:  entry.Unused,
 	}
 	for _, c := range entry.Candidates {
@@ -55,7 +55,7 @@ func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 }
 
 func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
-	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: translate.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
+	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: values.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
 }
 
 func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/paging"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // Numbers of items on a page.
@@ -42,7 +42,7 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 		}
 	})
 	for _, source := range s.config.Store.Sources() {
-		told := &workloadresizerv1.RatioSource{Name: source.Name, Healthy: source.Err == nil, LastGoodTime: translate.Timestamp(source.LastGood)}
+		told := &workloadresizerv1.RatioSource{Name: source.Name, Healthy: source.Err == nil, LastGoodTime: values.Timestamp(source.LastGood)}
 		if source.Err != nil {
 			told.Message = source.Err.Error()
 		} else if err := s.missing(source.Name); err != nil {

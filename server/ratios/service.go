@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/streams"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // Config configures a Service.
@@ -53,7 +53,7 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 func (s *Service) Run(ctx context.Context) { s.log.run(ctx) }
 
 // Table returns the table in effect, or an error if there is none.
-func (s *Service) Table() (*ratios.Table, error) { return translate.ReadyTable(s.config.Store) }
+func (s *Service) Table() (*ratios.Table, error) { return values.ReadyTable(s.config.Store) }
 
 // Ratio returns the global ratio of a node type in a table, nil if there is none, and its etag or
 // the etag of its absence; empty if ratios cannot be changed. The ratio must not be modified.

@@ -6,13 +6,13 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 func message(r *query.Resized) *workloadresizerv1.Resize {
 	m := &workloadresizerv1.Resize{
 		Namespace: r.Pod.Namespace, Pod: r.Pod.Name, Uid: string(r.UID), Node: r.Node, NodeType: r.NodeType,
-		ApplyTime: translate.Timestamp(r.Applied), State: states[r.State], Message: r.Message,
+		ApplyTime: values.Timestamp(r.Applied), State: states[r.State], Message: r.Message,
 		Containers: make([]*workloadresizerv1.ResizedContainer, len(r.Containers)),
 	}
 	if r.Workload != (safety.Workload{}) {
@@ -20,9 +20,9 @@ func message(r *query.Resized) *workloadresizerv1.Resize {
 	}
 	for i := range r.Containers {
 		c := &r.Containers[i]
-		m.Containers[i] = &workloadresizerv1.ResizedContainer{Name: c.Name, Original: translate.Resources(c.Original), Spec: translate.Resources(c.Spec), Sidecar: c.Sidecar}
+		m.Containers[i] = &workloadresizerv1.ResizedContainer{Name: c.Name, Original: values.Resources(c.Original), Spec: values.Resources(c.Spec), Sidecar: c.Sidecar}
 		if c.Told {
-			m.Containers[i].Actual = translate.Resources(c.Actual)
+			m.Containers[i].Actual = values.Resources(c.Actual)
 		}
 	}
 	return m

@@ -48,7 +48,7 @@ func requests() []protoreflect.MessageDescriptor {
 
 // Unary refuses requests that violate a rule.
 func (c *Checker) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := c.check(request); err != nil {
+	if err := c.Check(request); err != nil {
 		return nil, err
 	}
 	return handler(ctx, request)
@@ -70,10 +70,11 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return err
 	}
-	return s.checker.check(message)
+	return s.checker.Check(message)
 }
 
-func (c *Checker) check(request any) error {
+// Check returns an error if a request violates a rule.
+func (c *Checker) Check(request any) error {
 	message, ok := request.(proto.Message)
 	if !ok {
 		return nil // Our services accept nothing else.

@@ -30,6 +30,11 @@ func update(nodeType string, cpu, memory *float64) *workloadresizerv1.UpdateOver
 	return &workloadresizerv1.UpdateOverrideRequest{Override: &workloadresizerv1.Override{NodeType: nodeType, CpuPerf: cpu, MemoryPerf: memory}}
 }
 
+// claim returns the claim of a node whose cores have that many threads.
+func claim(threadsPerCore *int32) *workloadresizerv1.ClaimMeasurementRequest {
+	return &workloadresizerv1.ClaimMeasurementRequest{Node: "n4-0", Vcpus: 8, ThreadsPerCore: threadsPerCore}
+}
+
 func TestChecker(t *testing.T) {
 	t.Run("validates requests against the rules of the API", validatesRequestsAgainstTheRulesOfTheAPI)
 }
@@ -78,6 +83,10 @@ func validatesRequestsAgainstTheRulesOfTheAPI(t *testing.T) {
 		{"a hold of negative duration", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: &durationpb.Duration{Seconds: math.MinInt64}}, "ttl must be"},
 		{"a hold of a second", &workloadresizerv1.RestoreRequest{Scope: shop, Ttl: durationpb.New(time.Second)}, ""},
 		{"a reason that is too long", &workloadresizerv1.PauseRequest{Scope: shop, Reason: strings.Repeat("a", 513)}, "reason must be at most 512 bytes"},
+		{"a claim of a node of unknown threads per core", claim(nil), ""},
+		{"a claim of a node whose cores have two threads", claim(new(int32(2))), ""},
+		{"a claim of a node whose cores have no thread", claim(new(int32(0))), "threads_per_core must be"},
+		{"a claim of a node whose cores have more threads than any", claim(new(int32(9))), "threads_per_core must be"},
 		{"a request ID", &workloadresizerv1.PauseRequest{Scope: shop, RequestId: "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a11"}, ""},
 		{"a request ID that is not a UUID", &workloadresizerv1.PauseRequest{Scope: shop, RequestId: "mine"}, "request_id must be a valid UUID"},
 	} {

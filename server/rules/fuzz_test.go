@@ -23,7 +23,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		footprint.CheckAllocated(t, len(content), func() {
 			if request := typ.New().Interface(); proto.Unmarshal(content, request) == nil {
-				_ = checker.check(request)
+				_ = checker.Check(request)
 			}
 		})
 	})

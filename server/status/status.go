@@ -17,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // Election reports which replica writes to pods; a leader.Elector implements it.
@@ -36,8 +37,10 @@ type Config struct {
 	Viewer access.Viewer
 	// Unstorable returns what cannot be stored.
 	Unstorable func() error
-	// Certificate returns what is wrong with the serving certificate.
-	Certificate func() error
+	// Certificate returns what is wrong with the serving certificate, and CertificateExpires when
+	// it expires; zero without TLS.
+	Certificate        func() error
+	CertificateExpires func() time.Time
 	// Election is nil if there is only this replica.
 	Election Election
 }
@@ -62,7 +65,7 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
 	now := s.config.Reconciler.Status()
 	response := &workloadresizerv1.GetStatusResponse{
-		Replica: s.config.Replica, Version: s.config.Version, StartTime: translate.Timestamp(s.started),
+		Replica: s.config.Replica, Version: s.config.Version, StartTime: values.Timestamp(s.started),
 		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
 		Problems:    s.problems(s.config.Viewer.View(ctx)),
 		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog),
@@ -76,8 +79,12 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 		response.Freeze = translate.Freeze(holds.Freeze())
 	}
 	for _, count := range now.Pods {
-		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: translate.Decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})
+		response.Pods = append(response.Pods, &workloadresizerv1.PodCount{Decision: values.Decision(count.Decision), Code: string(count.Reason), Pods: int64(count.Pods)})
 	}
+	for _, found := range now.WithoutRatio {
+		response.NodeTypesWithoutRatio = append(response.NodeTypesWithoutRatio, &workloadresizerv1.NodeTypeWithoutRatio{NodeType: found.NodeType, Nodes: int64(found.Nodes), Pods: int64(found.Pods)})
+	}
+	response.CertificateExpireTime = values.Timestamp(s.config.CertificateExpires())
 	return response, nil
 }
 
@@ -87,13 +94,13 @@ func (s *Service) leader(leading bool) *workloadresizerv1.Leader {
 		if !leading {
 			return nil
 		}
-		return &workloadresizerv1.Leader{Identity: s.config.Replica, AcquireTime: translate.Timestamp(s.started)}
+		return &workloadresizerv1.Leader{Identity: s.config.Replica, AcquireTime: values.Timestamp(s.started)}
 	}
 	l, known := s.config.Election.Leader()
 	if !known {
 		return nil
 	}
-	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: translate.Timestamp(l.Acquired), RenewTime: translate.Timestamp(l.Renewed)}
+	return &workloadresizerv1.Leader{Identity: l.Identity, AcquireTime: values.Timestamp(l.Acquired), RenewTime: values.Timestamp(l.Renewed)}
 }
 
 // problems returns what is missing or wrong, without duplicates, as the caller may read it.

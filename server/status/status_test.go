@@ -21,7 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
-	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/values"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -29,7 +29,7 @@ func none() error { return nil }
 
 // of returns the status service of a replica that can store everything.
 func of(p *servertest.Parts) *Service {
-	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Viewer: servertest.All, Unstorable: none, Certificate: none})
+	return New(Config{Replica: "me", Version: "v1", Reconciler: p.Loop, Ratios: p.Store, Holds: p.Holds, Viewer: servertest.All, Unstorable: none, Certificate: none, CertificateExpires: func() time.Time { return servertest.Written }})
 }
 
 func TestStatus(t *testing.T) {
@@ -145,9 +145,9 @@ func theElectionDeterminesTheLeader(t *testing.T) {
 		leaderless bool
 	}{
 		{"another replica", elected{&leader.Leader{Identity: "other", Acquired: servertest.Written, Renewed: servertest.Written.Add(time.Minute)}}, false,
-			&workloadresizerv1.Leader{Identity: "other", AcquireTime: translate.Timestamp(servertest.Written), RenewTime: translate.Timestamp(servertest.Written.Add(time.Minute))}, false},
+			&workloadresizerv1.Leader{Identity: "other", AcquireTime: values.Timestamp(servertest.Written), RenewTime: values.Timestamp(servertest.Written.Add(time.Minute))}, false},
 		{"no leader", elected{}, false, nil, true},
-		{"this replica, without an election", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: translate.Timestamp(servertest.Written)}, false},
+		{"this replica, without an election", nil, true, &workloadresizerv1.Leader{Identity: "me", AcquireTime: values.Timestamp(servertest.Written)}, false},
 		{"no leader with a dry run", nil, false, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

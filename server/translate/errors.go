@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/grpc/status"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -33,13 +32,4 @@ func Error(err error) error {
 		return s.Err() // From the Viewer.
 	}
 	return rpcerror.New(rpcerror.Internal, err.Error())
-}
-
-// ReadyTable returns the ratios in effect, or an error if there are none.
-func ReadyTable(store *ratios.Store) (*ratios.Table, error) {
-	table, err := store.Ready()
-	if err != nil {
-		return nil, rpcerror.NotReady(rpcerror.RatiosNotReady, err)
-	}
-	return table, nil
 }

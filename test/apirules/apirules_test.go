@@ -254,7 +254,7 @@ var numbers = map[string]string{
 	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus ClaimMeasurementRequest.vcpus`,
 	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus ClaimMeasurementResponse.machines ClaimMeasurementResponse.wanted_machines Feed.bad Feed.rows Feed.samples Feed.skipped
 		GetStatusResponse.holds GetStatusResponse.queue_length GetStatusResponse.realign_backlog HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
-		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored
+		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored NodeTypeWithoutRatio.nodes NodeTypeWithoutRatio.pods
 		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ResumeResponse.nested
 		SampleError.index Suggestion.machines Suggestion.samples SuggestionModel.machines SuggestionPart.baseline_machines SuggestionPart.baseline_samples
 		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows`,

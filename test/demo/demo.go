@@ -23,7 +23,7 @@ const (
 	nodes = "n2d=2,n4=2:speed=1.25,c3=2:speed=1.3"
 	// The server's default addresses are used if they are free, so that the suggested
 	// commands are short.
-	defaultHTTPAddress = "127.0.0.1:8080"
+	defaultHTTPAddress = "127.0.0.1:7444"
 
 	readyTimeout  = time.Minute
 	settleTimeout = 2 * time.Minute

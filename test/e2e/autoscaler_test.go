@@ -68,7 +68,7 @@ func (c *cluster) verticalAutoscaler(t *testing.T) {
 }
 
 // horizontalAutoscaler expects the plan to show what a resize means for a
-// HorizontalPodAutoscaler, which does not prevent the resize.
+// HorizontalPodAutoscaler, which does not prevent the resize, before the resize and after it.
 func (c *cluster) horizontalAutoscaler(t *testing.T) {
 	const namespace = "hpa"
 	s := c.serveReady(t, "--dry-run")
@@ -92,7 +92,10 @@ func (c *cluster) horizontalAutoscaler(t *testing.T) {
 	wants(t, s.resizectl(t, 1, "plan", "-n", namespace, web.Name), "100m → 80m",
 		"would be resized: HPAUtilization: HorizontalPodAutoscaler scaler targets 80% of cpu requests: after this resize, the utilization for the same load is 1.25 times as high")
 
-	c.restart(t, s)
+	s = c.restart(t, s)
 	c.awaitCPU(t, namespace, "web", "80m")
 	c.awaitEvent(t, namespace, web.UID, "Resized", "app: cpu 100m → 80m")
+	s.awaitReason(t, web, workloadresizerv1.Decision_DECISION_ALIGNED, "HPAUtilization")
+	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, web.Name),
+		"HPAUtilization: HorizontalPodAutoscaler scaler targets 80% of cpu requests: compared with the original requests, the utilization for the same load is 1.25 times as high")
 }

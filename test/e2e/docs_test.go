@@ -1,12 +1,18 @@
 package e2e
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -41,7 +47,7 @@ func (c *cluster) documentation(t *testing.T) {
 			program, _, _ := strings.Cut(command, " ")
 			ran[program] = true
 			t.Run(filepath.Base(file)+": "+command, func(t *testing.T) {
-				here := strings.ReplaceAll(command, "127.0.0.1:8080", s.HTTPAddress)
+				here := strings.ReplaceAll(command, "127.0.0.1:7444", s.HTTPAddress)
 				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
 				cmd.Dir = root
 				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=", "XDG_RUNTIME_DIR="+runtime, "KUBECONFIG="+c.Kubeconfig)
@@ -72,4 +78,123 @@ func commands(markdown string) []string {
 		}
 	}
 	return found
+}
+
+// TestRunbooks runs the commands in alerts, runbooks, known issues and remedies of reasons, with the
+// names of a pod and its node in place of the words that stand for them.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	c := newCluster(localcluster.ForTest(t, "n2d=1,n4=1"))
+	c.install(t)
+	c.apply(t, deploy.SampleConfig())
+	runtime, err := os.MkdirTemp("", "e2e-") // The name of a test is too long for the path of a socket.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	s := c.serveWith(t, localcluster.ServerOptions{Kubeconfig: c.serviceAccount(t), GRPCAddress: "unix://" + filepath.Join(runtime, "workload-resizer.sock")}).ready(t)
+	_, port, err := net.SplitHostPort(s.HTTPAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
+	c.awaitRunning(t, "shop", 1)
+	c.awaitCPU(t, "shop", "web", "80m")
+	c.awaitSettled(t, s, "")
+	pod := c.one(t, "shop", "web")
+	administered(t, c, "kubectl taint nodes "+pod.Spec.NodeName+" "+contract.StartupTaint+"=:PreferNoSchedule") // One of the commands removes it.
+	root, err := localcluster.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := map[string]bool{}
+	for command := range notRun {
+		unused[command] = true
+	}
+	for _, command := range advised(t, root) {
+		delete(unused, command)
+		if notRun[command] == justAName {
+			continue
+		}
+		t.Run(command, func(t *testing.T) {
+			typed := strings.NewReplacer("-n workload-resizer-system describe pod POD", "-n workload-resizer-system describe pod workload-resizer", "logs POD", "logs workload-resizer", "POD", pod.Name, "NAMESPACE", "shop", "NODE", pod.Spec.NodeName, "TYPE=CPU/MEMORY", "t2d=1.1/1",
+				"REASON", "new", "SCOPE", "-n shop", "FILE", "deploy/samples/config.yaml", "kubectl workload-resizer", "resizectl").Replace(command)
+			if strings.HasPrefix(typed, "resizectl unfreeze") || strings.HasPrefix(typed, "resizectl ratios set") {
+				typed += " --yes" // A user is asked.
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", typed)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RESIZECTL_SERVER=", "XDG_RUNTIME_DIR="+runtime, "KUBECONFIG="+c.Kubeconfig, "KUBE_EDITOR=true")
+			out, err := cmd.CombinedOutput()
+			want := notRun[command]
+			switch {
+			case want != "" && (err == nil || !strings.Contains(string(out), want)):
+				t.Errorf("%v, want %q\n%s", err, want, out)
+			case want == "" && err != nil:
+				t.Errorf("%s: %v\n%s", typed, err, out)
+			}
+		})
+	}
+	for command := range unused {
+		t.Errorf("nothing advises %q", command)
+	}
+}
+
+// justAName means that a command is only named, without how to call it.
+const justAName = "just a name"
+
+// notRun has the commands that cannot succeed here: their error or, for those that are only named,
+// justAName.
+var notRun = map[string]string{
+	"kubectl workload-resizer": justAName,
+	"kubectl annotate":         justAName,
+	"resizectl explain":        justAName,
+	"resizectl pause":          justAName,
+	"resizectl ratios set":     justAName,
+	"resizectl restore":        justAName,
+	"resizectl resume":         justAName,
+	// The server of this test is outside of the cluster. TestCheck has the findings.
+	"kubectl workload-resizer check":                                                 "failure",
+	"kubectl -n workload-resizer-system describe certificate":                        `the server doesn't have a resource type "certificate"`,
+	"kubectl -n workload-resizer-system logs deployment/workload-resizer --previous": "Error from server",
+	"kubectl -n workload-resizer-system logs POD --previous":                         "Error from server",
+}
+
+var (
+	code   = regexp.MustCompile("`((?:kubectl|resizectl)\\s[^`]+)`")
+	quoted = regexp.MustCompile(`"((?:kubectl|resizectl) [^"]+)"`)
+)
+
+// advised returns the commands in the texts, those that delete something last.
+func advised(t *testing.T, root string) []string {
+	t.Helper()
+	var found []string
+	in := func(text string, as *regexp.Regexp) {
+		n := len(found)
+		for _, m := range as.FindAllStringSubmatch(text, -1) {
+			found = append(found, strings.Join(strings.Fields(m[1]), " "))
+		}
+		if len(found) == n {
+			t.Errorf("no command is in the text %.50q…", text)
+		}
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	in(read("docs/operations.md"), code)
+	in(read("KNOWN_ISSUES.md"), code)
+	in(read("deploy/monitoring/alerts.yaml"), quoted)
+	var remedies strings.Builder
+	for _, info := range contract.Reasons() {
+		remedies.WriteString(info.Remedy + "\n")
+	}
+	in(remedies.String(), code)
+	deletes := func(command string) bool { return strings.Contains(command, " delete ") }
+	slices.Sort(found)
+	found = slices.Compact(found)
+	return append(slices.DeleteFunc(slices.Clone(found), deletes), slices.DeleteFunc(found, func(c string) bool { return !deletes(c) })...)
 }

@@ -22,6 +22,12 @@ func (c *cluster) pause(t *testing.T) {
 	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Paused: ", "namespace pause", "load test")
 	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "2 skipped")
 
+	// Users see what the end of the pause would do before they end it.
+	wants(t, s.resizectl(t, 1, "plan", "-n", quiet, pod, "--what-if-resumed"), "80m → 63m")
+	wants(t, s.resizectl(t, 0, "explain", "-n", quiet, pod), "Without holds: the pod would be resized: app cpu 80m → 63m", "resizectl resume -n pause")
+	wants(t, s.resizectl(t, 0, "resume", "-n", quiet, "--dry-run"), "pause of namespace pause would end", "2 pods: 2 to resize", "freed")
+	c.checkCPU(t, quiet, "web", "80m")
+
 	// The pause survives a restart, and applies to new pods.
 	s = c.restart(t, s)
 	c.scale(t, quiet, "web", 3)

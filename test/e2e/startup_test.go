@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -108,7 +111,41 @@ func newNodesLetPodsIn(t *testing.T) {
 		if kept := y.awaitOpen(t, "n4-3", since); kept > 20*time.Second {
 			t.Errorf("pods were kept out for %v", kept)
 		}
+		t.Run("by its agent", func(t *testing.T) { y.measuredByAgent(t, replicas[0], "n4-0") })
 	})
+}
+
+// measuredByAgent runs the agent's program behind the taint of a node. It measures the machine of the
+// test, for at least 8 seconds. If other processes leave too little of it, the agent must report
+// why, and the taint must go anyway.
+func (y *yard) measuredByAgent(t *testing.T, s *server, node string) {
+	since := y.rejoin(t, node)
+	y.awaitReady(t, node, since)
+	binary, err := localcluster.Binary("workload-resizer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	agent := exec.CommandContext(ctx, binary, "bench-node", "--every", "24h", "--server", s.GRPCAddress, "--token-file", y.agentToken(t, node), "--node-name", node)
+	var said strings.Builder
+	agent.Stdout, agent.Stderr = &said, &said
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kept := y.awaitOpen(t, node, since)
+	cancel()
+	_ = agent.Wait()
+	t.Logf("the agent said:\n%s", said.String())
+	list, err := s.api.Benchmarks().ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4", Benchmark: "bench-node:flate"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch measured := len(list.GetBenchmarks()) > 0; {
+	case measured && (kept < 8*time.Second || kept > startup.Patience):
+		t.Errorf("pods were kept out for %v by a node that was measured", kept)
+	case !measured && !strings.Contains(said.String(), "no valid measurement: "):
+		t.Error("the node was not measured, and the agent does not say why")
+	}
 }
 
 // arrival is what is known of a node that has joined.
@@ -234,8 +271,8 @@ func (y *yard) awaitOpen(t *testing.T, name string, node types.UID) time.Duratio
 	return kept
 }
 
-// actAsAgent makes the calls of the agent of a node, which claims a measurement and delivers it.
-func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
+// agentToken returns a file with the token of the agent on a node.
+func (y *yard) agentToken(t *testing.T, node string) string {
 	t.Helper()
 	no := false
 	pod, err := y.client.CoreV1().Pods("agents").Create(t.Context(), &corev1.Pod{
@@ -249,7 +286,13 @@ func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := os.ReadFile(y.tokenFile(t, "agents", "agent", &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}))
+	return y.tokenFile(t, "agents", "agent", &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID})
+}
+
+// actAsAgent makes the calls of the agent of a node, which claims a measurement and delivers it.
+func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
+	t.Helper()
+	token, err := os.ReadFile(y.agentToken(t, node))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,8 @@ func (v *victim) testVisibility(t *testing.T) {
 				found, err := pods(ctx, c)
 				switch {
 				case ctx.Err() != nil:
-				case status.Code(err) == codes.ResourceExhausted:
+				// While caches are empty, a list on a slow machine may take longer than its caller waits.
+				case status.Code(err) == codes.ResourceExhausted, status.Code(err) == codes.DeadlineExceeded:
 					cut.Add(1)
 					time.Sleep(time.Second) // Longer than the limit for calls makes it wait.
 				case err != nil:

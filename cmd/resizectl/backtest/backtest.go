@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -54,7 +55,7 @@ Without either, the command replays generated machines.
 
 The policies are
 
-` + describe(own(changes{})) + `
+` + describe(own(unchanged())) + `
 Flags such as --margin change the options of "default". The result is the policy
 "changed". docs/usage.md explains the rules of a replay and the columns.
 
@@ -73,15 +74,15 @@ This needs no server.`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddRowFlags(cmd, &o.Output)
 	f := cmd.Flags()
 	o.input.addFlags(f)
-	f.StringSliceVar(&o.policies, "policy", nil, "policies to compare (default authored, compat, default and follow)")
+	f.StringSliceVar(&o.policies, "policy", nil, "policies to compare (default authored, compat, default and follow, and changed if an option is changed)")
 	f.Float64SliceVar(&o.speeds, "speeds", []float64{1}, "speeds of nodes, relative to the baseline; each machine runs on a node of each speed")
 	f.StringVar(&o.node, "node", "16,64Gi", "cores and memory of the nodes that requests are packed on")
 	f.Float64Var(&o.prices.Core, "price-core", 18, "price of a requested core for a month")
 	f.Float64Var(&o.prices.GiB, "price-gib", 2.4, "price of a requested GiB for a month")
-	f.DurationVar(&o.every, "every", time.Hour, "time between decisions of a policy")
+	command.DurationVar(f, &o.every, "every", time.Hour, "time between decisions of a policy")
 	f.Float64Var(&o.badDay, "bad-day", 0.05, "share of a day's CPU samples above the request from which the day is bad")
 	f.StringVar(&o.plot, "plot", "", "SVG file to write with memory against days with a kill")
 	o.changes.addFlags(f)
@@ -96,11 +97,14 @@ func (o *options) run(cmd *cobra.Command) error {
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
+	if err := o.complete(cmd.Flags().Changed); err != nil {
+		return command.UsageErrorf(cmd, "%v", err)
+	}
 	policies, err := o.choose()
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
-	machines, err := o.input.read(cmd.Context(), o.In)
+	machines, err := o.input.read(cmd.Context(), o.In, o.ErrOut)
 	if err != nil {
 		return err
 	}
@@ -121,6 +125,19 @@ func (o *options) run(cmd *cobra.Command) error {
 	return o.writePlot(rows)
 }
 
+// complete returns which flag is empty, or would be ignored.
+func (o *options) complete(given func(flag string) bool) error {
+	switch {
+	case given("plot") && o.plot == "":
+		return errors.New("--plot is empty: expected an SVG file to write")
+	case given("policy") && len(o.policies) == 0:
+		return errors.New("--policy is empty: expected names such as default,compat")
+	case len(o.policies) > 0 && o.changes.any() != slices.Contains(o.policies, changed):
+		return fmt.Errorf("the policy %q and the flags that change options, such as --margin, require each other", changed)
+	}
+	return nil
+}
+
 // choose returns the policies to compare.
 func (o *options) choose() (chosen []backtest.Policy, err error) {
 	all := slices.Concat(own(o.changes), o.more)
@@ -132,10 +149,13 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 		}
 		names = append(names, "compat", "default", "follow")
 		if o.changes.any() {
-			names = append(names, "changed")
+			names = append(names, changed)
 		}
 	}
-	for _, name := range names {
+	for n, name := range names {
+		if slices.Contains(names[:n], name) {
+			return nil, fmt.Errorf("policy %q is given twice", name)
+		}
 		i := slices.IndexFunc(all, func(p backtest.Policy) bool { return p.Name() == name })
 		if i < 0 {
 			known := make([]string, len(all))

@@ -7,10 +7,15 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 	"github.com/workload-resizer/workload-resizer/usage/trace"
@@ -20,9 +25,9 @@ import (
 type input struct {
 	trace string
 
-	prometheus, tenant string
-	span               time.Duration
-	until              string
+	prometheus, tenant, selector string
+	span                         time.Duration
+	until                        string
 
 	machines, days int
 	seed           uint64
@@ -32,12 +37,16 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.trace, "trace", "", "trace to replay, or - for standard input")
 	f.StringVar(&in.prometheus, "prometheus", "", "URL of a Prometheus, or anything with its API, whose containers to replay")
 	f.StringVar(&in.tenant, "tenant", "", "tenant to read, if the Prometheus has several (sent as X-Scope-OrgID)")
-	f.DurationVar(&in.span, "range", 30*24*time.Hour, "time to read from the Prometheus, which includes the first 8 days")
+	f.StringVar(&in.selector, "selector", "", `label matchers that all series must match, such as cluster="a" if the Prometheus has several clusters`)
+	command.DurationVar(f, &in.span, "range", 30*24*time.Hour, "time to read from the Prometheus, which includes the first 8 days")
 	f.StringVar(&in.until, "until", "", "end of that time, such as 2026-03-01T00:00:00Z (default: now)")
 	f.IntVar(&in.machines, "machines", 20, "number of generated machines")
 	f.IntVar(&in.days, "days", 30, "days of generated machines")
 	f.Uint64Var(&in.seed, "seed", 1, "seed of generated machines: the same seed generates the same usage")
 }
+
+// warmup is the time that does not count, because policies learn in it.
+var warmup = backtest.DefaultSettings().Warmup
 
 // longest is the longest time to read: a year of data at five minutes.
 const longest = 366 * 24 * time.Hour
@@ -54,14 +63,18 @@ func (in *input) check(given func(flag string) bool) error {
 		return errors.New("--trace is empty: expected a file, or - for standard input")
 	case given("prometheus") && in.prometheus == "":
 		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
+	case given("selector") && strings.TrimSpace(in.selector) == "":
+		return errors.New("--selector is empty: expected label matchers such as cluster=\"a\"")
+	case given("tenant") && in.tenant == "":
+		return errors.New("--tenant is empty: expected the name of a tenant")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus cannot be combined")
-	case in.prometheus == "" && some("tenant", "until", "range"):
-		return errors.New("--tenant, --until and --range require --prometheus")
+	case in.prometheus == "" && some("tenant", "selector", "until", "range"):
+		return errors.New("--tenant, --selector, --until and --range require --prometheus")
 	case (in.trace != "" || in.prometheus != "") && some("machines", "days", "seed"):
 		return errors.New("--machines, --days and --seed are for generated machines: they cannot be combined with --trace or --prometheus")
-	case in.prometheus != "" && (in.span <= 0 || in.span > longest):
-		return errors.New("--range must be positive and at most 8784h, e.g. 720h")
+	case in.prometheus != "" && (in.span <= warmup || in.span > longest):
+		return errors.New("--range must be more than 8d, which do not count, and at most 366d, such as 30d")
 	case in.trace == "" && in.prometheus == "" && (in.machines < 1 || in.machines > 10_000 || in.days < 1 || in.days > 1000):
 		return errors.New("--machines must be between 1 and 10000, and --days between 1 and 1000")
 	case in.trace == "" && in.prometheus == "" && in.machines*in.days > mostMachineDays:
@@ -83,38 +96,44 @@ func (in *input) end() (time.Time, error) {
 	return at, nil
 }
 
-// read reads or generates the machines.
-func (in *input) read(ctx context.Context, stdin io.Reader) (machines []*trace.Machine, err error) {
+// read reads or generates the machines. Warnings say what may be missing.
+func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) (machines []*trace.Machine, err error) {
 	keep := func(m *trace.Machine) error {
 		machines = append(machines, m)
 		return ctx.Err()
 	}
 	switch {
 	case in.prometheus != "":
-		return in.readPrometheus(ctx)
+		return in.readPrometheus(ctx, warnings)
 	case in.trace == "":
 		out, write := io.Pipe()
 		go func() { write.CloseWithError(trace.Generate(write, in.machines, in.days, in.seed)) }()
 		defer out.Close()
 		err = trace.Read(out, keep)
 	case in.trace == "-":
-		err = trace.Read(stdin, keep)
+		if err = trace.Read(stdin, keep); err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
 	default:
 		file, openErr := os.Open(in.trace)
 		if openErr != nil {
-			return nil, fmt.Errorf("open the trace: %w", openErr)
+			return nil, command.FileError(in.trace, openErr)
 		}
 		defer file.Close()
-		err = trace.Read(file, keep)
+		if err = trace.Read(file, keep); errors.Is(err, syscall.EISDIR) {
+			err = command.FileError(in.trace, err)
+		} else if err != nil {
+			err = fmt.Errorf("%s: %w: see \"resizectl backtest --help\" for the form of a trace", in.trace, err)
+		}
 	}
 	return machines, err
 }
 
 // readPrometheus reads the machines from a Prometheus.
-func (in *input) readPrometheus(ctx context.Context) ([]*trace.Machine, error) {
-	source, err := prometheus.New(prometheus.Config{Address: in.prometheus, Tenant: in.tenant})
+func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*trace.Machine, error) {
+	source, err := prometheus.New(prometheus.Config{Address: in.prometheus, Tenant: in.tenant, Selector: in.selector})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--prometheus: %w", err)
 	}
 	until, err := in.end()
 	if err != nil {
@@ -123,7 +142,11 @@ func (in *input) readPrometheus(ctx context.Context) ([]*trace.Machine, error) {
 	since := until.Add(-in.span)
 	given, err := source.Given(ctx, since, until)
 	if err != nil {
-		return nil, fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
+		err = fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
+		if given == nil {
+			return nil, fmt.Errorf("%w: check --prometheus", err)
+		}
+		fmt.Fprintf(warnings, "warning: %s\n", print.OneLine(err.Error()))
 	}
 	unknown := 0
 	machines, err := trace.Record(ctx, source, since, until, func(c trace.Container) (string, recommend.Authored, bool) {
@@ -133,6 +156,10 @@ func (in *input) readPrometheus(ctx context.Context) ([]*trace.Machine, error) {
 		}
 		return fmt.Sprintf("%s/%s/%s/%s", w.Namespace, w.Kind, w.Name, c.Name), authored, known
 	})
+	if len(machines) > 0 && err != nil {
+		fmt.Fprintf(warnings, "warning: %s\n", print.OneLine(err.Error()))
+		err = nil
+	}
 	if err == nil && len(machines) == 0 && unknown > 0 {
 		return nil, fmt.Errorf("%s has usage of %d containers, but kube_pod_owner does not describe their pods: the labels namespace and pod must be those of the pods (honor_labels)", source.Name(), unknown)
 	}

@@ -7,12 +7,16 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
-// changes are changed options. Options that are 0 stay as they are.
+// changed is the name of the policy of changes.
+const changed = "changed"
+
+// changes are options that flags can change.
 type changes struct {
 	cpuPercentile, memoryPercentile float64
 	margin                          float64
@@ -20,33 +24,31 @@ type changes struct {
 	memoryMultiple                  float64
 }
 
+// unchanged returns the options of "default".
+func unchanged() changes {
+	o := recommend.DefaultOptions()
+	return changes{o.CPU.Target, o.Memory.Target, o.Margin, history.DefaultOptions().MemoryHalfLife, o.Limits.MemoryMultiple}
+}
+
 func (c *changes) addFlags(f *pflag.FlagSet) {
-	f.Float64Var(&c.cpuPercentile, "cpu-percentile", 0, "percentile of CPU usage that requests follow, e.g. 0.95")
-	f.Float64Var(&c.memoryPercentile, "memory-percentile", 0, "percentile of memory peaks that requests follow, e.g. 0.95")
-	f.Float64Var(&c.margin, "margin", 0, "share of the usage that is added to requests, e.g. 0.2")
-	f.DurationVar(&c.halfLife, "half-life", 0, "time in which a sample loses half of its weight, e.g. 48h")
-	f.Float64Var(&c.memoryMultiple, "memory-multiple", 0, "multiple of the memory request that is the memory limit, e.g. 1.5")
+	*c = unchanged()
+	f.Float64Var(&c.cpuPercentile, "cpu-percentile", c.cpuPercentile, "percentile of CPU usage that requests follow")
+	f.Float64Var(&c.memoryPercentile, "memory-percentile", c.memoryPercentile, "percentile of memory peaks that requests follow")
+	f.Float64Var(&c.margin, "margin", c.margin, "share of the usage that is added to requests")
+	command.DurationVar(f, &c.halfLife, "half-life", c.halfLife, "time in which a sample loses half of its weight")
+	f.Float64Var(&c.memoryMultiple, "memory-multiple", c.memoryMultiple, "multiple of the memory request that is the memory limit")
 }
 
 // any reports whether an option is changed.
-func (c *changes) any() bool { return *c != changes{} }
+func (c *changes) any() bool { return *c != unchanged() }
 
 // apply changes options.
 func (c *changes) apply(h *history.Options, o *recommend.Options) {
-	set := func(option *float64, value float64) {
-		if value != 0 {
-			*option = value
-		}
-	}
-	set(&o.CPU.Target, c.cpuPercentile)
-	o.CPU.Upper = max(o.CPU.Upper, o.CPU.Target)
-	set(&o.Memory.Target, c.memoryPercentile)
-	o.Memory.Upper = max(o.Memory.Upper, o.Memory.Target)
-	set(&o.Margin, c.margin)
-	set(&o.Limits.MemoryMultiple, c.memoryMultiple)
-	if c.halfLife != 0 {
-		h.CPUHalfLife, h.MemoryHalfLife = c.halfLife, c.halfLife
-	}
+	o.CPU.Target, o.Memory.Target = c.cpuPercentile, c.memoryPercentile
+	o.CPU.Upper, o.Memory.Upper = max(o.CPU.Upper, o.CPU.Target), max(o.Memory.Upper, o.Memory.Target)
+	o.CPU.Lower, o.Memory.Lower = min(o.CPU.Lower, o.CPU.Target), min(o.Memory.Lower, o.Memory.Target)
+	o.Margin, o.Limits.MemoryMultiple = c.margin, c.memoryMultiple
+	h.CPUHalfLife, h.MemoryHalfLife = c.halfLife, c.halfLife
 }
 
 // invalid returns what is wrong with the changes, or "".
@@ -57,9 +59,9 @@ func (c *changes) invalid() string {
 		return "a percentile must be between 0 and 1, e.g. 0.95"
 	case !(c.margin >= 0 && c.margin <= 10):
 		return "--margin must be between 0 and 10, e.g. 0.15"
-	case c.halfLife < 0:
+	case c.halfLife <= 0:
 		return "--half-life must be positive, e.g. 48h"
-	case !(c.memoryMultiple == 0 || c.memoryMultiple >= 1 && c.memoryMultiple <= 100):
+	case !(c.memoryMultiple >= 1 && c.memoryMultiple <= 100):
 		return "--memory-multiple must be between 1 and 100"
 	}
 	return ""
@@ -101,7 +103,7 @@ func own(c changes) []backtest.Policy {
 		}))
 	}
 	if c.any() {
-		policies = append(policies, ours("changed", recommend.DefaultOptions(), func(h *history.Options, o *recommend.Options, _ *backtest.Recommender) {
+		policies = append(policies, ours(changed, recommend.DefaultOptions(), func(h *history.Options, o *recommend.Options, _ *backtest.Recommender) {
 			c.apply(h, o)
 		}))
 	}

@@ -27,7 +27,7 @@ func (o *options) settings() (backtest.Settings, error) {
 		}
 	}
 	if price := func(p float64) bool { return p >= 0 && p <= 1e9 }; !price(o.prices.Core) || !price(o.prices.GiB) {
-		return s, errors.New("prices must be numbers of at least 0")
+		return s, errors.New("prices must be from 0 to 1000000000")
 	}
 	if o.every <= 0 {
 		return s, errors.New("--every must be positive, e.g. 12h")
@@ -41,6 +41,9 @@ func (o *options) settings() (backtest.Settings, error) {
 	return s, err
 }
 
+// leastMemory is the least memory of a node. Less is a missing unit.
+var leastMemory = resource.MustParse("1Mi")
+
 // parseNode reads the size of a node, e.g. 16,64Gi.
 func parseNode(text string) (node recommend.Amounts, err error) {
 	cores, memory, found := strings.Cut(text, ",")
@@ -51,6 +54,9 @@ func parseNode(text string) (node recommend.Amounts, err error) {
 	}
 	if cpu.AsApproximateFloat64() > 1e6 || bytes.AsApproximateFloat64() > 1<<50 {
 		return node, fmt.Errorf("node %q is larger than 1000000 cores or 1Pi", text)
+	}
+	if bytes.Cmp(leastMemory) < 0 {
+		return node, fmt.Errorf("node %q has less than 1Mi of memory, e.g. 16,64Gi", text)
 	}
 	return recommend.Amounts{CPU: cpu.MilliValue(), Memory: bytes.Value()}, nil
 }

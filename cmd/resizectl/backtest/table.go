@@ -1,11 +1,9 @@
 package backtest
 
 import (
-	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
@@ -13,19 +11,14 @@ import (
 
 // printRows prints the rows in the format of the flags.
 func (o *options) printRows(rows []backtest.Row) error {
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
-		text, err := json.MarshalIndent(map[string]any{"rows": rows}, "", "  ")
-		if err == nil && o.Format == print.FormatYAML {
-			text, err = yaml.JSONToYAML(text)
-		} else {
-			text = append(text, '\n')
-		}
-		if err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
-		_, err = o.Out.Write(text)
+	if err := print.SortBy(o.SortBy, rows, print.Fields); err != nil {
 		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return o.Value(map[string]any{"rows": rows})
+	case o.Format.IsListing():
+		return print.Columns(&o.Output, rows...)
 	}
 	return o.Table(table(rows))
 }

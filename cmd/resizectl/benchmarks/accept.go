@@ -96,7 +96,7 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 	}
 	s := resp.GetSuggestion()
 	if s.CpuPerf == nil {
-		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s\n"+
+		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s; "+
 			"\"resizectl benchmark list\" shows the measurements", s.GetNodeType(), s.GetBaselineNodeType())
 	}
 	if err := o.heldBack(s); err != nil {
@@ -130,7 +130,7 @@ func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
 		return err
 	}
-	return fmt.Errorf("the suggestion for %s is held back: %s\naccept it anyway with --force", s.GetNodeType(), strings.Join(why, "; "))
+	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), strings.Join(why, "; "))
 }
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {

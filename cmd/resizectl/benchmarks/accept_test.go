@@ -113,10 +113,10 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 		args       []string
 	}{
 		{"a suggestion that is held back", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
-			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it anyway with --force\n", []string{"e2"}},
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed; accept it anyway with --force\n", []string{"e2"}},
 		{"a suggestion that is held back, even in a dry run", "error: the suggestion for e2 is held back: ModelsDiffer: Intel-6-79 has 0.4, [31m AMD-23-49 has 1.1; " +
-			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed\naccept it anyway with --force\n", []string{"e2", "--dry-run"}},
-		{"a missing ratio, even with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d\n" +
+			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed; accept it anyway with --force\n", []string{"e2", "--dry-run"}},
+		{"a missing ratio, even with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d; " +
 			"\"resizectl benchmark list\" shows the measurements\n", []string{"c3", "--force"}},
 		{"a node type without measurements", "error: no benchmark covers \"n5\"\n", []string{"n5"}},
 	} {
@@ -143,7 +143,7 @@ func failsIfAnotherChangeCameFirst(t *testing.T) {
 	server := suggesting()
 	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
-	want := "error: another change came first, so nothing was changed: n4 was changed by bob\n" + connect.Hints["ETAG_MISMATCH"] + "\n"
+	want := "error: another change came first, so nothing was changed: n4 was changed by bob; " + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

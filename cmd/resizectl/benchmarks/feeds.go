@@ -52,7 +52,7 @@ replica that answers.`,
 			return o.run(cmd.Context())
 		},
 	}
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func (o *feedsOptions) run(ctx context.Context) error {
 		if o.name != "" {
 			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })
 			if len(resp.GetFeeds()) == 0 {
-				return fmt.Errorf("the server reads no feed %q\n\"resizectl benchmark feeds\" lists the feeds that it reads", o.name)
+				return fmt.Errorf("the server reads no feed %q; \"resizectl benchmark feeds\" lists the feeds that it reads", o.name)
 			}
 		}
 		if err := o.print(resp); err != nil {
@@ -79,10 +79,16 @@ func (o *feedsOptions) run(ctx context.Context) error {
 }
 
 func (o *feedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if o.Format.IsDocument() {
-		return o.Document(resp)
+	if err := print.Sort(o.SortBy, resp.GetFeeds()); err != nil {
+		return err
 	}
-	if err := o.Table(feedsTable(resp.GetFeeds())); err != nil {
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(resp)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, feedName, resp.GetFeeds()...)
+	}
+	if err := o.Table(feedsTable(&o.Output, resp.GetFeeds())); err != nil {
 		return err
 	}
 	if !o.Wide() && o.name == "" {

@@ -15,13 +15,16 @@ var feedColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("Tried"), print.WideColumn("Location"),
 }
 
-func feedsTable(feeds []*workloadresizerv1.Feed) *metav1.Table {
+// feedName returns what -o name prints.
+func feedName(feed *workloadresizerv1.Feed) string { return "feed/" + feed.GetName() }
+
+func feedsTable(o *print.Output, feeds []*workloadresizerv1.Feed) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: feedColumns}
 	for _, feed := range feeds {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
 			print.OneLine(feed.GetName()), print.OneLine(feed.GetFormat()), feedState(feed),
 			fmt.Sprint(feed.GetRows()), fmt.Sprint(feed.GetSamples()), fmt.Sprint(feed.GetSkipped()), fmt.Sprint(feed.GetBad()),
-			print.Timestamp(feed.GetLastSuccessTime()), print.Timestamp(feed.GetLastTryTime()), print.OrAbsent(print.OneLine(feed.GetLocation())),
+			o.Age(feed.GetLastSuccessTime()), o.Age(feed.GetLastTryTime()), print.OrAbsent(print.OneLine(feed.GetLocation())),
 		}})
 	}
 	return table

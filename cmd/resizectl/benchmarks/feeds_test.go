@@ -41,7 +41,7 @@ func showsOneFeed(t *testing.T) {
 		t.Errorf("stderr %q", stderr)
 	}
 	cmdtest.Golden(t, "feeds-one.json", stdout)
-	const unknown = "error: the server reads no feed \"passmark\"\n\"resizectl benchmark feeds\" lists the feeds that it reads\n"
+	const unknown = "error: the server reads no feed \"passmark\"; \"resizectl benchmark feeds\" lists the feeds that it reads\n"
 	if code, stdout, stderr = program.Shell(t.Context(), "benchmark", "feeds", "passmark", "--server", address); code != command.ExitError || stdout != "" || stderr != unknown {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

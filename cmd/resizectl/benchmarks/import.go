@@ -16,7 +16,7 @@ import (
 )
 
 // formatAuto detects the format of a feed from its content.
-const formatAuto print.Format = "auto"
+const formatAuto = "auto"
 
 // importSource is the source of imported samples, unless the user or the samples name one.
 const importSource = "import"
@@ -27,7 +27,7 @@ type importOptions struct {
 	dryRun command.DryRun
 
 	files     []string
-	format    print.Format
+	format    string
 	benchmark string
 	servers   string
 	instance  string
@@ -97,7 +97,7 @@ With --dry-run, nothing is stored. The exit code is
 }
 
 func feedFormats() []string {
-	all := []string{string(formatAuto)}
+	all := []string{formatAuto}
 	for _, f := range feed.Formats {
 		all = append(all, string(f))
 	}

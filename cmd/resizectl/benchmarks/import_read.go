@@ -36,7 +36,7 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 	} else {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read the measurements: %w", err)
+			return nil, nil, command.FileError(file, err)
 		}
 		defer func() { _ = f.Close() }()
 		in = f
@@ -72,7 +72,7 @@ func (o *importOptions) readServers() (feed.Servers, error) {
 	}
 	file, err := os.Open(o.servers)
 	if err != nil {
-		return nil, fmt.Errorf("read the table of servers: %w", err)
+		return nil, command.FileError(o.servers, err)
 	}
 	defer func() { _ = file.Close() }()
 	servers, err := feed.ReadServers(file)
@@ -93,11 +93,11 @@ func (o *importOptions) formatOf(name string, in *bufio.Reader) (feed.Format, er
 		}
 		var found bool
 		if as, found = feed.Detect(head); !found {
-			return "", fmt.Errorf("the content of %s matches none of the formats\nset its format with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
+			return "", fmt.Errorf("the content of %s matches none of the formats; set its format with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
 		}
 	}
 	if as == feed.CloudCSV && o.benchmark == "" {
-		return "", fmt.Errorf("%s is a cloud-csv table, which does not name the benchmark\nset it with --benchmark, such as coremark", name)
+		return "", fmt.Errorf("%s is a cloud-csv table, which does not name the benchmark; set it with --benchmark, such as coremark", name)
 	}
 	return as, nil
 }
@@ -105,9 +105,9 @@ func (o *importOptions) formatOf(name string, in *bufio.Reader) (feed.Format, er
 // nothingIn returns why there is no content to detect a format from.
 func nothingIn(name string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s is empty", name)
+		return fmt.Errorf("%s is empty: name a file with measurements", name)
 	}
-	return fmt.Errorf("read the measurements: %w", err)
+	return command.FileError(name, err)
 }
 
 // sampleInAPI returns a sample in the form of the API.

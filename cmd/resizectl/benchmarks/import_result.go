@@ -2,13 +2,10 @@ package benchmarks
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -93,19 +90,7 @@ func (o *importOptions) print(all []*imported) error {
 	if !o.Format.IsDocument() {
 		return o.Table(importTable(all, o.dryRun.On()))
 	}
-	out, err := json.MarshalIndent(map[string]any{"files": all}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the totals as JSON: %w", err)
-	}
-	if o.Format == print.FormatYAML {
-		if out, err = yaml.JSONToYAML(out); err != nil {
-			return fmt.Errorf("write the totals as YAML: %w", err)
-		}
-	} else {
-		out = append(out, '\n')
-	}
-	_, err = o.Out.Write(out)
-	return err
+	return o.Value(map[string]any{"files": all})
 }
 
 // importTable returns a table with a row per file, and one for all of them. In a dry run,

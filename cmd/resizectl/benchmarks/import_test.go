@@ -130,13 +130,13 @@ func importsWhatCanBeRead(t *testing.T) {
 	unknown := cmdtest.File(t, "notes.txt", []byte("hello"))
 	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
 	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
-	want := "error: read the measurements: open no-such-file: no such file or directory\n" +
-		"the content of " + unknown + " matches none of the formats\n" +
+	want := "error: no-such-file does not exist: check the name of the file\n" +
+		"error: the content of " + unknown + " matches none of the formats; " +
 		"set its format with --format: perfkit, sparecores, cloud-csv, geekbench, phoronix, samples\n"
 	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
-	want = "error: " + table + " is a cloud-csv table, which does not name the benchmark\nset it with --benchmark, such as coremark\n"
+	want = "error: " + table + " is a cloud-csv table, which does not name the benchmark; set it with --benchmark, such as coremark\n"
 	if code, stdout, stderr = program.Shell(t.Context(), importing(t, server, table, "--format", "cloud-csv")...); code != command.ExitError || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
@@ -147,7 +147,7 @@ func rejectsEmptyInput(t *testing.T) {
 	dir, empty := t.TempDir(), cmdtest.File(t, "empty.json", nil)
 	for name, tc := range map[string]struct{ file, want string }{
 		"an empty file": {empty, empty + " is empty"},
-		"a directory":   {dir, "read the measurements: read " + dir + ": is a directory"},
+		"a directory":   {dir, dir + " is a directory"},
 	} {
 		server := &cmdtest.Server{}
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, tc.file)...)

@@ -3,7 +3,6 @@ package benchmarks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +57,7 @@ never affect a ratio.`,
 	}
 	cmd.Flags().StringVar(&o.request.Benchmark, "benchmark", "", "only this benchmark, such as coremark")
 	command.CompleteFlag(cmd, "benchmark", completeBenchmarks(server))
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddRowFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -71,6 +70,9 @@ func (o *listOptions) run(ctx context.Context) error {
 			}
 			all.Benchmarks = append(all.Benchmarks, benchmark)
 		}
+		if err := print.Sort(o.SortBy, all.GetBenchmarks()); err != nil {
+			return err
+		}
 		if o.Format.IsDocument() {
 			return o.Document(all)
 		}
@@ -78,7 +80,9 @@ func (o *listOptions) run(ctx context.Context) error {
 			_, err := fmt.Fprintln(o.ErrOut, "no such measurements found, or they are too old")
 			return err
 		}
-		table := benchmarksTable(all.GetBenchmarks(), time.Now())
-		return o.Table(table)
+		if o.Format.IsListing() {
+			return print.Listing(&o.Output, nil, all.GetBenchmarks()...)
+		}
+		return o.Table(benchmarksTable(&o.Output, all.GetBenchmarks()))
 	})
 }

@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,14 +16,14 @@ var benchmarkColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("Single Thread"), print.WideColumn("SMT Share"), print.WideColumn("Spot Checks"),
 }
 
-// benchmarksTable returns a table of the measurements, with their ages as of now.
-func benchmarksTable(benchmarks []*workloadresizerv1.Benchmark, now time.Time) *metav1.Table {
+// benchmarksTable returns a table of the measurements.
+func benchmarksTable(o *print.Output, benchmarks []*workloadresizerv1.Benchmark) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: benchmarkColumns}
 	for _, b := range benchmarks {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
 			print.OneLine(b.GetNodeType()), print.OrAbsent(print.OneLine(b.GetCpuModel())), print.OneLine(b.GetBenchmark()),
 			fmt.Sprint(b.GetSamples()), fmt.Sprint(b.GetMachines()),
-			score(b.GetMedian()), percent(b.GetSpread()), age(b.GetNewestTime(), now),
+			score(b.GetMedian()), percent(b.GetSpread()), o.Age(b.GetNewestTime()),
 			print.OrAbsent(print.OneLine(b.GetVersion())), print.OrAbsent(print.OneLine(b.GetUnit())), fmt.Sprint(b.GetOutliers()),
 			score(b.GetSingleThreadMedian()), smtShare(b), spotChecks(b),
 		}})

@@ -17,7 +17,7 @@ func TestBenchmarkList(t *testing.T) {
 		output string
 		newest time.Time
 	}{
-		{"table", time.Now().Add(-20*24*time.Hour - time.Hour)}, {"wide", time.Now().Add(-20*24*time.Hour - time.Hour)},
+		{"table", cmdtest.Since.Add(-20 * 24 * time.Hour)}, {"wide", cmdtest.Since.Add(-20 * 24 * time.Hour)},
 		{"json", cmdtest.Since}, {"yaml", cmdtest.Since},
 	} {
 		address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.BenchmarkScript{Benchmarks: cmdtest.Benchmarks(tc.newest)}})
@@ -69,7 +69,7 @@ func TestBenchmarkUsage(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)
-			want := "error: " + tc.want + "\nsee \"resizectl benchmark " + tc.args[0] + " --help\"\n"
+			want := "error: " + tc.want + "; see \"resizectl benchmark " + tc.args[0] + " --help\"\n"
 			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}

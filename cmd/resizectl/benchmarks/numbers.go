@@ -3,10 +3,6 @@ package benchmarks
 import (
 	"fmt"
 	"strconv"
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -37,12 +33,4 @@ func changedBy(old, new float64) print.Cell {
 		return print.Cell{Text: text, Style: print.Added}
 	}
 	return print.Cell{Text: "0.0%"}
-}
-
-// age returns how long ago something was, e.g. "20d".
-func age(t *timestamppb.Timestamp, now time.Time) string {
-	if t == nil {
-		return print.Absent
-	}
-	return duration.HumanDuration(max(0, now.Sub(t.AsTime())))
 }

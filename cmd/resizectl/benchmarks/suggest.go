@@ -60,7 +60,7 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 			return o.show(cmd.Context(), cmd.Root().DisplayName())
 		},
 	}
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -70,6 +70,9 @@ func (o *suggestOptions) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := print.Sort(o.SortBy, resp.GetSuggestions()); err != nil {
+			return err
+		}
 		if o.Format.IsDocument() {
 			return o.Document(resp)
 		}
@@ -77,7 +80,10 @@ func (o *suggestOptions) list(ctx context.Context) error {
 			_, err := fmt.Fprintln(o.ErrOut, "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements")
 			return err
 		}
-		return o.Table(suggestionsTable(resp.GetSuggestions()))
+		if o.Format.IsListing() {
+			return print.Listing(&o.Output, suggestionName, resp.GetSuggestions()...)
+		}
+		return o.Table(suggestionsTable(&o.Output, resp.GetSuggestions()))
 	})
 }
 
@@ -89,8 +95,11 @@ func (o *suggestOptions) show(ctx context.Context, program string) error {
 		if err != nil {
 			return err
 		}
-		if o.Format.IsDocument() {
+		switch {
+		case o.Format.IsDocument():
 			return o.Document(resp)
+		case o.Format.IsListing():
+			return print.Listing(&o.Output, suggestionName, resp.GetSuggestion())
 		}
 		if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
 			return err

@@ -18,7 +18,10 @@ var suggestionColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("Source"), print.WideColumn("Ratio"), print.WideColumn("One Thread"), print.WideColumn("All Threads"), print.WideColumn("Applied"), print.WideColumn("Newest"),
 }
 
-func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table {
+// suggestionName returns what -o name prints.
+func suggestionName(s *workloadresizerv1.Suggestion) string { return "nodetype/" + s.GetNodeType() }
+
+func suggestionsTable(o *print.Output, suggestions []*workloadresizerv1.Suggestion) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: suggestionColumns}
 	for _, s := range suggestions {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
@@ -26,7 +29,7 @@ func suggestionsTable(suggestions []*workloadresizerv1.Suggestion) *metav1.Table
 			changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()),
 			fmt.Sprint(s.GetSamples()), fmt.Sprint(s.GetMachines()), fmt.Sprint(len(countedParts(s))),
 			modeText(s.GetMode()), holdCodes(s),
-			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), print.Factor(s.GetEnds().GetOneThread()), print.Factor(s.GetEnds().GetAllThreads()), appliedText(s.GetProgress()), print.Timestamp(s.GetNewestTime()),
+			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), print.Factor(s.GetEnds().GetOneThread()), print.Factor(s.GetEnds().GetAllThreads()), appliedText(s.GetProgress()), o.Age(s.GetNewestTime()),
 		}})
 	}
 	return table

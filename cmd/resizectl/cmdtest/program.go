@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -24,12 +25,15 @@ func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command
 		root := command.NewRoot(streams)
 		server := connect.New(root, streams.ErrOut, "test", false)
 		command.AddColorFlag(root, &color)
-		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color}, server)...)
+		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color, Now: now}, server)...)
 		root.SetArgs(args)
 		err := root.ExecuteContext(ctx)
 		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)
 	}
 }
+
+// now is the time in the tests, five hours after most times of the scripted answers.
+func now() time.Time { return Since.Add(5 * time.Hour) }
 
 // ProgramWith returns resizectl with one of its commands.
 func ProgramWith(cmd func(print.Output, *connect.Connection) *cobra.Command) Program {

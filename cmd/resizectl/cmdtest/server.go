@@ -32,9 +32,11 @@ type Server struct {
 	RatioScript
 	BenchmarkScript
 
-	Ratios  *workloadresizerv1.ListRatiosResponse
-	Rules   []*workloadresizerv1.RatioRule
-	Plans   []*workloadresizerv1.Plan
+	Ratios *workloadresizerv1.ListRatiosResponse
+	Rules  []*workloadresizerv1.RatioRule
+	Plans  []*workloadresizerv1.Plan
+	// Resumed is the plan of any pod without holds; nil for the one in Plans.
+	Resumed *workloadresizerv1.Plan
 	Summary *workloadresizerv1.PlanSummary
 	Holds   []*workloadresizerv1.Hold
 	// Progress answers GetHold.
@@ -106,6 +108,9 @@ func (s *Server) PreviewPod(ctx context.Context, req *workloadresizerv1.PreviewP
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
+	}
+	if s.Resumed != nil && req.GetWhatIf().GetWithoutHolds() {
+		return &workloadresizerv1.PreviewPodResponse{Plan: s.Resumed}, nil
 	}
 	for _, plan := range s.Plans {
 		if plan.GetPod() == req.GetPod() {

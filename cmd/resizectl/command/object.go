@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -59,33 +60,71 @@ func kindOf(name string) (kind, group string) {
 }
 
 // Object is a pod, or a workload with its pods. Without a name, it is neither.
-type Object struct{ Kind, Name string }
+type Object struct {
+	Kind, Name string
+	// Namespace is the namespace that the argument names; empty if it names none.
+	Namespace string
+}
 
-// ParseObject parses kubectl's forms: POD, TYPE/NAME and TYPE NAME.
+// podless are types of kubectl that have no pods. Without this list, they would be read as namespaces.
+var podless = []string{
+	"configmap", "configmaps", "cm", "endpoints", "ep", "ingress", "ingresses", "ing", "namespace", "namespaces", "ns", "node", "nodes", "no",
+	"persistentvolumeclaim", "persistentvolumeclaims", "pvc", "secret", "secrets", "service", "services", "svc", "serviceaccount", "serviceaccounts", "sa",
+}
+
+// ParseObject parses kubectl's forms: POD, TYPE/NAME and TYPE NAME; and the forms in which names are
+// printed: NAMESPACE/POD and NAMESPACE/TYPE/NAME.
 func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
-	if len(args) == 0 {
-		return Object{}, nil
+	var o Object
+	var typ string
+	parts := []string{}
+	if len(args) > 0 {
+		parts = strings.Split(args[0], "/")
 	}
-	typ, name, typed := strings.Cut(args[0], "/")
 	switch {
-	case len(args) == 1 && !typed:
-		typ, name = podKind, args[0]
-	case len(args) == 2 && !typed:
-		name = args[1]
+	case len(args) == 0:
+		return o, nil
+	case len(args) > 2 || len(args) == 2 && len(parts) > 1:
+		return o, UsageErrorf(cmd, "%s are too many arguments: name one POD, TYPE/NAME or TYPE NAME", strings.Join(args, " "))
+	case len(args) == 2:
+		typ, o.Name = args[0], args[1]
 		if kind, _ := kindOf(strings.Split(typ, ".")[0]); kind == "" {
-			return Object{}, UsageErrorf(cmd, "%q and %q are two pods: name one pod, or TYPE NAME, where TYPE is %s", typ, name, aType())
+			return o, UsageErrorf(cmd, "%q and %q are two pods: name one of them, or a workload, such as deployment/web", typ, o.Name)
 		}
-	case len(args) > 1:
-		return Object{}, UsageErrorf(cmd, "too many arguments: name one POD, TYPE/NAME or TYPE NAME")
+	case len(parts) == 1:
+		typ, o.Name = podKind, args[0]
+	case len(parts) == 2 && isNamespace(parts[0]):
+		o.Namespace, typ, o.Name = parts[0], podKind, parts[1]
+	case len(parts) == 2:
+		typ, o.Name = parts[0], parts[1]
+	case len(parts) == 3 && isNamespace(parts[0]):
+		o.Namespace, typ, o.Name = parts[0], parts[1], parts[2]
+	default:
+		return o, UsageErrorf(cmd, "%q is no name: name one POD, TYPE/NAME, NAMESPACE/POD or NAMESPACE/TYPE/NAME", args[0])
 	}
-	if name == "" {
-		return Object{}, UsageErrorf(cmd, "the name of the %s is empty", strings.ToLower(typ))
+	if o.Name == "" {
+		return o, UsageErrorf(cmd, "the name of the %s in %q is empty: name one POD, TYPE/NAME or TYPE NAME", strings.ToLower(typ), strings.Join(args, " "))
 	}
-	kind, err := parseKind(cmd, typ)
-	if err != nil {
-		return Object{}, err
+	var err error
+	o.Kind, err = parseKind(cmd, typ)
+	return o, err
+}
+
+// isNamespace reports whether the text before a slash is a namespace, not a type.
+func isNamespace(text string) bool {
+	kind, _ := kindOf(text)
+	return kind == "" && !slices.Contains(podless, text) && len(validation.IsDNS1123Label(text)) == 0
+}
+
+// In returns the namespace of the object: the one that it names, or else that of --namespace.
+func (o Object) In(cmd *cobra.Command, namespace string) (string, error) {
+	if o.Namespace == "" {
+		return namespace, nil
 	}
-	return Object{kind, name}, nil
+	if cmd.Flags().Changed("namespace") && namespace != o.Namespace {
+		return "", UsageErrorf(cmd, "%s/%s is in namespace %s, but --namespace is %s: set only one of them", o.Namespace, o.Name, o.Namespace, namespace)
+	}
+	return o.Namespace, nil
 }
 
 // aType describes the valid types.

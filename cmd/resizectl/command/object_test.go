@@ -32,22 +32,27 @@ func TestParseObject(t *testing.T) {
 		{"a ReplicationController", []string{"rc/web"}, command.Object{Kind: "ReplicationController", Name: "web"}, ""},
 		{"a type with its group", []string{"cronjobs.batch/nightly"}, command.Object{Kind: "CronJob", Name: "nightly"}, ""},
 		{"a type with its version and group", []string{"deployments.v1.apps", "web"}, command.Object{Kind: "Deployment", Name: "web"}, ""},
-		{"a type with another group", []string{"deployments.example.com/web"}, command.Object{}, "type \"deployments.example.com\" names a group, but kind and name identify a workload, without a group: use Deployment\nsee \"pause --help\""},
-		{"a pod with a group", []string{"pods.apps/web"}, command.Object{}, "type \"pods.apps\" names a group, but kind and name identify a workload, without a group: use Pod\nsee \"pause --help\""},
-		{"a third-party kind with its group", []string{"Rollout.argoproj.io/web"}, command.Object{}, "type \"Rollout.argoproj.io\" names a group, but kind and name identify a workload, without a group: use Rollout\nsee \"pause --help\""},
-		{"a third-party resource", []string{"rollouts.argoproj.io/web"}, command.Object{}, "unknown type \"rollouts.argoproj.io\": use " + cmdtest.Types + "\nsee \"pause --help\""},
-		{"an unknown type", []string{"service/web"}, command.Object{}, "unknown type \"service\": use " + cmdtest.Types + "\nsee \"pause --help\""},
-		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"pause --help\""},
-		{"three pods", []string{"a", "b", "c"}, command.Object{}, "too many arguments: name one POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
-		{"two workloads", []string{"deploy/a", "deploy/b"}, command.Object{}, "too many arguments: name one POD, TYPE/NAME or TYPE NAME\nsee \"pause --help\""},
-		{"an empty pod", []string{""}, command.Object{}, "the name of the pod is empty\nsee \"pause --help\""},
-		{"an empty name", []string{"deploy/"}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
-		{"an empty name in two words", []string{"deploy", ""}, command.Object{}, "the name of the deploy is empty\nsee \"pause --help\""},
-		{"an empty type", []string{"/web"}, command.Object{}, "unknown type \"\": use " + cmdtest.Types + "\nsee \"pause --help\""},
+		{"a type with another group", []string{"deployments.example.com/web"}, command.Object{}, "type \"deployments.example.com\" names a group, but kind and name identify a workload, without a group: use Deployment; see \"pause --help\""},
+		{"a pod with a group", []string{"pods.apps/web"}, command.Object{}, "type \"pods.apps\" names a group, but kind and name identify a workload, without a group: use Pod; see \"pause --help\""},
+		{"a third-party kind with its group", []string{"Rollout.argoproj.io/web"}, command.Object{}, "type \"Rollout.argoproj.io\" names a group, but kind and name identify a workload, without a group: use Rollout; see \"pause --help\""},
+		{"a third-party resource", []string{"rollouts.argoproj.io/web"}, command.Object{}, "unknown type \"rollouts.argoproj.io\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"an unknown type", []string{"service/web"}, command.Object{}, "unknown type \"service\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"a namespace and a pod", []string{"samples/db-0"}, command.Object{Kind: "Pod", Name: "db-0", Namespace: "samples"}, ""},
+		{"a namespace, a type and a name", []string{"shop/deployment/web"}, command.Object{Kind: "Deployment", Name: "web", Namespace: "shop"}, ""},
+		{"a namespace that is called like a type", []string{"jobs/web-0"}, command.Object{Kind: "Job", Name: "web-0"}, ""},
+		{"too many parts", []string{"a/b/c/d"}, command.Object{}, "\"a/b/c/d\" is no name: name one POD, TYPE/NAME, NAMESPACE/POD or NAMESPACE/TYPE/NAME; see \"pause --help\""},
+		{"a type without pods in a namespace", []string{"shop/svc/web"}, command.Object{}, "unknown type \"svc\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one of them, or a workload, such as deployment/web; see \"pause --help\""},
+		{"three pods", []string{"a", "b", "c"}, command.Object{}, "a b c are too many arguments: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
+		{"two workloads", []string{"deploy/a", "deploy/b"}, command.Object{}, "deploy/a deploy/b are too many arguments: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
+		{"an empty pod", []string{""}, command.Object{}, "the name of the pod in \"\" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
+		{"an empty name", []string{"deploy/"}, command.Object{}, "the name of the deploy in \"deploy/\" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
+		{"an empty name in two words", []string{"deploy", ""}, command.Object{}, "the name of the deploy in \"deploy \" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
+		{"an empty type", []string{"/web"}, command.Object{}, "unknown type \"\": use " + cmdtest.Types + "; see \"pause --help\""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := command.ParseObject(&cobra.Command{Use: "pause"}, tc.args)
-			if got != tc.want || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
+			if err == nil && got != tc.want || (err == nil) != (tc.err == "") || err != nil && err.Error() != tc.err {
 				t.Errorf("%q is %v, %v; want %v, %q", tc.args, got, err, tc.want, tc.err)
 			}
 		})

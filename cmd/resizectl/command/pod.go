@@ -1,27 +1,24 @@
 package command
 
-import (
-	"strings"
+import "github.com/spf13/cobra"
 
-	"github.com/spf13/cobra"
-)
-
-// Pod is the pod that a command is about.
-type Pod struct{ Namespace, Name string }
+// Pod is the pod that a command is about, or a workload with such a pod.
+type Pod struct {
+	Object
+	Namespace string
+}
 
 // Complete parses the arguments.
-func (p *Pod) Complete(cmd *cobra.Command, args []string) error {
-	named, err := ParseObject(cmd, args)
-	switch {
-	case err != nil:
+func (p *Pod) Complete(cmd *cobra.Command, args []string) (err error) {
+	if p.Object, err = ParseObject(cmd, args); err != nil {
 		return err
-	case len(args) == 0:
-		return UsageErrorf(cmd, "name the pod: %s POD", cmd.CommandPath())
-	case named.Pod() == "":
-		return UsageErrorf(cmd, "%s is not a pod: name one pod", strings.Join(args, " "))
-	case p.Namespace == "":
-		return UsageErrorf(cmd, "the namespace is empty; omit --namespace for the default one")
 	}
-	p.Name = named.Pod()
-	return nil
+	if len(args) == 0 {
+		return UsageErrorf(cmd, "name the pod: %s POD", cmd.CommandPath())
+	}
+	if err := CheckNamespace(cmd, p.Namespace, "omit --namespace for the default one"); err != nil {
+		return err
+	}
+	p.Namespace, err = p.In(cmd, p.Namespace)
+	return err
 }

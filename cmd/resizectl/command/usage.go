@@ -10,7 +10,7 @@ import (
 
 // UsageErrorf returns an error about a command line, with a pointer to its help.
 func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
-	return fmt.Errorf("%w\nsee \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
+	return fmt.Errorf("%w; see \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
 }
 
 // flagTexts replace the parts of errors about flags that are about Go, not about the flag.
@@ -18,7 +18,6 @@ var flagTexts = []struct {
 	found *regexp.Regexp
 	text  string
 }{
-	{regexp.MustCompile(`: time: .*duration.*$`), ": must be a duration, such as 30s, 5m or 48h"},
 	{regexp.MustCompile(`: strconv\.Parse(?:Int|Uint): .*$`), ": must be a whole number"},
 	{regexp.MustCompile(`: strconv\.ParseFloat: .*$`), ": must be a number"},
 	{regexp.MustCompile(`: strconv\.ParseBool: .*$`), ": must be true or false"},
@@ -43,7 +42,7 @@ func Group(cmd *cobra.Command) {
 		if len(args) == 0 {
 			return nil
 		}
-		if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+		if similar := cmd.SuggestionsFor(args[0]); args[0] != "" && len(similar) > 0 {
 			return UsageErrorf(cmd, "unknown command %q: did you mean %s?", args[0], strings.Join(similar, " or "))
 		}
 		return UsageErrorf(cmd, "unknown command %q", args[0])

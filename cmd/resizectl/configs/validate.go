@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -58,7 +57,7 @@ The exit code is
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check, or - for standard input; can be repeated")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "config.yaml or manifest to check: a file, a URL, or - for standard input; can be repeated")
 	cmd.Flags().StringVar(&o.name, "config-name", DefaultName, "name of the ConfigMap to check, if several have a configuration")
 	return cmd
 }
@@ -68,7 +67,7 @@ func (o *validateOptions) run(ctx context.Context) error {
 	var unread []error
 	valid := true
 	for _, file := range o.files {
-		text, err := o.read(ctx, file)
+		text, err := command.Source(file).Read(ctx, o.In)
 		if err != nil {
 			unread = append(unread, err)
 			continue
@@ -117,19 +116,4 @@ func (o *validateOptions) check(file string, c Config) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-func (o *validateOptions) read(ctx context.Context, file string) ([]byte, error) {
-	if file != "-" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the configuration: %w", err)
-		}
-		return text, nil
-	}
-	text, err := command.ReadInput(ctx, o.In)
-	if err != nil {
-		return nil, fmt.Errorf("read the configuration from standard input: %w", err)
-	}
-	return text, nil
 }

@@ -30,10 +30,10 @@ func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout,
 
 func TestConfigValidate(t *testing.T) {
 	const invalid = `invalid.yaml: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not "0"
-invalid.yaml: overrides[0].match: line 6: must set computeClass, podLabel or podAnnotation
+invalid.yaml: overrides[0].match: line 6: must set namespace, computeClass, podLabel or podAnnotation
 invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 `
-	const missing = "error: read the configuration: open missing.yaml: no such file or directory\n"
+	const missing = "error: missing.yaml does not exist: check the name of the file\n"
 	for _, tc := range []struct {
 		name           string
 		files          []string

@@ -32,9 +32,10 @@ type Connection struct {
 	// errOut receives notes, unless quiet is set.
 	errOut io.Writer
 	quiet  bool
-	// plugin means that kubectl runs this program, of this version.
-	plugin  bool
-	version string
+	// plugin means that kubectl runs this program, of this version. preferCluster means that the
+	// command is about a cluster.
+	plugin, preferCluster bool
+	version               string
 	// flags report which of these were set.
 	flags *pflag.FlagSet
 }
@@ -89,7 +90,7 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	}
 	address, local, err := c.address()
 	if err != nil {
-		return nil, fmt.Errorf("%w\nset the address of a server with %s, or use the server of a cluster with --context or --service", err, c.addressFrom())
+		return nil, fmt.Errorf("%w; set the address of a server with %s, or use the server of a cluster with --context or --service", err, c.addressFrom())
 	}
 	if local {
 		if err := c.announce(address); err != nil {
@@ -98,7 +99,7 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	}
 	server, err := client.Dial(address, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nthe address comes from %s; to use the server of a cluster instead, set --context or --service", err, c.addressFrom())
+		return nil, fmt.Errorf("%w; the address comes from %s; to use the server of a cluster instead, set --context or --service", err, c.addressFrom())
 	}
 	return server, nil
 }
@@ -108,13 +109,13 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 func (c *Connection) announce(address string) error {
 	path, _, err := client.SocketPath(address)
 	if err != nil {
-		return fmt.Errorf("use the server on this machine: its address %w\n%s", err, c.startOrSelect())
+		return fmt.Errorf("use the server on this machine: its address %w; %s", err, c.startOrSelect())
 	}
 	switch err := client.CheckSocket(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("you run no workload-resizer server on this machine: there is no socket %s\n%s", path, c.startOrSelect())
+		return fmt.Errorf("you run no workload-resizer server on this machine: there is no socket %s; %s", path, c.startOrSelect())
 	case err != nil:
-		return fmt.Errorf("use the server on this machine: %w\n%s", err, c.startOrSelect())
+		return fmt.Errorf("use the server on this machine: %w; %s", err, c.startOrSelect())
 	case !c.quiet:
 		_, err = fmt.Fprintf(c.errOut, "note: using your server on this machine, %s; --context or --service selects the server of a cluster\n", address)
 		return err
@@ -144,7 +145,7 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 	}
 	server, err := client.DialCluster(ctx, config, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("%w\n--kubeconfig and --context select the cluster, and --service %s selects the server;\n"+
+		return nil, fmt.Errorf("%w; --kubeconfig and --context select the cluster, and --service %s selects the server; "+
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)
 	}
 	return server, nil

@@ -20,15 +20,15 @@ func (c *Connection) explain(err error) error {
 	isStatus, isBroken := errors.As(err, &answer), errors.As(err, &broken)
 	switch {
 	case c.timeout > 0 && status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == "":
-		return fmt.Errorf("no complete answer from %s within %s\nallow more time with --timeout (0 for no limit)", c.where(), c.timeout)
+		return fmt.Errorf("no complete answer from %s within %s; allow more time with --timeout (0 for no limit)", c.where(), c.timeout)
 	case isBroken:
-		return fmt.Errorf("the answer from %s ended early, after %s, so it is not complete: %s\nrun the command again",
+		return fmt.Errorf("the answer from %s ended early, after %s, so it is not complete: %s; run the command again",
 			c.where(), print.CountOf(int64(broken.Received), "pod"), MessageOf(broken.Err))
 	case client.IsUnreachable(err):
 		cause := dialCause(MessageOf(err))
-		return fmt.Errorf("no workload-resizer server answers at %s: %s\n%s", c.where(), cause, c.remedy(cause))
+		return fmt.Errorf("no workload-resizer server answers at %s: %s; %s", c.where(), cause, c.remedy(cause))
 	case status.Code(err) == codes.Unauthenticated:
-		return fmt.Errorf("%s cannot authenticate you: %s\n%s", c.where(), MessageOf(err), c.identityHint())
+		return fmt.Errorf("%s cannot authenticate you: %s; %s", c.where(), MessageOf(err), c.identityHint())
 	case isStatus:
 		return errors.New(RefusedBecause(err))
 	}
@@ -56,15 +56,17 @@ func (c *Connection) remedy(cause string) string {
 		return "the server does not use TLS; --plaintext connects without it, but then anyone on the network path can read everything"
 	case strings.Contains(cause, "server preface") && !strings.Contains(cause, "connection refused"):
 		return "the server may use TLS: name the authority of its certificate with --certificate-authority"
+	case strings.Contains(cause, "no running pod is behind"):
+		return "install or start the server, or name its Service with --service"
 	case inCluster:
-		return "check whether its pods are ready, and read their logs; list them with\n  kubectl -n " + c.Namespace() + " get pods"
+		return "check whether its pods are ready, and read their logs; list them with: kubectl -n " + c.Namespace() + " get pods"
 	}
 	return c.startOrSelect()
 }
 
 // startOrSelect returns how to get a server other than the one that does not answer.
 func (c *Connection) startOrSelect() string {
-	return "start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service,\n" +
+	return "start a server with \"workload-resizer serve\", use the server of a cluster with --context or --service, " +
 		"or set another address with " + c.addressFrom()
 }
 
@@ -105,7 +107,7 @@ func MessageOf(err error) string {
 func dialCause(message string) string {
 	for _, before := range []string{"Error while dialing: ", "authentication handshake failed: ", `connection error: desc = "`} {
 		if _, cause, ok := strings.Cut(message, before); ok {
-			return strings.TrimSuffix(cause, `"`)
+			return strings.ReplaceAll(strings.TrimSuffix(cause, `"`), `\"`, `"`)
 		}
 	}
 	return message

@@ -77,7 +77,7 @@ func appearInErrorsAsFlagsAndArguments(t *testing.T) {
 	for _, tc := range []struct{ field, problem, want string }{
 		{"node_types[0]", `"n5" has no ratio; set one in what_if.ratios, or use a node type that ListRatios returns`, `--node-type "n5" has no ratio; use a node type with a ratio, or set its ratio with --what-if-ratio`},
 		{"what_if.ratios[1].node_type", `"n4" is duplicated`, `--what-if-ratio "n4" is duplicated`},
-		{"what_if.bounds.cpu", `is an empty range: min 4 is above max 1; set both, or "0" for no bound`, "the range from --what-if-min-cpu to --what-if-max-cpu is empty: 4 is above 1; 0 means no bound"},
+		{"what_if.bounds.cpu", `is an empty range: min 4 is above max 1; set both, or "0" for no bound`, "the range from --what-if-min-cpu to --what-if-max-cpu is empty: 4 is above 1; set both, or 0 for no bound"},
 		{"what_if.bounds.memory.min", `"-1" is negative`, `--what-if-min-memory "-1" is negative`},
 		{"requests[0].override.node_type", `does not match regex pattern ^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$`, "the node type must consist of letters, digits and _ . @ -, and begin and end with a letter or digit"},
 		{"requests[0].override.expire_time", "must be in the future; for no expiry, leave it unset and name it in update_mask", "the time in --for or --until must be in the future; --until never removes the end"},

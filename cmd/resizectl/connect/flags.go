@@ -1,6 +1,8 @@
 package connect
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 const (
@@ -30,6 +33,9 @@ func New(root *cobra.Command, errOut io.Writer, version string, plugin bool) *Co
 	flags := root.PersistentFlags()
 	c := &Connection{flags: flags, errOut: errOut, version: version, plugin: plugin}
 	c.addFlags(flags)
+	if err := c.completeKubeconfig(root); err != nil {
+		panic(err) // There is no such flag.
+	}
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { c.setNamespace(cmd) }
 	return c
 }
@@ -55,7 +61,7 @@ func (c *Connection) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.account, "service-account-token", "", "ServiceAccount to authenticate as, NAMESPACE/NAME, by a token that is requested for it; "+accountVariable+" sets the default for the server of a cluster, if no token or client certificate is set")
 	flags.StringVar(&c.audience, "token-audience", client.DefaultAudience, "audience of the token of the ServiceAccount or kubeconfig; if set, a kubeconfig token that names no audience is sent, too")
 	flags.BoolVar(&c.plaintext, "plaintext", false, "connect without TLS; no token is then sent to another machine")
-	flags.DurationVar(&c.timeout, "timeout", defaultTimeout, "how long to wait for the whole answer; 0 for no limit")
+	command.DurationVar(flags, &c.timeout, "timeout", defaultTimeout, "how long to wait for the whole answer; 0 for no limit")
 }
 
 // inCluster reports whether the flags select the server of a cluster instead of an address.
@@ -73,7 +79,7 @@ func (c *Connection) inCluster() (bool, error) {
 		// A script whose variable is not set must not reach another server.
 		return false, fmt.Errorf("--server is empty; set it to an address, or omit it for %s", c.defaultServer())
 	}
-	return c.server == "" && c.plugin, nil
+	return c.server == "" && (c.plugin || c.preferCluster), nil
 }
 
 // defaultServer returns which server is called if no flag selects one.
@@ -106,6 +112,9 @@ func (c *Connection) options() ([]client.Option, error) {
 	case c.plaintext && (c.authority != "" || c.serverName != "" || c.certificate != ""):
 		return nil, errors.New("--plaintext uses no certificates: it cannot be combined with --certificate-authority, --tls-server-name or --client-certificate")
 	}
+	if err := c.checkFiles(); err != nil {
+		return nil, err
+	}
 	if c.authority != "" {
 		opts = append(opts, client.WithCAFile(c.authority))
 	}
@@ -123,13 +132,32 @@ func (c *Connection) options() ([]client.Option, error) {
 	case c.tokenFile != "":
 		// The file is read for every call. An error is better reported before the first.
 		if _, err := os.ReadFile(c.tokenFile); err != nil {
-			return nil, fmt.Errorf("read the token: %w\nset --token-file to a file with a token", err)
+			return nil, fmt.Errorf("read the token: %w; set --token-file to a file with a token", err)
 		}
 		opts = append(opts, client.WithTokenFile(c.tokenFile))
 	case token != "" && c.account == "":
 		opts = append(opts, client.WithToken(token))
 	}
 	return opts, nil
+}
+
+// checkFiles reads the certificates. The client would report a fault in them as one of the connection.
+func (c *Connection) checkFiles() error {
+	if c.authority != "" {
+		pem, err := os.ReadFile(c.authority)
+		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
+			err = errors.New("it has no certificate in PEM")
+		}
+		if err != nil {
+			return fmt.Errorf("--certificate-authority %s: %w; set it to a file with the certificate of an authority", c.authority, err)
+		}
+	}
+	if c.certificate != "" {
+		if _, err := tls.LoadX509KeyPair(c.certificate, c.key); err != nil {
+			return fmt.Errorf("--client-certificate %s with --client-key %s: %w; set them to a certificate and its key, in PEM", c.certificate, c.key, err)
+		}
+	}
+	return nil
 }
 
 // askAs returns the ServiceAccount to authenticate as in a cluster, and what names it; empty
@@ -148,7 +176,7 @@ func (c *Connection) askAs() (account, namedBy string) {
 func nameOf(value, from string) (namespace, name string, err error) {
 	namespace, name, found := strings.Cut(value, "/")
 	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", fmt.Errorf("%s %q is not NAMESPACE/NAME", from, value)
+		return "", "", fmt.Errorf("%s %q is not NAMESPACE/NAME, such as %s", from, value, defaultService)
 	}
 	return namespace, name, nil
 }

@@ -17,7 +17,7 @@ var Hints = map[string]string{
 	"STANDALONE":            "a standalone server only lists ratios and plans manifests (\"resizectl ratios list\", \"resizectl plan -f\"); for the rest, use the server of a cluster: set --context or --service, or its address with --server",
 	"CACHE_NOT_READY":       "the server has just started: run the command again in a moment",
 	"NODE_TYPE_UNKNOWN":     "\"resizectl ratios list\" lists the node types; \"resizectl ratios set --create\" adds a new one",
-	"POD_NOT_FOUND":         "the pod may be in another namespace: set it with --namespace",
+	"POD_NOT_FOUND":         "check its name and its namespace; \"resizectl plan --all-namespaces\" lists all pods",
 	"NOT_RESIZED":           "\"resizectl explain POD\" shows why",
 	"NAMESPACE_NOT_VISIBLE": "a RoleBinding in that namespace to the ClusterRole view allows it",
 	"TOO_MANY_NAMESPACES":   "run the command again to continue, or set --namespace",
@@ -44,11 +44,11 @@ var methodPath = regexp.MustCompile(`(; [^;]*)? for /[\w.]+/\w+$`)
 // RefusedBecause returns the server's message, and what to do next.
 func RefusedBecause(err error) string {
 	if missing := missingPerformance(err); missing != "" {
-		return missing + "\n" + BothPerformances
+		return missing + "; " + BothPerformances
 	}
 	message := methodPath.ReplaceAllString(inWordsOfCLI(err), "")
 	if hint, ok := Hints[client.Reason(err)]; ok {
-		message += "\n" + hint
+		message += "; " + hint
 	}
 	return message
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -15,11 +16,11 @@ import (
 )
 
 // watch opens a watch with additional options.
-type watch[T any] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
+type watch[T proto.Message] func(...client.WatchOption) iter.Seq2[client.Event[T], error]
 
 // Follow prints the events of a watch until it ends, and returns why it ended. If it ends
 // because of --timeout, after the current state was printed, that is no error.
-func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
+func Follow[T proto.Message](ctx context.Context, streams genericiooptions.IOStreams, events watch[T], out *print.EventPrinter[T]) error {
 	interruptions, complete := 0, false
 	tell := func(why error) {
 		interruptions++
@@ -30,8 +31,8 @@ func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 		}
 	}
 	for event, err := range events(client.OnRetry(tell)) {
-		switch timedOut := errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""; {
-		case err != nil && timedOut && complete && interruptions == 0:
+		switch {
+		case err != nil && timedOut(ctx, err) && complete && interruptions == 0:
 			return nil // The watch has run for as long as the user set.
 		case err != nil:
 			return err
@@ -49,6 +50,11 @@ func Follow[T any](ctx context.Context, streams genericiooptions.IOStreams, even
 		}
 	}
 	return nil
+}
+
+// timedOut reports whether a watch ended because of --timeout.
+func timedOut(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == ""
 }
 
 // WatchHelp is the help that all watches have in common.

@@ -22,7 +22,7 @@ func (c *change) addFlags(cmd *cobra.Command, shows string) {
 	c.addTargetFlags(cmd)
 	c.AddYesFlag(cmd, "--all-namespaces")
 	c.dryRun.AddFlag(cmd, shows)
-	command.AddOutputFlag(cmd, &c.Format)
+	command.AddObjectFlags(cmd, &c.Output)
 }
 
 // confirm asks for confirmation to change every pod in the cluster.

@@ -111,7 +111,7 @@ func TestFreezeRules(t *testing.T) {
 			"unfreeze": reconcilerhold.UnfreezeCommand("prod", reconcilerhold.FreezeName),
 		} {
 			code, _, stderr := program.Shell(t.Context(), name, "--yes", "--timeout", "1s", "--server", "127.0.0.1:1", "--service", "prod/workload-resizer")
-			if code != command.ExitError || !strings.HasSuffix(stderr, "\nkubectl does the same without the server:\n  "+want+"\n") {
+			if code != command.ExitError || !strings.HasSuffix(stderr, "; kubectl does the same without the server: "+want+"\n") {
 				t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			}
 			if help := connect.FreezeCommand(connect.DefaultNamespace); name == "freeze" && help != reconcilerhold.FreezeCommand(deploy.Namespace, reconcilerhold.FreezeName) {

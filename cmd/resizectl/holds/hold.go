@@ -21,7 +21,7 @@ type holdOptions struct {
 
 func (o *holdOptions) addHoldFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, shown in the list of holds")
-	cmd.Flags().DurationVar(&o.ttl, "for", 0, "duration, such as 2h (default: until resizectl resume)")
+	command.DurationVar(cmd.Flags(), &o.ttl, "for", 0, "duration, such as 2h or 2d (default: until resizectl resume)")
 }
 
 func (o *holdOptions) validate(cmd *cobra.Command, _ []string) error {
@@ -58,15 +58,17 @@ func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int
 }
 
 // printHold prints what was stored: as a line with did, or as a document for programs.
-func printHold(w io.Writer, output print.Format, hold *workloadresizerv1.Hold, did string) error {
-	switch output {
-	case print.FormatJSON, print.FormatYAML:
-		return print.Document(w, output, hold)
+func printHold(o *print.Output, hold *workloadresizerv1.Hold, did string) error {
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(hold)
+	case o.Format.IsListing():
+		return print.Listing(o, holdName, hold)
 	}
 	end := ""
 	if hold.GetExpireTime() != nil {
 		end = " until " + print.Timestamp(hold.GetExpireTime())
 	}
-	_, err := fmt.Fprintf(w, "%s %s%s\n", print.Scope(hold.GetScope()), did, end)
+	_, err := fmt.Fprintf(o.Out, "%s %s%s\n", print.Scope(hold.GetScope()), did, end)
 	return err
 }

@@ -3,7 +3,6 @@ package holds
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,15 +42,17 @@ gave.`,
   resizectl holds -n shop`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("namespace") && o.namespace == "" {
-				return command.UsageErrorf(cmd, "the namespace is empty; omit --namespace for every namespace")
+			if cmd.Flags().Changed("namespace") {
+				if err := command.CheckNamespace(cmd, o.namespace, "omit --namespace for every namespace"); err != nil {
+					return err
+				}
 			}
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "list only the holds of this namespace and of the cluster")
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, regardless of --namespace")
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -86,31 +87,34 @@ func (o *holdsOptions) run(ctx context.Context) error {
 }
 
 func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
-		return o.Document(resp)
-	case print.FormatName:
-		return print.Names(o.Out, holdName, resp.GetHolds()...)
+	if err := print.Sort(o.SortBy, resp.GetHolds()); err != nil {
+		return err
 	}
-	return printHolds(o.Out, o.Painter(), resp.GetHolds(), o.Wide())
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(resp)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, holdName, resp.GetHolds()...)
+	}
+	return o.Table(holdsTable(&o.Output, resp.GetHolds()))
 }
 
 var holdColumns = []metav1.TableColumnDefinition{
-	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Since"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
-	print.WideColumn("UID"), print.WideColumn("Credential"),
+	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Age"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
+	print.WideColumn("Since"), print.WideColumn("UID"), print.WideColumn("Credential"),
 }
 
-func printHolds(w io.Writer, p print.Painter, holds []*workloadresizerv1.Hold, wide bool) error {
+func holdsTable(o *print.Output, holds []*workloadresizerv1.Hold) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: holdColumns}
 	for _, hold := range holds {
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
 			orEvery(print.ScopeNamespace(hold.GetScope())), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod().GetName()), holdKindCell(hold),
-			print.Timestamp(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
-			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.OrAbsent(print.OneLine(hold.GetUid())),
+			o.Age(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
+			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.Timestamp(hold.GetCreateTime()), print.OrAbsent(print.OneLine(hold.GetUid())),
 			print.OrAbsent(print.OneLine(hold.GetCredentialId())),
 		}})
 	}
-	return print.Table(w, p, wide, table)
+	return table
 }
 
 // holdName returns the name of what a hold covers, in kubectl's form.

@@ -86,7 +86,7 @@ func TestPause(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	server := &cmdtest.Server{Holds: cmdtest.Held()}
+	server := &cmdtest.Server{Holds: cmdtest.Held(), Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 2, Aligned: 1, Skip: 1, RequestDelta: map[string]string{"cpu": "-400m"}, Codes: map[string]int64{"AlreadyAligned": 1, "NotOwned": 1}}}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		golden string
@@ -110,13 +110,15 @@ func TestResume(t *testing.T) {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
 			tc.asked.Author = connect.Author()
-			if diff := cmp.Diff(proto.Message(tc.asked), server.LastRequest(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(proto.Message(tc.asked), last(server.Written()), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong request (-want +got):\n%s", diff)
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
 }
+
+func last[T any](all []T) T { return all[len(all)-1] }
 
 func TestResumeOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
@@ -176,18 +178,18 @@ func neverGuessesWhichPodsToChange(t *testing.T) {
 			args       []string
 		}{
 			{"no arguments", "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)", nil},
-			{"an empty pod is not every pod", "the name of the pod is empty", []string{"-n", "shop", ""}},
+			{"an empty pod is not every pod", "the name of the pod in \"\" is empty: name one POD, TYPE/NAME or TYPE NAME", []string{"-n", "shop", ""}},
 			{"an empty namespace is not every namespace", "the namespace is empty; use --all-namespaces for every namespace", []string{"-n", ""}},
 			{"a pod of all namespaces", "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead", []string{"web", "-A", "--yes"}},
 			{"a namespace and all namespaces", "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead", []string{"-n", "shop", "-A", "--yes"}},
 			{"every pod without confirmation", "--all-namespaces requires --yes if standard input is not a terminal", []string{"-A"}},
-			{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types, []string{"a", "b"}},
-			{"three pods", "too many arguments: name one POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
-			{"a workload without a name", "the name of the deployment is empty", []string{"deployment/"}},
+			{"two pods", "\"a\" and \"b\" are two pods: name one of them, or a workload, such as deployment/web", []string{"a", "b"}},
+			{"three pods", "a b c are too many arguments: name one POD, TYPE/NAME or TYPE NAME", []string{"a", "b", "c"}},
+			{"a workload without a name", "the name of the deployment in \"deployment/\" is empty: name one POD, TYPE/NAME or TYPE NAME", []string{"deployment/"}},
 		} {
 			t.Run(verb+" "+tc.name, func(t *testing.T) {
 				code, stdout, stderr := program.Shell(t.Context(), append([]string{verb, "--server", address}, tc.args...)...)
-				want := "error: " + tc.want + "\nsee \"resizectl " + verb + " --help\"\n"
+				want := "error: " + tc.want + "; see \"resizectl " + verb + " --help\"\n"
 				if code != command.ExitError || stdout != "" || stderr != want {
 					t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 				}

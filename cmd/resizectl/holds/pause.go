@@ -38,8 +38,9 @@ when the restore ends.`,
 
   # Stop resizing in the whole cluster
   resizectl pause -A`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Stop resizing every pod in the cluster?" })),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Stop resizing every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be paused")
 	o.addHoldFlags(cmd)
@@ -58,7 +59,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if o.dryRun.On() {
 			did = "would be paused"
 		}
-		if err := printHold(o.Out, o.Format, response.GetHold(), did); err != nil {
+		if err := printHold(&o.Output, response.GetHold(), did); err != nil {
 			return err
 		}
 		if over := response.GetOverruledBy(); over != nil {

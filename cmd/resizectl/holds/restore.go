@@ -53,8 +53,9 @@ are restored. The exit code is
 
   # Restore every pod before you remove workload-resizer from a cluster
   resizectl restore -A --timeout 10m`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod in the cluster?" })),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be restored")
 	o.addHoldFlags(cmd)
@@ -77,7 +78,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		case o.dryRun.On():
 			return o.show(ctx, c)
 		case !o.wait:
-			return printHold(o.Out, o.Format, response.GetHold(), "will be restored")
+			return printHold(&o.Output, response.GetHold(), "will be restored")
 		}
 		plans, err := o.await(ctx, c, response.GetHold())
 		switch {

@@ -99,10 +99,10 @@ func verdict(plan *workloadresizerv1.Plan) string {
 // print prints the plans as "resizectl plan" does.
 func (o *restoreOptions) print(found *scopePlans) error {
 	if found.summary == nil {
-		return plans.PrintOne(o.Out, o.Painter(), o.Format, found.plans[0], verdict)
+		return plans.PrintOne(&o.Output, found.plans[0], verdict)
 	}
 	out := bufio.NewWriter(o.Out)
-	printer := plans.NewPrinter(out, o.Painter(), o.Format, o.allNamespaces)
+	printer := plans.NewPrinter(out, &o.Output, o.allNamespaces)
 	for _, plan := range found.plans {
 		if err := printer.Plan(plan); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -39,7 +40,10 @@ one of them with --kind. Holds of scopes inside it stay in effect unless you set
 --nested: the holds of workloads and pods in a namespace and, with --all-namespaces,
 of all namespaces, workloads and pods. Holds of single pods of a workload always stay
 in effect: resume these pods or their namespace. You cannot resume a scope by itself if
-only a wider restore or pause covers it.`,
+only a wider restore or pause covers it.
+
+--dry-run also shows how many pods would then be resized, and the change in their
+requests; "resizectl plan --what-if-resumed" shows each of them.`,
 		Example: `  # Resume a namespace, except for its pods that are paused by name
   resizectl resume -n shop
 
@@ -51,8 +55,9 @@ only a wider restore or pause covers it.`,
 
   # Show which holds would end if you resumed everything
   resizectl resume -A --nested --dry-run`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate, o.confirm(o.question)),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.complete, o.validate, o.confirm(o.question)),
 	}
 	o.addFlags(cmd, "what would end")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, written to the server's log")
@@ -93,8 +98,30 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if err := o.print(response); err != nil {
 			return err
 		}
+		if err := o.printImpact(ctx, c, response); err != nil {
+			return err
+		}
 		return o.remark(response)
 	})
+}
+
+// printImpact prints what would happen to the pods of a dry run. Other holds may still cover some of
+// them, and only the server knows which. So it prints nothing if a wider hold covers all of them, and
+// says that it ignores the others.
+func (o *resumeOptions) printImpact(ctx context.Context, c *client.Client, response *workloadresizerv1.ResumeResponse) error {
+	if !o.dryRun.On() || o.Format.IsDocument() || len(response.GetReleased()) == 0 || response.GetStillHeldBy() != nil {
+		return nil
+	}
+	stream := c.PreviewSelected(ctx, o.selected(), client.Assuming(&workloadresizerv1.WhatIf{WithoutHolds: true}))
+	for _, err := range stream.All() {
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintln(o.Out, "then, without other holds and the freeze:"); err != nil {
+		return err
+	}
+	return plans.PrintTotals(o.Out, o.Painter(), stream.Summary())
 }
 
 // remark reports what the user may not expect: holds that stay in effect, and that there was
@@ -133,9 +160,11 @@ func goesOn(n int64) string {
 }
 
 func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
+	switch {
+	case o.Format.IsDocument():
 		return o.Document(response)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, holdName, response.GetReleased()...)
 	}
 	did := "has ended"
 	if o.dryRun.On() {

@@ -9,7 +9,7 @@ import (
 )
 
 // targetUse is how a target is written.
-const targetUse = "POD | TYPE/NAME | -n NAMESPACE | -A"
+const targetUse = "[NAMESPACE/]POD | [NAMESPACE/]TYPE/NAME | -n NAMESPACE | -A"
 
 // target selects the pods that a command changes: a pod, or the pods of a workload, a
 // namespace or the cluster. Unlike the selection of plan, it has no default.
@@ -28,16 +28,20 @@ func (t *target) addTargetFlags(cmd *cobra.Command) {
 // scopes.
 func (t *target) complete(cmd *cobra.Command, args []string) error {
 	named := cmd.Flags().Changed("namespace")
+	if err := command.CheckNamespace(cmd, t.namespace, "use --all-namespaces for every namespace"); err != nil {
+		return err
+	}
 	switch {
-	case t.namespace == "":
-		return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
 	case t.allNamespaces && (len(args) > 0 || named):
 		return command.UsageErrorf(cmd, "--all-namespaces selects every pod: use it alone, or set --namespace or name a pod instead")
 	case len(args) == 0 && !named && !t.allNamespaces:
 		return command.UsageErrorf(cmd, "name a pod, a workload (TYPE/NAME), a namespace (--namespace) or every pod (--all-namespaces)")
 	}
 	var err error
-	t.Object, err = command.ParseObject(cmd, args)
+	if t.Object, err = command.ParseObject(cmd, args); err != nil {
+		return err
+	}
+	t.namespace, err = t.In(cmd, t.namespace)
 	return err
 }
 
@@ -56,4 +60,12 @@ func (t *target) scope() *workloadresizerv1.HoldScope {
 		}}
 	}
 	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: t.namespace}}
+}
+
+// selected returns the request for the plans of the pods of the target.
+func (t *target) selected() *workloadresizerv1.PreviewPlansRequest {
+	if t.allNamespaces {
+		return &workloadresizerv1.PreviewPlansRequest{}
+	}
+	return &workloadresizerv1.PreviewPlansRequest{Namespace: t.namespace, Pod: t.Pod(), Workload: t.Workload()}
 }

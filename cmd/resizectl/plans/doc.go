@@ -3,6 +3,6 @@
 // because earlier resizes are part of why a pod has its size. Planning without a server builds
 // on package configs, which finds the configuration to plan with.
 //
-// It must not know how a plan is made: it shows the plans of a server, or of the standalone
-// server in this process.
+// It must not know how a plan is made: it shows the plans of a server, or of the server's own planner
+// in this process.
 package plans

@@ -89,3 +89,24 @@ func indentAfterFirst(yaml []byte) []byte {
 	}
 	return bytes.Join(lines, nil)
 }
+
+// plansDocument keeps the plans for the template of a format, which selects from the same document.
+type plansDocument struct {
+	w      io.Writer
+	format print.Format
+	plans  []any
+}
+
+func (p *plansDocument) Plan(plan *workloadresizerv1.Plan) error {
+	object, err := print.Object(plan)
+	p.plans = append(p.plans, object)
+	return err
+}
+
+func (p *plansDocument) Summary(s *workloadresizerv1.PlanSummary) error {
+	summary, err := print.Object(s)
+	if err != nil {
+		return err
+	}
+	return p.format.Select(p.w, map[string]any{"plans": p.plans, "summary": summary})
+}

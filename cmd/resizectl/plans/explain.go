@@ -15,47 +15,68 @@ type explainOptions struct {
 	print.Output
 	pod    command.Pod
 	server *connect.Connection
+	watch  bool
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
-		Use:   "explain POD",
+		Use:   "explain POD | TYPE/NAME",
 		Short: "Explain step by step why a pod has its size, or will get a different one",
-		Long: `Explain step by step why a pod has its size, or will get a different one.
+		Long: `Explain step by step why a pod has its size, or will get a different one. TYPE/NAME
+stands for one of the pods of a workload.
 
 The steps are
 
   - the node type of the pod's node, and the label that sets it
   - the rule and the ratio that apply, and where they come from
   - the arithmetic for each resource of each container
-  - the reasons against a resize and, for some, the remedies
+  - the reasons against a resize
   - the holds on the pod
-  - what was done to the pod, and what happens next
+  - what was done to the pod, and what happens next, with and without the holds
+  - what you can do about each reason
 
 If you are not allowed to see the facts of a step, that step says so, and the
-others are complete. -o json and -o yaml print the plan, the ratios, the bounds, the
-resize and the holds as in the API; "unknown" says why any of them is missing.
--o wide is the same as table.`,
+others are complete. -o json and -o yaml print the plan, the ratios and their sources,
+the bounds, the resize, the holds and the plan without them as in the API; "unknown"
+says why any of them is missing. -o wide is the same as table.
+
+With --watch, the explanation follows again whenever it has changed. ` + connect.PollHelp,
 		Example: `  # Explain why a pod requests 800m
-  resizectl explain web-6d4cf56db6-x2x7p -n shop`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.pod.Complete),
+  resizectl explain web-6d4cf56db6-x2x7p -n shop
+
+  # Explain one of the pods of a Deployment, again whenever something changes
+  resizectl explain shop/deployment/web --watch`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.pod.Complete),
 	}
 	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the explanation, print it again whenever it has changed")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		known, err := findOut(ctx, c, o.pod.Namespace, o.pod.Name)
-		if err != nil {
-			return err
-		}
-		if o.Format.IsDocument() {
-			return printExplanation(o.Out, o.Format, known)
-		}
-		return printSteps(o.Out, o.Painter(), known)
-	})
+	if o.watch {
+		return o.server.Repeat(ctx, &o.Output, o.show)
+	}
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return o.show(ctx, c, &o.Output) })
+}
+
+// show explains the pod on an output. A workload stands for the same pod from then on.
+func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.Output) error {
+	pod, err := connect.ChoosePod(ctx, c, o.ErrOut, &o.pod)
+	if err != nil {
+		return err
+	}
+	o.pod.Object = command.Object{Kind: "Pod", Name: pod}
+	known, err := findOut(ctx, c, o.pod.Namespace, pod)
+	if err != nil {
+		return err
+	}
+	if to.Format.IsDocument() {
+		return printExplanation(to, known)
+	}
+	return printSteps(to.Out, to.Painter(), known)
 }

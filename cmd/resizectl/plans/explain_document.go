@@ -2,11 +2,8 @@ package plans
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 
 	"google.golang.org/protobuf/proto"
-	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -18,23 +15,35 @@ type explanation struct {
 	Ratio    json.RawMessage   `json:"ratio"`
 	Baseline json.RawMessage   `json:"baseline"`
 	Bounds   json.RawMessage   `json:"bounds"`
+	Sources  []json.RawMessage `json:"sources"`
 	Resize   json.RawMessage   `json:"resize"`
 	Holds    []json.RawMessage `json:"holds"`
+	// WithoutHolds is the plan without the freeze and the holds; null if none covers the pod.
+	WithoutHolds json.RawMessage `json:"withoutHolds"`
+	// Remedies say what to do about each reason of the plan, by its code.
+	Remedies map[string]string `json:"remedies"`
 	// Unknown says why one of these is missing, by its name.
 	Unknown map[string]string `json:"unknown"`
 }
 
-func printExplanation(w io.Writer, output print.Format, f *facts) error {
-	d := explanation{Holds: []json.RawMessage{}, Unknown: map[string]string{}}
+func printExplanation(o *print.Output, f *facts) error {
+	d := explanation{Sources: []json.RawMessage{}, Holds: []json.RawMessage{}, Remedies: map[string]string{}, Unknown: map[string]string{}}
 	for _, part := range []struct {
 		to      *json.RawMessage
 		message proto.Message
-	}{{&d.Plan, f.plan}, {&d.Ratio, f.ratio}, {&d.Baseline, f.baseline}, {&d.Bounds, f.bounds}, {&d.Resize, f.resize}} {
+	}{{&d.Plan, f.plan}, {&d.Ratio, f.ratio}, {&d.Baseline, f.baseline}, {&d.Bounds, f.bounds}, {&d.Resize, f.resize}, {&d.WithoutHolds, f.resumed}} {
 		raw, err := orNull(part.message)
 		if err != nil {
 			return err
 		}
 		*part.to = raw
+	}
+	for _, source := range f.sources {
+		raw, err := print.JSON(source, "")
+		if err != nil {
+			return err
+		}
+		d.Sources = append(d.Sources, raw)
 	}
 	for _, hold := range f.holds {
 		raw, err := print.JSON(hold, "")
@@ -43,25 +52,17 @@ func printExplanation(w io.Writer, output print.Format, f *facts) error {
 		}
 		d.Holds = append(d.Holds, raw)
 	}
+	for _, reason := range f.plan.GetReasons() {
+		if remedy := f.remedy(reason.GetCode()); remedy != "" {
+			d.Remedies[reason.GetCode()] = remedy
+		}
+	}
 	for name, err := range map[string]error{"ratio": f.ratiosErr, "resize": f.resizeErr, "holds": f.holdsErr} {
 		if err != nil {
 			d.Unknown[name] = connect.MessageOf(err)
 		}
 	}
-	out, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the explanation as JSON: %w", err)
-	}
-	if output == print.FormatYAML {
-		out, err = yaml.JSONToYAML(out)
-	} else {
-		out = append(out, '\n')
-	}
-	if err != nil {
-		return fmt.Errorf("write the explanation as YAML: %w", err)
-	}
-	_, err = w.Write(out)
-	return err
+	return o.Value(d)
 }
 
 // orNull returns a message as JSON, or null if there is no message.

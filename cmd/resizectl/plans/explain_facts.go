@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"slices"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -15,12 +16,16 @@ type facts struct {
 	// by the rule of the pod; nil if there is none.
 	ratio, baseline *workloadresizerv1.Ratio
 	bounds          *workloadresizerv1.Bounds
+	// sources are the sources of ratios.
+	sources []*workloadresizerv1.RatioSource
 	// otherRevision means that the ratios have changed since the plan was made.
 	otherRevision bool
 	// resize is nil if nothing was done.
 	resize *workloadresizerv1.Resize
 	// holds are the holds that cover the pod.
 	holds []*workloadresizerv1.Hold
+	// resumed is the plan without the freeze and the holds; nil if none covers the pod.
+	resumed *workloadresizerv1.Plan
 	// freeze is nil if the cluster is not frozen.
 	freeze *workloadresizerv1.Freeze
 	// These say why a fact is not known; nil if it is.
@@ -37,8 +42,30 @@ func findOut(ctx context.Context, c *client.Client, namespace, pod string) (*fac
 	f.findRatios(ctx, c)
 	f.findResize(ctx, c)
 	f.findHolds(ctx, c)
+	if err := f.findResumed(ctx, c); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
+
+// findResumed plans the pod as if nothing held it, if something does.
+func (f *facts) findResumed(ctx context.Context, c *client.Client) error {
+	if f.freeze == nil && len(f.holds) == 0 && !f.because(heldReasons...) {
+		return nil
+	}
+	plan, err := c.PreviewPod(ctx, f.plan.GetNamespace(), f.plan.GetPod(), client.Assuming(&workloadresizerv1.WhatIf{WithoutHolds: true}))
+	if err != nil {
+		return err
+	}
+	if reasons := plan.GetReasons(); len(reasons) > 0 && slices.Contains(heldReasons, reasons[0].GetCode()) {
+		return nil // An older server does not know the assumption.
+	}
+	f.resumed = plan
+	return nil
+}
+
+// heldReasons are the reasons of pods that a freeze or a hold covers.
+var heldReasons = []string{"Frozen", "Paused", "Restored"}
 
 // findRatios reads the ratios of the node type and of the baseline, by the rule of the pod, and
 // the bounds.
@@ -73,7 +100,7 @@ func (f *facts) findRatio(ctx context.Context, c *client.Client, nodeType string
 }
 
 // findBounds returns the bounds of the pod: those of its rule, and the global ones where the rule
-// sets none.
+// sets none. It also finds the sources.
 func (f *facts) findBounds(ctx context.Context, c *client.Client) (*workloadresizerv1.Bounds, error) {
 	// Every page has the bounds.
 	table, err := c.Ratios().ListRatios(ctx, &workloadresizerv1.ListRatiosRequest{PageSize: 1})
@@ -81,6 +108,7 @@ func (f *facts) findBounds(ctx context.Context, c *client.Client) (*workloadresi
 		return nil, err
 	}
 	f.compareRevision(table.GetRevision())
+	f.sources = table.GetSources()
 	bounds := table.GetBounds()
 	if f.plan.GetRule() == "" {
 		return bounds, nil

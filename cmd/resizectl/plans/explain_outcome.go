@@ -72,7 +72,7 @@ func (f *facts) doneStep(p print.Painter) string {
 func (f *facts) nowStep(p print.Painter) string {
 	switch f.plan.GetDecision() {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
-		return "Now: the pod will be resized: " + strings.Join(f.changes(p), ", ") + "."
+		return "Now: the pod will be resized: " + strings.Join(changes(p, f.plan), ", ") + "."
 	case workloadresizerv1.Decision_DECISION_ALIGNED:
 		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
 			return "Now: nothing to write, the pod requests its desired size; the node still has to apply it."
@@ -87,10 +87,27 @@ func (f *facts) nowStep(p print.Painter) string {
 	return "Now: " + print.Decision(f.plan.GetDecision()) + "."
 }
 
-// changes returns what would be written, e.g. "app cpu 1 → 800m".
-func (f *facts) changes(p print.Painter) []string {
+// resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
+func (f *facts) resumedStep(p print.Painter) string {
+	switch {
+	case f.resumed == nil:
+		return ""
+	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
+		return "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ") + "."
+	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED:
+		return "Without holds: nothing would change, the pod has the size that it would get."
+	}
 	var told []string
-	for _, c := range f.plan.GetContainers() {
+	for _, reason := range f.resumed.GetReasons() {
+		told = append(told, print.Reason(reason))
+	}
+	return "Without holds: the pod would be skipped: " + strings.Join(told, "; ") + "."
+}
+
+// changes returns what a plan would write, e.g. "app cpu 1 → 800m".
+func changes(p print.Painter, plan *workloadresizerv1.Plan) []string {
+	var told []string
+	for _, c := range plan.GetContainers() {
 		for _, name := range []string{"cpu", "memory"} {
 			for _, of := range []struct {
 				what     string

@@ -1,31 +1,61 @@
 package plans
 
-import "strings"
+import (
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
 
-// remedies say what the user can do about reasons that otherwise persist. KNOWN_ISSUES.md has the
-// remedies of all reasons.
-var remedies = map[string]string{
-	"ExternallyResized":  "let the pod's controller recreate the pod with its originals, or start the server with --externally-resized=override (resizes from known originals again) or adopt (treats the size that was set as right for this node)",
-	"InvalidAnnotation":  "let the pod's controller recreate the pod as its author wrote it, or correct the originals with the identity of the server",
-	"UnknownNodeType":    "add the node type to config.yaml, or run \"resizectl ratios set TYPE=CPU/MEMORY --create\"",
-	"NodeTypeUnlabelled": "label the node, or start the server with another --node-type-label",
-	"NotOwned":           "create the pod by a controller, such as a Deployment, or add the kind of its controller to --owner-kinds",
-	"OptedOut":           "remove the annotation workload-resizer.io/skip",
-	"Paused":             "end the pause with \"resizectl resume\", for the scope in the step \"Holds\"",
-	"RestartRequired":    "set resizePolicy NotRequired for the resource if the container does not need a restart",
-	"MemoryLimitKept":    "run Kubernetes 1.34 or later on the API server and the node",
-}
-
-// remediesStep returns the remedies for the plan's reasons; empty if there are none.
-func (f *facts) remediesStep() string {
-	var told []string
+// remedySteps say what to do about each reason of the plan. They are the last steps.
+func (f *facts) remedySteps() []string {
+	var steps []string
 	for _, reason := range f.plan.GetReasons() {
-		if remedy, ok := remedies[reason.GetCode()]; ok {
-			told = append(told, reason.GetCode()+": "+remedy)
+		if remedy := f.remedy(reason.GetCode()); remedy != "" && remedy != "nothing" {
+			steps = append(steps, "Remedy for "+print.OneLine(reason.GetCode())+": "+remedy+".")
 		}
 	}
-	if len(told) == 0 {
-		return ""
+	if len(steps) == 0 {
+		return []string{"Remedy: nothing needs to be done."}
 	}
-	return "Remedies: " + strings.Join(told, "; ") + "."
+	return steps
+}
+
+// remedy returns what to do about a reason for this pod; empty if this program does not know the
+// reason.
+func (f *facts) remedy(code string) string {
+	info, _ := contract.Reason(code).Info()
+	return print.Remedy(info.Remedy, map[string]string{
+		"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace(), "NODE": f.plan.GetNode(), "TYPE": f.plan.GetNodeType(), "SCOPE": f.heldScope(),
+	})
+}
+
+// heldScope returns the arguments of "resizectl resume" that end the hold in effect: a restore
+// takes precedence over a pause, and then the narrowest. It is empty if no hold is known.
+func (f *facts) heldScope() string {
+	var arguments string
+	narrowest := 0
+	for _, hold := range f.holds {
+		these, level := scopeArguments(hold.GetScope())
+		if hold.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_RESTORE {
+			level += 10
+		}
+		if level > narrowest {
+			arguments, narrowest = these, level
+		}
+	}
+	return arguments
+}
+
+// scopeArguments returns the arguments that name a scope, and how narrow it is, from 1.
+func scopeArguments(scope *workloadresizerv1.HoldScope) (arguments string, level int) {
+	namespace := print.ScopeNamespace(scope)
+	switch {
+	case scope.GetPod() != nil:
+		return scope.GetPod().GetName() + " -n " + namespace, 4
+	case scope.GetWorkload() != nil:
+		return print.WorkloadName(scope.GetWorkload()) + " -n " + namespace, 3
+	case namespace != "":
+		return "-n " + namespace, 2
+	}
+	return "-A", 1
 }

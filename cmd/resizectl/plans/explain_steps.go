@@ -11,15 +11,17 @@ import (
 
 // printSteps prints the explanation, a numbered line per step.
 func printSteps(w io.Writer, p print.Painter, f *facts) error {
-	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep(), f.factorStep()}
+	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
+	steps = append(steps, f.sourceSteps(p)...)
+	steps = append(steps, f.factorStep())
 	for _, container := range f.plan.GetContainers() {
 		steps = append(steps, f.containerStep(p, container))
 	}
-	steps = append(steps, f.objectionsStep())
-	if remedies := f.remediesStep(); remedies != "" {
-		steps = append(steps, remedies)
+	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p))
+	if resumed := f.resumedStep(p); resumed != "" {
+		steps = append(steps, resumed)
 	}
-	steps = append(steps, f.holdsStep(), f.doneStep(p), f.nowStep(p))
+	steps = append(steps, f.remedySteps()...)
 	for i, step := range steps {
 		if _, err := fmt.Fprintf(w, "%2d. %s\n", i+1, step); err != nil {
 			return err
@@ -77,6 +79,18 @@ func (f *facts) ratioStep() string {
 		text += " The ratios have changed since the plan was made: run the command again."
 	}
 	return text
+}
+
+// sourceSteps names the sources whose current state is not in effect: a change in them may be what
+// the user misses.
+func (f *facts) sourceSteps(p print.Painter) []string {
+	var steps []string
+	for _, source := range f.sources {
+		if !source.GetHealthy() {
+			steps = append(steps, "Sources: "+p.Paint(print.Red, print.SourceProblem(source))+".")
+		}
+	}
+	return steps
 }
 
 func (f *facts) factorStep() string {

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +138,16 @@ func TestExplain(t *testing.T) {
 			}
 			return s, "cart-0"
 		}, []string{"-n", "shop"}},
+		{"explain-paused.table", func() (*cmdtest.Server, string) { return paused(), "api-0" }, nil},
+		{"explain-paused.json", func() (*cmdtest.Server, string) { return paused(), "api-0" }, []string{"-o", "json"}},
+		{"explain-source.table", func() (*cmdtest.Server, string) {
+			s := explained(cmdtest.Aligned())
+			s.Ratios.Sources = []*workloadresizerv1.RatioSource{
+				{Name: "override", Healthy: true},
+				{Name: "configmap", Message: "config.yaml: line 3: cpuPerf: must be above 0", LastGoodTime: timestamppb.New(cmdtest.Since)},
+			}
+			return s, "api-0"
+		}, nil},
 		{"explain-refused.table", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, nil},
 		{"explain-refused.json", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, []string{"-o", "json"}},
 	} {
@@ -152,6 +163,17 @@ func TestExplain(t *testing.T) {
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
+}
+
+// paused returns a server with a pod that a pause of its namespace covers.
+func paused() *cmdtest.Server {
+	plan := cmdtest.Aligned()
+	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Paused", Message: "the pause of namespace default began at 2026-11-21T01:02:03Z: moving"}}
+	s := explained(plan)
+	s.Holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.NamespaceScope("default"))}
+	s.Resumed = cmdtest.Web()
+	return s
 }
 
 // refusing returns a server that shows the caller only the plan.
@@ -171,19 +193,22 @@ func TestExplainRules(t *testing.T) {
 }
 
 func rejectsAnythingButASinglePod(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Cluster())
+	server := cmdtest.Cluster()
+	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+		return []*workloadresizerv1.PreviewPlansResponse{cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{})}
+	}
+	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct {
 		name, want string
 		args       []string
 	}{
 		{"a missing pod", "there is no pod default/gone\n", []string{"gone"}},
-		{"a workload", "deploy/web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy/web"}},
-		{"an empty name", "the name of the pod is empty\nsee \"resizectl explain --help\"\n", []string{""}},
-		{"an empty namespace", "the namespace is empty; omit --namespace for the default one\nsee \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
-		{"a workload in two words", "deploy web is not a pod: name one pod\nsee \"resizectl explain --help\"\n", []string{"deploy", "web"}},
-		{"two pods", "\"a\" and \"b\" are two pods: name one pod, or TYPE NAME, where TYPE is " + cmdtest.Types + "\nsee \"resizectl explain --help\"\n", []string{"a", "b"}},
+		{"a workload without pods", "no pods found in namespace default of deployment/gone: check the name and the namespace, or whether it is scaled to zero\n", []string{"deploy/gone"}},
+		{"an empty name", "the name of the pod in \"\" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"resizectl explain --help\"\n", []string{""}},
+		{"an empty namespace", "the namespace is empty; omit --namespace for the default one; see \"resizectl explain --help\"\n", []string{"web", "-n", ""}},
+		{"two pods", "\"a\" and \"b\" are two pods: name one of them, or a workload, such as deployment/web" + "; see \"resizectl explain --help\"\n", []string{"a", "b"}},
 		{"a missing pod in two words", "there is no pod default/gone\n", []string{"pod", "gone"}},
-		{"no name", "name the pod: resizectl explain POD\nsee \"resizectl explain --help\"\n", nil},
+		{"no name", "name the pod: resizectl explain POD; see \"resizectl explain --help\"\n", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", "--server", address}, tc.args...)...)
@@ -191,5 +216,14 @@ func rejectsAnythingButASinglePod(t *testing.T) {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})
+	}
+}
+
+// As in "kubectl logs", a workload stands for one of its pods.
+func TestExplainWorkload(t *testing.T) {
+	server := cmdtest.Cluster()
+	code, stdout, stderr := program.Shell(t.Context(), "explain", "shop/deployment/web", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || !strings.Contains(stdout, "default/api-0 runs on node-1") || stderr != "note: deployment/web has 4 pods, this is pod/api-0\n" {
+		t.Errorf("exit %d, stdout\n%s\nstderr %q", code, stdout, stderr)
 	}
 }

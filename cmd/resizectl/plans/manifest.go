@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
 // manifestSource is the manifest to plan, and the configuration to plan it with.
@@ -23,7 +24,7 @@ type manifestSource struct {
 }
 
 func (m *manifestSource) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods in the cluster: a file, a directory, or - for standard input; can be repeated")
+	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods in the cluster: a file, a directory, a URL, or - for standard input; can be repeated")
 	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of on a server")
 }
 
@@ -48,6 +49,9 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if cmd.Flags().Changed("config") && m.config == "" {
 		return command.UsageErrorf(cmd, "--config is empty; omit it to use a server")
 	}
+	if m.config == "-" && slices.Contains(m.files, "-") {
+		return command.UsageErrorf(cmd, "standard input can be read only once: name a file with -f or with --config")
+	}
 	if cmd.Flags().Changed("config") && cmd.Flags().Changed("server") {
 		return command.UsageErrorf(cmd, "--config plans on this machine, and --server on a server: set only one of them")
 	}
@@ -60,30 +64,36 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 		return err
 	}
 	request := &workloadresizerv1.PreviewManifestRequest{Manifest: files.text(), NodeTypes: o.nodeTypes, WhatIf: o.assumed}
-	if o.manifest.config == "" {
-		return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-			return files.explain(o.previewManifest(ctx, c.Plans(), request))
-		})
+	if o.manifest.config != "" {
+		return o.runOffline(ctx, files, request)
 	}
-	plans, stop, err := offline(ctx, o.manifest.config)
-	if err != nil {
-		return err
-	}
-	err = files.explain(o.previewManifest(ctx, plans, request))
-	if stopErr := stop(); err == nil {
-		return stopErr
-	}
-	if errors.Is(err, command.ErrDifferences) {
-		return err
-	}
-	return errors.New(connect.RefusedBecause(err))
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		response, err := client.PreviewManifest(ctx, c.Plans(), request)
+		if err != nil {
+			return files.explain(err)
+		}
+		return o.showManifest(response)
+	})
 }
 
-func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceClient, request *workloadresizerv1.PreviewManifestRequest) error {
-	response, err := client.PreviewManifest(ctx, plans, request)
+// planOffline plans a manifest in this process.
+var planOffline = manifests.Offline
+
+// runOffline plans with the configuration in a file, and without a server.
+func (o *planOptions) runOffline(ctx context.Context, files manifestFiles, request *workloadresizerv1.PreviewManifestRequest) error {
+	with, err := configuration(ctx, o.manifest.config, o.In)
 	if err != nil {
 		return err
 	}
+	response, err := planOffline(ctx, with, request)
+	if err != nil {
+		return errors.New(connect.RefusedBecause(files.explain(err)))
+	}
+	return o.showManifest(response)
+}
+
+// showManifest prints the plans, and returns ErrDifferences if a pod would be resized.
+func (o *planOptions) showManifest(response *workloadresizerv1.PreviewManifestResponse) error {
 	if err := o.printManifest(response); err != nil {
 		return err
 	}
@@ -99,11 +109,14 @@ func (o *planOptions) previewManifest(ctx context.Context, plans workloadresizer
 
 // printManifest prints the plans and, on standard error, notes about the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
-	if o.Format.IsDocument() {
-		return o.Document(response)
+	if err := print.Sort(o.SortBy, response.GetObjects()); err != nil {
+		return err
 	}
-	if o.Format == print.FormatName {
-		return print.Names(o.Out, manifestName, response.GetObjects()...)
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(response)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, manifestName, response.GetObjects()...)
 	}
 	if err := o.Table(manifestTable(response)); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
@@ -32,33 +31,20 @@ type manifestFiles []manifestFile
 func (m *manifestSource) read(ctx context.Context, in io.Reader) (manifestFiles, error) {
 	var all manifestFiles
 	for _, named := range m.files {
-		if named == "-" {
-			text, err := command.ReadInput(ctx, in)
-			if err != nil {
-				return nil, fmt.Errorf("read the manifest from standard input: %w", err)
-			}
-			all = append(all, manifestFile{"standard input", string(text)})
-			continue
-		}
 		files, err := manifestsAt(named)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
+			text, err := file.Read(ctx, in)
 			if err != nil {
 				return nil, fmt.Errorf("read the manifest: %w", err)
 			}
-			all = append(all, manifestFile{file, string(text)})
-		}
-	}
-	for _, file := range all {
-		if !utf8.ValidString(file.text) {
-			return nil, fmt.Errorf("read the manifest: %s is not UTF-8 text", file.name)
+			all = append(all, manifestFile{file.String(), string(text)})
 		}
 	}
 	if !slices.ContainsFunc(all, func(f manifestFile) bool { return strings.TrimSpace(f.text) != "" }) {
-		return nil, fmt.Errorf("read the manifest: nothing found in %s", strings.Join(m.files, ", "))
+		return nil, fmt.Errorf("read the manifest: nothing found in %s: name a file with an object", all)
 	}
 	return all, all.checkSize()
 }
@@ -73,6 +59,15 @@ func (f manifestFiles) checkSize() error {
 		return fmt.Errorf("%s has %d bytes, but a manifest can have at most %d (1 MiB): split it into files, and plan them one at a time", f[0].name, size, client.MaxManifestBytes)
 	}
 	return fmt.Errorf("the %d files have %d bytes together, but a manifest can have at most %d (1 MiB): plan fewer files at a time", len(f), size, client.MaxManifestBytes)
+}
+
+// String names the files.
+func (f manifestFiles) String() string {
+	names := make([]string, len(f))
+	for i, file := range f {
+		names[i] = file.name
+	}
+	return strings.Join(names, ", ")
 }
 
 // text joins the files as documents of one manifest.
@@ -111,8 +106,11 @@ func (f manifestFiles) explain(err error) error {
 		for _, violation := range request.GetFieldViolations() {
 			fault := violation.GetDescription()
 			match := documentFault.FindStringSubmatch(fault)
-			if violation.GetField() != "manifest" || match == nil {
+			if violation.GetField() != "manifest" {
 				continue
+			}
+			if match == nil {
+				return fmt.Errorf("%s %s: name a manifest with a pod or a workload", f, fault)
 			}
 			name, line := f.at(lineNumber(match[1]))
 			fault = strings.TrimPrefix(fault, match[0])
@@ -137,28 +135,25 @@ func lineNumber(digits string) int {
 	return n
 }
 
-// manifestsAt returns the manifests in a directory, by name, without its subdirectories; or
-// the file itself.
-func manifestsAt(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
+// manifestsAt returns the manifests in a directory, by name, without its subdirectories; or else the
+// source itself.
+func manifestsAt(path string) ([]command.Source, error) {
+	// If there is no such file, reading it fails later, with an error that says so.
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []command.Source{command.Source(path)}, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the manifests: %w", err)
+		return nil, command.FileError(path, err)
 	}
-	var files []string
+	var files []command.Source
 	for _, entry := range entries {
 		if !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(entry.Name())) {
-			files = append(files, filepath.Join(path, entry.Name()))
+			files = append(files, command.Source(filepath.Join(path, entry.Name())))
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("read the manifests: no *.yaml, *.yml or *.json found in %s", path)
+		return nil, fmt.Errorf("read the manifests: no *.yaml, *.yml or *.json found in %s: name a file or another directory", path)
 	}
 	return files, nil
 }

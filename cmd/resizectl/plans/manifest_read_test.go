@@ -33,12 +33,12 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"joins files in the order of their flags", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
 		{"reads a directory by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
 		{"joins a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
-		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + "\n", []string{one, empty}},
-		{"rejects a missing file", "", "error: read the manifest: stat nowhere: no such file or directory\n", []string{one, "nowhere"}},
-		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + "\n", []string{blank, blank}},
-		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text\n", []string{one, latin}},
-		{"rejects standard input twice", "", "error: standard input (-f -) can be read only once\nsee \"resizectl plan --help\"\n", []string{"-", one, "-"}},
-		{"rejects an empty name", "", "error: the name of the manifest is empty\nsee \"resizectl plan --help\"\n", []string{""}},
+		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + ": name a file or another directory\n", []string{one, empty}},
+		{"rejects a missing file", "", "error: read the manifest: nowhere does not exist: check the name of the file\n", []string{one, "nowhere"}},
+		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + ": name a file with an object\n", []string{blank, blank}},
+		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text, but binary or in another encoding: name a text file\n", []string{one, latin}},
+		{"rejects standard input twice", "", "error: standard input (-f -) can be read only once; see \"resizectl plan --help\"\n", []string{"-", one, "-"}},
+		{"rejects an empty name", "", "error: the name of the manifest is empty; see \"resizectl plan --help\"\n", []string{""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &cmdtest.Server{}
@@ -70,7 +70,7 @@ func TestManifestErrorsNameTheFile(t *testing.T) {
 		{"a fault of JSON", "\n\n{\"kind\": \"Pod\"}", " (line 3): must be a Kubernetes object with apiVersion and kind"},
 		{"an alias", "a: &a 1\nb: *a\n", " (line 2): YAML aliases are not supported"},
 		{"text that is not YAML", pod + "---\na: b\nc: d: e\n", ": yaml: line 7: mapping values are not allowed in this context"},
-		{"a key twice", pod + "---\na: b\nc: d\nc: e\nc: f\n", ": yaml: unmarshal errors:\n  line 8: key \"c\" already set in map\n  line 9: key \"c\" already set in map"},
+		{"a key twice", pod + "---\na: b\nc: d\nc: e\nc: f\n", ": yaml: unmarshal errors: line 8: key \"c\" already set in map; line 9: key \"c\" already set in map"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bad := cmdtest.File(t, "bad.yaml", []byte(tc.text))

@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/testing/protocmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -80,7 +78,7 @@ func reportsTheErrorsOfAManifest(t *testing.T) {
 	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
-		{"a missing file", "missing.yaml", "error: read the manifest: stat missing.yaml: no such file or directory\n"},
+		{"a missing file", "missing.yaml", "error: read the manifest: missing.yaml does not exist: check the name of the file\n"},
 		{"the server's error", "manifest_test.go", "error: no objects\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -92,22 +90,15 @@ func reportsTheErrorsOfAManifest(t *testing.T) {
 	}
 }
 
-// With a configuration, only the server in this process is used.
+// With a configuration, no server is used.
 func plansAManifestOffline(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Manifest = cmdtest.ManifestPlans()
-	address := cmdtest.Serve(t, server)
-	var started string
-	stopped := false
-	real := startStandalone
-	t.Cleanup(func() { startStandalone = real })
-	startStandalone = func(_ context.Context, configuration []byte) (*grpc.ClientConn, func() error, error) {
-		started, stopped = string(configuration), false
-		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return nil, nil, err
-		}
-		return conn, func() error { stopped = true; return conn.Close() }, nil
+	var with string
+	var refused error
+	real := planOffline
+	t.Cleanup(func() { planOffline = real })
+	planOffline = func(_ context.Context, configuration []byte, _ *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+		with = string(configuration)
+		return cmdtest.ManifestPlans(), refused
 	}
 	plan := func(config string) (int, string, string) {
 		return program.Shell(t.Context(), "plan", "-f", "manifest_test.go", "--config", filepath.Join("..", "configs", "testdata", config))
@@ -115,28 +106,27 @@ func plansAManifestOffline(t *testing.T) {
 	for _, config := range []string{"config.yaml", "manifests.yaml"} {
 		t.Run("with "+config, func(t *testing.T) {
 			code, stdout, stderr := plan(config)
-			if code != command.ExitDifferences || stderr != manifestNotes || !strings.Contains(started, "baselineNodeType:") || strings.Contains(started, "kind:") || !stopped {
-				t.Errorf("exit %d, stopped %v, stderr %q, started with\n%s", code, stopped, stderr, started)
+			if code != command.ExitDifferences || stderr != manifestNotes || !strings.Contains(with, "baselineNodeType:") || strings.Contains(with, "kind:") {
+				t.Errorf("exit %d, stderr %q, planned with\n%s", code, stderr, with)
 			}
 			cmdtest.Golden(t, "manifest.table", stdout)
 		})
 	}
-	server.Err = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
+	refused = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
 	for _, tc := range []struct{ name, config, want string }{
 		{"an error of the manifest", "config.yaml", "no objects\n"},
-		{"a missing configuration", "none.yaml", "read the configuration: open ../configs/testdata/none.yaml: no such file or directory\n"},
+		{"a missing configuration", "none.yaml", "../configs/testdata/none.yaml does not exist: check the name of the file\n"},
 		{"a configuration that is not valid", "invalid.yaml", "../configs/testdata/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not \"0\"; " +
-			"overrides[0].match: line 6: must set computeClass, podLabel or podAnnotation; overrides[0].bounds.cpu: min 2 > max 1\n" +
+			"overrides[0].match: line 6: must set namespace, computeClass, podLabel or podAnnotation; overrides[0].bounds.cpu: min 2 > max 1; " +
 			"see \"resizectl config validate -f ../configs/testdata/invalid.yaml\"\n"},
 		{"several configurations", "manifests-invalid.yaml", "../configs/testdata/manifests-invalid.yaml has 3 configurations, and none is in a ConfigMap named workload-resizer-config: use a file with one\n"},
-		{"no configuration", "no-config.yaml", "../configs/testdata/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml\n" +
+		{"no configuration", "no-config.yaml", "../configs/testdata/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml; " +
 			"see \"resizectl config validate -f ../configs/testdata/no-config.yaml\"\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			started, stopped = "", false
 			code, stdout, stderr := plan(tc.config)
-			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want || stopped != (started != "") {
-				t.Errorf("exit %d, stopped %v, stdout %q, stderr %q; want %q", code, stopped, stdout, stderr, tc.want)
+			if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want {
+				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, tc.want)
 			}
 		})
 	}

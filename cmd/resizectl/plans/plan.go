@@ -22,6 +22,7 @@ type planOptions struct {
 	whatIf     whatIf
 	assumed    *workloadresizerv1.WhatIf
 	manifest   manifestSource
+	watch      bool
 }
 
 func newPlanCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -45,7 +46,8 @@ REASON lists the reasons of the pod, and is the same for all of its containers;
 -o wide adds the messages, which name the container. "resizectl explain POD" shows
 them for one pod.
 
-The --what-if flags plan with different ratios, bounds or node types.
+The --what-if flags plan with different ratios, bounds or node types, or as if no
+pod were paused, restored or frozen.
 
 With -f, plan shows the pods that manifests would create, for each node type or
 for the types in --node-type. These pods do not have to be in the cluster. In a
@@ -55,6 +57,9 @@ of the changes in their requests, counting one pod per object. A pod without a
 controller is planned as if it had one, with a warning; in a cluster, it is skipped
 (NotOwned). If you also set --config, plan uses that configuration on this machine,
 and no server.
+
+With --watch, every change in a plan follows the table, as "resizectl resizes watch"
+shows those of resizes; with -o json and other documents, the plan itself. ` + connect.PollHelp + `
 
 Nothing is changed. The exit code is as for "kubectl diff":
 
@@ -73,6 +78,12 @@ Nothing is changed. The exit code is as for "kubectl diff":
   # Show what the pods of a node would need on c3
   resizectl plan -A --node node-1 --what-if-node-type c3
 
+  # Show what would be resized if you ended all pauses, restores and freezes
+  resizectl plan -A --what-if-resumed
+
+  # Watch the plans of a namespace change during a rollout
+  resizectl plan -n shop --watch
+
   # Show the sizes of a manifest on each node type, before you apply it
   resizectl plan -f deploy.yaml
 
@@ -81,17 +92,20 @@ Nothing is changed. The exit code is as for "kubectl diff":
 
   # Print the names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.complete, o.validate),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.complete, o.validate),
 	}
 	o.addSelectionFlags(cmd)
 	cmd.Flags().BoolVar(&o.serverSide, "server-side-preview", false, "also send each resize, but not the annotations, to the API server as a dry run; cannot be combined with --what-if flags")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the plans, print every plan that has changed")
 	o.whatIf.addFlags(cmd)
 	o.manifest.addFlags(cmd)
+	command.CompleteFlag(cmd, "node", connect.CompleteNodes(server))
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
 	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
 	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -104,6 +118,12 @@ func (o *planOptions) complete(cmd *cobra.Command, args []string) (err error) {
 }
 
 func (o *planOptions) validate(cmd *cobra.Command, args []string) error {
+	switch {
+	case o.watch && o.manifest.named():
+		return command.UsageErrorf(cmd, "--watch is for pods in the cluster, and cannot be combined with -f")
+	case o.watch && o.SortBy.IsSet():
+		return command.UsageErrorf(cmd, "--sort-by cannot be combined with --watch: changes arrive in their own order")
+	}
 	if o.manifest.named() {
 		return o.manifest.validate(cmd, len(args) > 0)
 	}
@@ -120,6 +140,9 @@ func (o *planOptions) run(ctx context.Context) error {
 	if o.manifest.named() {
 		return o.runManifest(ctx)
 	}
+	if o.watch {
+		return o.watchPlans(ctx)
+	}
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if o.pod != "" {
 			return o.runPod(ctx, c)
@@ -133,13 +156,19 @@ func (o *planOptions) runPod(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := PrintOne(o.Out, o.Painter(), o.Format, plan, verdict); err != nil {
+	if err := PrintOne(&o.Output, plan, verdict); err != nil {
 		return err
 	}
 	if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
 		return command.ErrDifferences
 	}
 	return nil
+}
+
+// misnamed reports whether nothing shows that the workload exists: the server knows workloads only by
+// their pods.
+func (o *planOptions) misnamed(summary *workloadresizerv1.PlanSummary) bool {
+	return summary.GetPods() == 0 && o.workload != nil && o.labels == "" && o.node == "" && len(o.nodeTypes) == 0
 }
 
 func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
@@ -156,8 +185,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 			found = "no pods found that you can see "
 		}
 		found = strings.TrimSpace(found + o.where())
-		if o.workload != nil && o.labels == "" && o.node == "" && len(o.nodeTypes) == 0 {
-			// The server knows workloads only by their pods.
+		if o.misnamed(summary) {
 			return fmt.Errorf("%s: check the name and the namespace, or whether it is scaled to zero", found)
 		}
 		if _, err := fmt.Fprintln(o.ErrOut, found); err != nil {

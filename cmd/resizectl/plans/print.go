@@ -21,7 +21,7 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 	}()
 	line := o.progressLine()
 	defer line.Clear()
-	printer := NewPrinter(out, o.Painter(), o.Format, o.allNamespaces)
+	printer := NewPrinter(out, &o.Output, o.allNamespaces)
 	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(line.Planning))...)
 	for plan, err := range stream.All() {
 		if err != nil {
@@ -32,6 +32,9 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 		}
 	}
 	line.Clear()
+	if o.misnamed(stream.Summary()) {
+		return stream.Summary(), nil
+	}
 	return stream.Summary(), printer.Summary(stream.Summary())
 }
 
@@ -59,37 +62,87 @@ type Printer interface {
 	Summary(*workloadresizerv1.PlanSummary) error
 }
 
-// plansNames prints only the names of the pods.
-type plansNames struct{ w io.Writer }
-
 func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }
 
-func (p plansNames) Plan(plan *workloadresizerv1.Plan) error { return print.Names(p.w, planName, plan) }
-
-func (p plansNames) Summary(*workloadresizerv1.PlanSummary) error { return nil }
-
-// NewPrinter returns a printer of plans in a format; withNamespace adds a column with the
-// namespace to a table.
-func NewPrinter(w io.Writer, p print.Painter, output print.Format, withNamespace bool) Printer {
-	switch output {
-	case print.FormatJSON:
-		return &plansJSON{w: w}
-	case print.FormatYAML:
-		return &plansYAML{w: w}
-	case print.FormatName:
-		return plansNames{w}
+// NewPrinter returns a printer of plans to w; withNamespace adds a column with the namespace to a
+// table.
+func NewPrinter(w io.Writer, o *print.Output, withNamespace bool) Printer {
+	printer := newPrinter(w, o, withNamespace)
+	if o.SortBy.IsSet() {
+		return &sortedPlans{by: o.SortBy, to: printer}
 	}
-	return newPlansTable(w, p, withNamespace, output == print.FormatWide)
+	return printer
+}
+
+func newPrinter(w io.Writer, o *print.Output, withNamespace bool) Printer {
+	switch {
+	case o.Format == print.FormatJSON:
+		return &plansJSON{w: w}
+	case o.Format == print.FormatYAML:
+		return &plansYAML{w: w}
+	case o.Format.IsDocument():
+		return &plansDocument{w: w, format: o.Format}
+	case o.Format.IsListing():
+		return &plansList{lister: print.NewLister(w, o, planName), names: o.Format == print.FormatName}
+	}
+	return newPlansTable(w, o, withNamespace)
+}
+
+// sortedPlans keeps the plans until it knows their order.
+type sortedPlans struct {
+	by    print.SortPath
+	to    Printer
+	plans []*workloadresizerv1.Plan
+}
+
+func (p *sortedPlans) Plan(plan *workloadresizerv1.Plan) error {
+	p.plans = append(p.plans, plan)
+	return nil
+}
+
+func (p *sortedPlans) Summary(s *workloadresizerv1.PlanSummary) error {
+	if err := print.Sort(p.by, p.plans); err != nil {
+		return err
+	}
+	for _, plan := range p.plans {
+		if err := p.to.Plan(plan); err != nil {
+			return err
+		}
+	}
+	return p.to.Summary(s)
+}
+
+// plansList prints only the pods. Columns are as wide as their widest cells, so it keeps the plans for
+// these.
+type plansList struct {
+	lister *print.Lister[*workloadresizerv1.Plan]
+	names  bool
+	plans  []*workloadresizerv1.Plan
+}
+
+func (p *plansList) Plan(plan *workloadresizerv1.Plan) error {
+	if p.names {
+		return p.lister.Print(plan)
+	}
+	p.plans = append(p.plans, plan)
+	return nil
+}
+
+func (p *plansList) Summary(*workloadresizerv1.PlanSummary) error {
+	if p.names {
+		return nil
+	}
+	return p.lister.Print(p.plans...)
 }
 
 // PrintOne prints the plan of one pod that was requested by name. Below a table, verdict
 // begins the line of each reason.
-func PrintOne(w io.Writer, p print.Painter, output print.Format, plan *workloadresizerv1.Plan, verdict func(*workloadresizerv1.Plan) string) error {
-	switch output {
-	case print.FormatJSON, print.FormatYAML:
-		return print.Document(w, output, plan)
-	case print.FormatName:
-		return print.Names(w, planName, plan)
+func PrintOne(o *print.Output, plan *workloadresizerv1.Plan, verdict func(*workloadresizerv1.Plan) string) error {
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(plan)
+	case o.Format.IsListing():
+		return print.Listing(o, planName, plan)
 	}
-	return printPlan(w, p, plan, output == print.FormatWide, verdict)
+	return printPlan(o, plan, verdict)
 }

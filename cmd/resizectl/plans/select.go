@@ -35,8 +35,11 @@ func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 // complete parses the arguments. It rejects in particular empty names, which a script passes
 // if a variable is not set: to the server, an empty namespace is the whole cluster.
 func (s *selection) complete(cmd *cobra.Command, args []string) error {
-	if s.namespace == "" {
-		return command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
+	if err := command.CheckNamespace(cmd, s.namespace, "use --all-namespaces for every namespace"); err != nil {
+		return err
+	}
+	if err := command.CheckSelector(cmd, s.labels); err != nil {
+		return err
 	}
 	for _, name := range []string{"selector", "node", "node-type"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
@@ -51,7 +54,8 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.Kind))
 	}
 	s.pod, s.workload = named.Pod(), named.Workload()
-	return nil
+	s.namespace, err = named.In(cmd, s.namespace)
+	return err
 }
 
 // validate rejects selections of one pod, or none, in a roundabout way.

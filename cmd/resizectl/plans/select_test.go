@@ -81,7 +81,7 @@ func failsIfAWorkloadHasNoPods(t *testing.T) {
 }
 
 func rejectsInvalidSelections(t *testing.T) {
-	const help = "\nsee \"resizectl plan --help\"\n"
+	const help = "; see \"resizectl plan --help\"\n"
 	for _, tc := range []struct {
 		name, want string
 		args       []string

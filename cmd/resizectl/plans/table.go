@@ -22,34 +22,43 @@ var planColumns = []metav1.TableColumnDefinition{
 // plansTable collects the rows: a column is as wide as its widest cell.
 type plansTable struct {
 	w             io.Writer
-	painter       print.Painter
+	output        *print.Output
 	table         metav1.Table
 	withNamespace bool
-	wide          bool
 }
 
-func newPlansTable(w io.Writer, paint print.Painter, withNamespace, wide bool) *plansTable {
-	p := &plansTable{w: w, painter: paint, withNamespace: withNamespace, wide: wide}
-	if withNamespace {
-		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, print.Column("Namespace"))
-	}
-	p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, planColumns...)
+func newPlansTable(w io.Writer, o *print.Output, withNamespace bool) *plansTable {
+	p := &plansTable{w: w, output: o, withNamespace: withNamespace}
+	p.table.ColumnDefinitions = columnsOf(withNamespace)
 	return p
 }
 
+func columnsOf(withNamespace bool) (columns []metav1.TableColumnDefinition) {
+	if withNamespace {
+		columns = append(columns, print.Column("Namespace"))
+	}
+	return append(columns, planColumns...)
+}
+
 func (p *plansTable) Plan(plan *workloadresizerv1.Plan) error {
+	p.table.Rows = append(p.table.Rows, planRows(plan, p.withNamespace)...)
+	return nil
+}
+
+// planRows returns a row per container.
+func planRows(plan *workloadresizerv1.Plan, withNamespace bool) (rows []metav1.TableRow) {
 	for _, container := range containersOf(plan) {
 		var cells []any
-		if p.withNamespace {
+		if withNamespace {
 			cells = append(cells, plan.GetNamespace())
 		}
 		cells = append(cells, planCells(plan, container)...)
 		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP {
 			dimmed(cells)
 		}
-		p.table.Rows = append(p.table.Rows, metav1.TableRow{Cells: cells})
+		rows = append(rows, metav1.TableRow{Cells: cells})
 	}
-	return nil
+	return rows
 }
 
 // containersOf returns the containers of the plan. A pod that is skipped before its
@@ -62,24 +71,24 @@ func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPl
 }
 
 func (p *plansTable) Summary(s *workloadresizerv1.PlanSummary) error {
-	if err := print.Table(p.w, p.painter, p.wide, &p.table); err != nil {
+	if err := p.output.TableTo(p.w, &p.table); err != nil {
 		return err
 	}
-	return printTotals(p.w, p.painter, s)
+	return PrintTotals(p.w, p.output.Painter(), s)
 }
 
 // printPlan prints the plan of one pod, and below it the full reasons: users request a
 // single pod to find out why.
-func printPlan(w io.Writer, paint print.Painter, plan *workloadresizerv1.Plan, wide bool, verdict func(*workloadresizerv1.Plan) string) error {
-	p := newPlansTable(w, paint, false, wide)
+func printPlan(o *print.Output, plan *workloadresizerv1.Plan, verdict func(*workloadresizerv1.Plan) string) error {
+	p := newPlansTable(o.Out, o, false)
 	if err := p.Plan(plan); err != nil {
 		return err
 	}
-	if err := print.Table(w, paint, wide, &p.table); err != nil {
+	if err := o.Table(&p.table); err != nil {
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
-		if _, err := fmt.Fprintf(w, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan), print.Reason(reason)); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan), print.Reason(reason)); err != nil {
 			return err
 		}
 	}

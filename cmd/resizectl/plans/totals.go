@@ -12,9 +12,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printTotals prints the totals of the plans: the number of pods by decision, the change in
+// PrintTotals prints the totals of the plans: the number of pods by decision, the change in
 // their requests, and why the other pods are not resized.
-func printTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
+func PrintTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
 	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
 	if s.GetIncomplete() {
 		text += ", without namespaces that you cannot see"

@@ -19,6 +19,7 @@ type whatIf struct {
 	nodeType, baseline   string
 	minCPU, maxCPU       string
 	minMemory, maxMemory string
+	resumed              bool
 }
 
 func (w *whatIf) addFlags(cmd *cobra.Command) {
@@ -26,6 +27,7 @@ func (w *whatIf) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&w.ratios, "what-if-ratio", nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be repeated")
 	flags.StringVar(&w.nodeType, "what-if-node-type", "", "plan as if all pods ran on nodes of this type")
 	flags.StringVar(&w.baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
+	flags.BoolVar(&w.resumed, "what-if-resumed", false, "plan as if the cluster were not frozen, and no pod were paused or restored")
 	for _, bound := range w.bounds() {
 		flags.StringVar(bound.value, bound.flag, "", bound.usage)
 	}
@@ -48,7 +50,7 @@ func (w *whatIf) bounds() []boundFlag {
 
 // message returns the assumptions in the API; nil if there are none.
 func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) {
-	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline}
+	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline, WithoutHolds: w.resumed}
 	for _, text := range w.ratios {
 		ratio, err := parseWhatIfRatio(text)
 		if err != nil {
@@ -68,7 +70,7 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 	if cpu != nil || memory != nil {
 		m.Bounds = &workloadresizerv1.Bounds{Cpu: cpu, Memory: memory}
 	}
-	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil {
+	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds {
 		return nil, nil
 	}
 	return m, nil

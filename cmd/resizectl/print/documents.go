@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -81,20 +82,56 @@ func joined(messages ...proto.Message) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Document writes messages as the whole JSON or YAML output: one object with the fields of all of
-// them.
+// Document writes messages as the whole output: one object with the fields of all of them, or what
+// the format's template selects from it.
 func Document(w io.Writer, f Format, messages ...proto.Message) error {
+	if f.template != nil {
+		document := map[string]any{}
+		for _, m := range messages {
+			fields, err := Object(m)
+			if err != nil {
+				return err
+			}
+			for name, value := range fields {
+				if _, known := document[name]; !known {
+					document[name] = value
+				}
+			}
+		}
+		return f.Select(w, document)
+	}
 	out, err := joined(messages...)
 	if err != nil {
 		return err
 	}
-	out = append(out, '\n')
+	return writeJSON(w, f, out)
+}
+
+// Value writes a value that is no message as the whole output, like Document.
+func Value(w io.Writer, f Format, value any) error {
+	out, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the answer as JSON: %w", err)
+	}
+	if f.template == nil {
+		return writeJSON(w, f, out)
+	}
+	document := map[string]any{}
+	if err := utiljson.Unmarshal(out, &document); err != nil {
+		return fmt.Errorf("read the answer's JSON: %w", err)
+	}
+	return f.Select(w, document)
+}
+
+// writeJSON writes a JSON document, as YAML if that is the format.
+func writeJSON(w io.Writer, f Format, document []byte) (err error) {
+	document = append(document, '\n')
 	if f == FormatYAML {
-		if out, err = yaml.JSONToYAML(out); err != nil {
+		if document, err = yaml.JSONToYAML(document); err != nil {
 			return fmt.Errorf("write the answer as YAML: %w", err)
 		}
 	}
-	_, err = w.Write(out)
+	_, err = w.Write(document)
 	return err
 }
 

@@ -1,8 +1,6 @@
 package print
 
 import (
-	"fmt"
-	"io"
 	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -55,14 +53,4 @@ func HoldKind(k workloadresizerv1.HoldKind) string {
 	}
 	// A newer server may know more kinds than this version.
 	return k.String()
-}
-
-// Names prints the names of objects, one per line.
-func Names[T any](w io.Writer, nameOf func(T) string, objects ...T) error {
-	for _, object := range objects {
-		if _, err := fmt.Fprintln(w, OneLine(nameOf(object))); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -39,3 +39,22 @@ func Provenance(from *workloadresizerv1.Provenance) string {
 	}
 	return fmt.Sprintf("%s (%s)", OrAbsent(OneLine(from.GetSource())), says)
 }
+
+// SourceProblem returns what is wrong with a source that is not healthy, and which of its states is
+// in effect instead.
+func SourceProblem(source *workloadresizerv1.RatioSource) string {
+	kept := "no good state yet"
+	if source.GetLastGoodTime() != nil {
+		kept = "its state of " + Timestamp(source.GetLastGoodTime()) + " stays in effect"
+	}
+	return fmt.Sprintf("source %s is not healthy: %s (%s)", OneLine(source.GetName()), OneLine(source.GetMessage()), kept)
+}
+
+// WithoutRatio returns how many pods are skipped because of the type of their nodes.
+func WithoutRatio(found *workloadresizerv1.NodeTypeWithoutRatio) string {
+	skipped := CountOf(found.GetPods(), "pod") + " on " + CountOf(found.GetNodes(), "node")
+	if found.GetNodeType() == "" {
+		return skipped + " without a label for the node type: not resized (NodeTypeUnlabelled)"
+	}
+	return fmt.Sprintf("%s of type %s, which has no ratio: not resized (UnknownNodeType)", skipped, OneLine(found.GetNodeType()))
+}

@@ -36,8 +36,8 @@ type tableWriter struct {
 	printer printers.ResourcePrinter
 }
 
-func newTableWriter(w io.Writer, p Painter, wide bool) *tableWriter {
-	t := &tableWriter{w: w, painter: p, wide: wide, printer: printers.NewTablePrinter(printers.PrintOptions{Wide: wide})}
+func newTableWriter(w io.Writer, p Painter, wide, noHeaders bool) *tableWriter {
+	t := &tableWriter{w: w, painter: p, wide: wide, printer: printers.NewTablePrinter(printers.PrintOptions{Wide: wide, NoHeaders: noHeaders})}
 	t.columns = printers.GetNewTabWriter(&t.laid)
 	return t
 }
@@ -76,7 +76,7 @@ func (t *tableWriter) colored(table *metav1.Table) string {
 	return strings.Join(lines, "")
 }
 
-// Table prints a whole table.
+// Table prints a whole table, with headers.
 func Table(w io.Writer, p Painter, wide bool, table *metav1.Table) error {
-	return newTableWriter(w, p, wide).print(table)
+	return newTableWriter(w, p, wide, false).print(table)
 }

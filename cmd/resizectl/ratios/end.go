@@ -17,7 +17,7 @@ type OverrideEnd struct {
 
 // AddFlags adds --for and --until.
 func (e *OverrideEnd) AddFlags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&e.ttl, "for", 0, "duration of the override, such as 2h")
+	command.DurationVar(cmd.Flags(), &e.ttl, "for", 0, "duration of the override, such as 2h or 2d")
 	cmd.Flags().StringVar(&e.until, "until", "", "end of the override, such as 2026-11-21T18:00:00Z, or never")
 }
 

@@ -43,7 +43,7 @@ apply when the first source no longer has a ratio.`,
 			return o.run(cmd.Context())
 		},
 	}
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddObjectFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -67,11 +67,11 @@ func (o *getOptions) run(ctx context.Context) error {
 }
 
 func (o *getOptions) print(resp *workloadresizerv1.GetRatioResponse, fallbacks overrideFallbacks) error {
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
+	switch {
+	case o.Format.IsDocument():
 		return o.Document(resp)
-	case print.FormatName:
-		return print.Names(o.Out, ratioName, resp.GetRatio())
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, ratioName, resp.GetRatio())
 	}
-	return o.Table(&metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(resp.GetRatio(), fallbacks)}})
+	return o.Table(&metav1.Table{ColumnDefinitions: ratioColumns, Rows: []metav1.TableRow{ratioRow(&o.Output, resp.GetRatio(), fallbacks)}})
 }

@@ -3,7 +3,6 @@ package ratios
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +50,7 @@ number of a change.`,
 		RunE:              command.Steps(o.run, o.complete),
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "maximum number of changes to list; 0 for all that are kept")
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -73,13 +72,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch o.Format {
-		case print.FormatJSON, print.FormatYAML:
-			err = o.Document(all)
-		default:
-			err = printHistory(o.Out, o.Painter(), all.GetChanges(), o.Wide())
-		}
-		if err != nil {
+		if err := o.print(all); err != nil {
 			return err
 		}
 		switch {
@@ -116,10 +109,25 @@ func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workload
 }
 
 var historyColumns = append(append([]metav1.TableColumnDefinition{
-	print.Column("Change"), print.Column("Time"), print.Column("Author"),
-}, deltaColumns...), print.Column("Reason"), print.WideColumn("Rollback To"), print.WideColumn("Credential"))
+	print.Column("Change"), print.Column("Age"), print.Column("Author"),
+}, deltaColumns...), print.Column("Reason"), print.WideColumn("Time"), print.WideColumn("Rollback To"), print.WideColumn("Credential"))
 
-func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.OverrideChange, wide bool) error {
+// changeName returns what -o name prints.
+func changeName(change *workloadresizerv1.OverrideChange) string {
+	return fmt.Sprintf("change/%d", change.GetNumber())
+}
+
+func (o *historyOptions) print(all *workloadresizerv1.ListOverrideChangesResponse) error {
+	changes := all.GetChanges()
+	if err := print.Sort(o.SortBy, changes); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(all)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, changeName, changes...)
+	}
 	table := &metav1.Table{ColumnDefinitions: historyColumns}
 	for _, change := range changes {
 		back := print.Absent
@@ -127,11 +135,11 @@ func printHistory(w io.Writer, p print.Painter, changes []*workloadresizerv1.Ove
 			back = fmt.Sprint(change.GetRollbackTo())
 		}
 		for _, delta := range change.GetDeltas() {
-			cells := append([]any{fmt.Sprint(change.GetNumber()), print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, reasonText(change), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
+			cells := append([]any{fmt.Sprint(change.GetNumber()), o.Age(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
+			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, reasonText(change), print.Timestamp(change.GetCreateTime()), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
 		}
 	}
-	return print.Table(w, p, wide, table)
+	return o.Table(table)
 }
 
 // reasonText returns why a change was made.

@@ -57,6 +57,8 @@ node types that are not used only for the pods of a rule.`,
 			switch {
 			case o.watch && o.rules:
 				return command.UsageErrorf(cmd, "--watch cannot be combined with --rules")
+			case o.watch && o.SortBy.IsSet():
+				return command.UsageErrorf(cmd, "--sort-by cannot be combined with --watch: changes arrive in their own order")
 			case o.watch:
 				w := &watchOptions{Output: o.Output, server: o.server}
 				return w.run(cmd.Context())
@@ -66,23 +68,15 @@ node types that are not used only for the pods of a rule.`,
 	}
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "also show the rules for some pods; json and yaml always include them")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every change as it happens, as \"resizectl ratios watch\" does")
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
 func (o *listOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListRatios(ctx)
+		resp, rules, err := o.list(ctx, c)
 		if err != nil {
 			return err
-		}
-		var rules []*workloadresizerv1.RatioRule
-		if o.rules || o.Format.IsDocument() {
-			listed, err := c.ListRatioRules(ctx)
-			if err != nil {
-				return err
-			}
-			rules = listed.GetRules()
 		}
 		var fallbacks overrideFallbacks
 		if o.Wide() {
@@ -100,15 +94,27 @@ func (o *listOptions) run(ctx context.Context) error {
 	})
 }
 
-func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []*workloadresizerv1.RatioRule, fallbacks overrideFallbacks) error {
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
-		return o.Document(resp, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: resp.GetRevision()})
-	case print.FormatName:
-		return print.Names(o.Out, ratioName, resp.GetRatios()...)
+// list returns the ratios and, if they are shown, the rules of the same table.
+func (o *listOptions) list(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatiosResponse, []*workloadresizerv1.RatioRule, error) {
+	if !o.rules && !o.Format.IsDocument() {
+		table, err := c.ListRatios(ctx)
+		return table, nil, err
 	}
-	p, wide := o.Painter(), o.Wide()
-	if err := printRatios(o.Out, p, resp, fallbacks, wide); err != nil || !o.rules {
+	table, rules, err := c.ListRatiosAndRules(ctx)
+	return table, rules.GetRules(), err
+}
+
+func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []*workloadresizerv1.RatioRule, fallbacks overrideFallbacks) error {
+	if err := print.Sort(o.SortBy, resp.GetRatios()); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return o.Document(resp, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: resp.GetRevision()})
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, ratioName, resp.GetRatios()...)
+	}
+	if err := printRatios(&o.Output, resp, fallbacks); err != nil || !o.rules {
 		return err
 	}
 	if len(rules) == 0 {
@@ -118,7 +124,7 @@ func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []
 	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return printRules(o.Out, p, rules, wide)
+	return o.Table(rulesTable(rules))
 }
 
 // warnOfUnused warns of node types that are not used. Rules that do not use a node type for the same
@@ -155,12 +161,7 @@ func WarnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error 
 		if source.GetHealthy() {
 			continue
 		}
-		kept := "no good state yet"
-		if source.GetLastGoodTime() != nil {
-			kept = "its state of " + print.Timestamp(source.GetLastGoodTime()) + " stays in effect"
-		}
-		if _, err := fmt.Fprintf(w, "warning: source %s is not healthy: %s (%s)\n",
-			print.OneLine(source.GetName()), print.OneLine(source.GetMessage()), kept); err != nil {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", print.SourceProblem(source)); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ func withoutATerminalAnImplausibleRatioNeedsAFlag(t *testing.T) {
 		} {
 			server := implausibleServer(t)
 			code, _, stderr := program.Shell(t.Context(), append(onRatios(verb, tc.flags...), "--server", cmdtest.Serve(t, server))...)
-			refused := stderr == "error: "+implausible+"\nto make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes\n"
+			refused := stderr == "error: "+implausible+"; to make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes\n"
 			if code != tc.code || refused != (code == command.ExitError) || strings.HasPrefix(stderr, warning) == refused || !slices.Equal(allowed(server.Written()), tc.allowed) {
 				t.Errorf("%v %v: exit %d, requests that allow implausible ratios: %v, stderr\n%s", verb, tc.flags, code, allowed(server.Written()), stderr)
 			}
@@ -110,7 +110,7 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
 		}
 	}
-	if cells := ratioRow(unused, nil).Cells; cells[3] != "not used" || cells[4] != "not used" {
+	if cells := ratioRow(&print.Output{}, unused, nil).Cells; cells[3] != "not used" || cells[4] != "not used" {
 		t.Errorf("got %v", cells)
 	}
 }

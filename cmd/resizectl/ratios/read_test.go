@@ -50,7 +50,7 @@ func saysThatThereAreNoRules(t *testing.T) {
 
 func failsForAnUnknownNodeType(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
-	if code != command.ExitError || stdout != "" || stderr != "error: node type \"n5\" has no ratio\n"+connect.Hints["NODE_TYPE_UNKNOWN"]+"\n" {
+	if code != command.ExitError || stdout != "" || stderr != "error: node type \"n5\" has no ratio; "+connect.Hints["NODE_TYPE_UNKNOWN"]+"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -1,8 +1,6 @@
 package ratios
 
 import (
-	"io"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -14,9 +12,9 @@ var ruleColumns = []metav1.TableColumnDefinition{
 	print.WideColumn("CPU Bounds"), print.WideColumn("Memory Bounds"), print.WideColumn("Max Speed Ratio"),
 }
 
-// printRules prints what rules set, in the order in which they are tried: a row per rule and node
+// rulesTable shows what rules set, in the order in which they are tried: a row per rule and node
 // type, and one for a rule that names no node type.
-func printRules(w io.Writer, p print.Painter, rules []*workloadresizerv1.RatioRule, wide bool) error {
+func rulesTable(rules []*workloadresizerv1.RatioRule) *metav1.Table {
 	table := &metav1.Table{ColumnDefinitions: ruleColumns}
 	for _, rule := range rules {
 		ratios := rule.GetRatios()
@@ -27,7 +25,7 @@ func printRules(w io.Writer, p print.Painter, rules []*workloadresizerv1.RatioRu
 			table.Rows = append(table.Rows, metav1.TableRow{Cells: ruleCells(rule, ratio)})
 		}
 	}
-	return print.Table(w, p, wide, table)
+	return table
 }
 
 // ruleCells returns the cells of a rule and one of its ratios, which can be nil.

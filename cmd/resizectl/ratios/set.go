@@ -127,7 +127,7 @@ func (o *setOptions) completeEnd(cmd *cobra.Command) error {
 	case err != nil:
 		return err
 	case !said && len(o.updates[0].GetUpdateMask().GetPaths()) == 0:
-		return command.UsageErrorf(cmd, "nothing to set: use --cpu, --memory, --for or --until")
+		return command.UsageErrorf(cmd, "nothing to set for %s: use --cpu, --memory, --for or --until", o.updates[0].GetOverride().GetNodeType())
 	case !said:
 		return nil
 	}
@@ -145,7 +145,7 @@ func (o *setOptions) Read(ctx context.Context, c *client.Client) (err error) {
 		override := update.GetOverride()
 		present := o.present[override.GetNodeType()]
 		if o.create && present == nil && (override.CpuPerf == nil || override.MemoryPerf == nil) {
-			return fmt.Errorf("node type %q has no ratio yet\n%s", override.GetNodeType(), connect.BothPerformances)
+			return fmt.Errorf("node type %q has no ratio yet; %s", override.GetNodeType(), connect.BothPerformances)
 		}
 		update.AllowMissing, update.AllowNewNodeType = true, o.create
 		switch {

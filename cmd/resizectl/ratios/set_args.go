@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -41,6 +42,9 @@ func assignment(arg string) (*workloadresizerv1.UpdateOverrideRequest, error) {
 
 // newUpdate returns an update of the performances that are not empty.
 func newUpdate(nodeType, cpu, memory string) (*workloadresizerv1.UpdateOverrideRequest, error) {
+	if strings.ContainsFunc(nodeType, unicode.IsSpace) {
+		return nil, fmt.Errorf("node type %q has a space: write it without, as in n4=1.08", nodeType)
+	}
 	update := &workloadresizerv1.UpdateOverrideRequest{
 		Override: &workloadresizerv1.Override{NodeType: nodeType}, UpdateMask: &fieldmaskpb.FieldMask{},
 	}

@@ -2,7 +2,6 @@ package ratios
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,36 +12,36 @@ import (
 
 var ratioColumns = []metav1.TableColumnDefinition{
 	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
-	print.WideColumn("Author"), print.WideColumn("Credential"), print.WideColumn("Updated"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
+	print.WideColumn("Author"), print.WideColumn("Credential"), print.WideColumn("Age"), print.WideColumn("Expires"), print.WideColumn("Reason"), print.WideColumn("Other Sources"),
 }
 
 // OverrideSource is the source that "ratios set" writes to.
 const OverrideSource = "override"
 
 // printRatios prints a row per node type and, if wide, what applies to all of them.
-func printRatios(w io.Writer, p print.Painter, resp *workloadresizerv1.ListRatiosResponse, fallbacks overrideFallbacks, wide bool) error {
+func printRatios(o *print.Output, resp *workloadresizerv1.ListRatiosResponse, fallbacks overrideFallbacks) error {
 	table := &metav1.Table{ColumnDefinitions: ratioColumns}
 	for _, ratio := range resp.GetRatios() {
-		table.Rows = append(table.Rows, ratioRow(ratio, fallbacks))
+		table.Rows = append(table.Rows, ratioRow(o, ratio, fallbacks))
 	}
-	if err := print.Table(w, p, wide, table); err != nil {
+	if err := o.Table(table); err != nil {
 		return err
 	}
-	if !wide {
+	if !o.Wide() {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "bounds: cpu %s, memory %s\nrevision: %s\n",
+	_, err := fmt.Fprintf(o.Out, "bounds: cpu %s, memory %s\nrevision: %s\n",
 		print.Range(resp.GetBounds().GetCpu()), print.Range(resp.GetBounds().GetMemory()), resp.GetRevision())
 	return err
 }
 
-func ratioRow(ratio *workloadresizerv1.Ratio, fallbacks overrideFallbacks) metav1.TableRow {
+func ratioRow(o *print.Output, ratio *workloadresizerv1.Ratio, fallbacks overrideFallbacks) metav1.TableRow {
 	from := ratio.GetProvenance()
 	return metav1.TableRow{Cells: []any{
 		nodeTypeText(ratio),
 		print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
 		factorText(ratio, (*workloadresizerv1.Ratio).GetCpuFactor), factorText(ratio, (*workloadresizerv1.Ratio).GetMemoryFactor),
-		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.OrAbsent(print.OneLine(from.GetCredentialId())), print.Timestamp(from.GetUpdateTime()),
+		sourceText(from), print.OrAbsent(print.OneLine(from.GetAuthor())), print.OrAbsent(print.OneLine(from.GetCredentialId())), o.Age(from.GetUpdateTime()),
 		endText(ratio.GetExpireTime(), fallbacks[ratio.GetNodeType()]), print.OrAbsent(print.OneLine(from.GetReason())), otherSources(ratio),
 	}}
 }

@@ -35,7 +35,7 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 		Args: command.Args(cobra.NoArgs),
 		RunE: command.Steps(o.run),
 	}
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddObjectFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -45,8 +45,8 @@ func (o *watchOptions) run(ctx context.Context) error {
 			return c.WatchRatios(ctx, opts...)
 		}
 		rowsOf := func(ratio *workloadresizerv1.Ratio) []metav1.TableRow {
-			return []metav1.TableRow{ratioRow(ratio, nil)}
+			return []metav1.TableRow{ratioRow(&o.Output, ratio, nil)}
 		}
-		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.Painter(), o.Format, ratioColumns, rowsOf, ratioName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(&o.Output, ratioColumns, rowsOf, ratioName))
 	})
 }

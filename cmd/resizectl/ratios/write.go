@@ -94,10 +94,9 @@ func (o *WriteOptions) preview(ctx context.Context, w Write) error {
 	if err != nil {
 		return err
 	}
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
+	if o.Format.IsDocument() {
 		err = o.Document(would)
-	default:
+	} else {
 		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
 	}
 	if err == nil {
@@ -120,7 +119,7 @@ func (o *WriteOptions) call(ctx context.Context, w Write, validateOnly bool) (an
 		}
 		answer, err = o.send(ctx, c, w, validateOnly)
 		if status.Code(err) == codes.Aborted {
-			return fmt.Errorf("another change came first, so nothing was changed: %s\n%s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
+			return fmt.Errorf("another change came first, so nothing was changed: %s; %s", connect.MessageOf(err), connect.Hints["ETAG_MISMATCH"])
 		}
 		return err
 	})
@@ -167,8 +166,7 @@ func (o *WriteOptions) printDone(did Answer) error {
 			return err
 		}
 	}
-	switch o.Format {
-	case print.FormatJSON, print.FormatYAML:
+	if o.Format.IsDocument() {
 		return o.Document(did)
 	}
 	for _, delta := range change.GetDeltas() {

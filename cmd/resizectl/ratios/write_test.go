@@ -146,7 +146,7 @@ func doesNotAskForConfirmationWithoutAChange(t *testing.T) {
 }
 
 func failsIfAnotherChangeCameFirst(t *testing.T) {
-	want := "error: another change came first, so nothing was changed: n4 was changed by bob\n" +
+	want := "error: another change came first, so nothing was changed: n4 was changed by bob; " +
 		"see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		server := cmdtest.Writable()
@@ -168,7 +168,7 @@ func TestRatiosWriteUsage(t *testing.T) {
 		{"set without a terminal", "ratios set requires --yes if standard input is not a terminal", []string{"set", "n4=1.2"}},
 		{"delete without a terminal", "ratios delete requires --yes if standard input is not a terminal", []string{"delete", "n4"}},
 		{"rollback without a terminal", "ratios rollback requires --yes if standard input is not a terminal", []string{"rollback", "--to", "1"}},
-		{"nothing to set", "nothing to set: use --cpu, --memory, --for or --until", []string{"set", "n4"}},
+		{"nothing to set", "nothing to set for n4: use --cpu, --memory, --for or --until", []string{"set", "n4"}},
 		{"no node type", "missing arguments: expected NODE_TYPE [--cpu X] [--memory X] | NODE_TYPE=CPU[/MEMORY] ...", []string{"set", "--cpu", "1"}},
 		{"an empty node type", "must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not \"\"", []string{"set", "", "--until", "never"}},
 		{"an empty value", "must be NODE_TYPE=CPU or NODE_TYPE=CPU/MEMORY, such as n4=1.08/1.0, not \"n4=\"", []string{"set", "n4="}},
@@ -195,7 +195,7 @@ func TestRatiosWriteUsage(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "--server", address}, tc.args...)...)
-			want := "error: " + tc.want + "\nsee \"resizectl ratios " + tc.args[0] + " --help\"\n"
+			want := "error: " + tc.want + "; see \"resizectl ratios " + tc.args[0] + " --help\"\n"
 			if code != command.ExitError || stdout != "" || stderr != want {
 				t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 			}

@@ -21,31 +21,40 @@ type getOptions struct {
 func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &getOptions{Output: out, server: server}
 	cmd := &cobra.Command{
-		Use:   "get POD",
+		Use:   "get POD | TYPE/NAME",
 		Short: "Show the resize of a pod, and its state on the node",
-		Long: `Show the resize of a pod, and its state on the node.
+		Long: `Show the resize of a pod, and its state on the node. TYPE/NAME stands for one of
+the pods of a workload.
 
 ` + resizesHelp,
 		Example: `  # Show whether a pod runs with what it requests
   resizectl resizes get web-6d4cf56db6-x2x7p -n shop -o wide`,
-		Args: cobra.ArbitraryArgs,
-		RunE: command.Steps(o.run, o.pod.Complete),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteObjects(server),
+		RunE:              command.Steps(o.run, o.pod.Complete),
 	}
 	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
-	command.AddOutputFlag(cmd, &o.Format)
+	command.AddObjectFlags(cmd, &o.Output)
 	return cmd
 }
 
 func (o *getOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resize, err := c.GetResize(ctx, o.pod.Namespace, o.pod.Name)
+		pod, err := connect.ChoosePod(ctx, c, o.ErrOut, &o.pod)
 		if err != nil {
 			return err
 		}
-		if o.Format.IsDocument() {
-			return o.Document(resize)
+		resize, err := c.GetResize(ctx, o.pod.Namespace, pod)
+		if err != nil {
+			return err
 		}
-		if err := o.Table(resizesTable(false, resize)); err != nil {
+		switch {
+		case o.Format.IsDocument():
+			return o.Document(resize)
+		case o.Format.IsListing():
+			return print.Listing(&o.Output, resizeName, resize)
+		}
+		if err := o.Table(resizesTable(&o.Output, false, resize)); err != nil {
 			return err
 		}
 		if resize.GetMessage() != "" {

@@ -40,7 +40,10 @@ cluster.
 			if err != nil {
 				return err
 			}
-			if o.watch {
+			switch {
+			case o.watch && o.SortBy.IsSet():
+				return command.UsageErrorf(cmd, "--sort-by cannot be combined with --watch: changes arrive in their own order")
+			case o.watch:
 				w := &watchOptions{Output: o.Output, server: o.server, selection: o.selection}
 				return w.run(cmd.Context(), request)
 			}
@@ -49,7 +52,7 @@ cluster.
 	}
 	o.addFlags(cmd, "list")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every resize as it happens, as \"resizectl resizes watch\" does")
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -74,13 +77,16 @@ func (o *listOptions) run(ctx context.Context, request *workloadresizerv1.ListRe
 }
 
 func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
-	if o.Format.IsDocument() {
+	if err := print.Sort(o.SortBy, all.GetResizes()); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
 		return o.Document(all)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, resizeName, all.GetResizes()...)
 	}
-	if o.Format == print.FormatName {
-		return print.Names(o.Out, resizeName, all.GetResizes()...)
-	}
-	if err := o.Table(resizesTable(o.allNamespaces, all.GetResizes()...)); err != nil {
+	if err := o.Table(resizesTable(&o.Output, o.allNamespaces, all.GetResizes()...)); err != nil {
 		return err
 	}
 	return remarkParts(o.ErrOut, all.GetResizes())

@@ -17,12 +17,12 @@ import (
 // type only when none is left to apply.
 func Partly(resize *workloadresizerv1.Resize) bool { return resize.GetNodeType() == "" }
 
-// sizedText returns when a pod was sized.
-func sizedText(resize *workloadresizerv1.Resize) string {
+// sizedText returns how long ago a pod was sized.
+func sizedText(o *print.Output, resize *workloadresizerv1.Resize) string {
 	if Partly(resize) {
 		return "partly"
 	}
-	return print.Timestamp(resize.GetApplyTime())
+	return o.Age(resize.GetApplyTime())
 }
 
 // remarkParts prints how to find out why pods of a list are only partly sized.

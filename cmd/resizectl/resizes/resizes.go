@@ -41,7 +41,7 @@ the node:
   infeasible   the node can never provide these sizes
   failed       the kubelet could not actuate the resize
 
-SIZED is when the pod was sized, or "partly" while some of its sizes are not
+AGE is how long ago the pod was sized, or "partly" while some of its sizes are not
 applied yet. TYPE is the node type that the pod is sized for, once all its sizes
 are applied.
 

@@ -26,8 +26,14 @@ func (s *selection) addFlags(cmd *cobra.Command, verb string) {
 
 // request returns the selection in the API.
 func (s *selection) request(cmd *cobra.Command) (*workloadresizerv1.ListResizesRequest, error) {
-	if s.namespace == "" {
-		return nil, command.UsageErrorf(cmd, "the namespace is empty; use --all-namespaces for every namespace")
+	if err := command.CheckNamespace(cmd, s.namespace, "use --all-namespaces for every namespace"); err != nil {
+		return nil, err
+	}
+	if err := command.CheckSelector(cmd, s.labels); err != nil {
+		return nil, err
+	}
+	if cmd.Flags().Changed("state") && len(s.states) == 0 {
+		return nil, command.UsageErrorf(cmd, "--state is empty; omit it for all states")
 	}
 	states, err := parseStates(cmd, s.states)
 	if err != nil {

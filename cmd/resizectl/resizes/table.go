@@ -11,10 +11,10 @@ import (
 func resizeName(resize *workloadresizerv1.Resize) string { return print.PodName(resize.GetPod()) }
 
 // resizesTable returns a table with a row per container that was sized.
-func resizesTable(withNamespace bool, resizes ...*workloadresizerv1.Resize) *metav1.Table {
+func resizesTable(o *print.Output, withNamespace bool, resizes ...*workloadresizerv1.Resize) *metav1.Table {
 	t := &metav1.Table{ColumnDefinitions: resizeColumns(withNamespace, print.Column("State"))}
 	for _, resize := range resizes {
-		t.Rows = append(t.Rows, resizeRows(resize, withNamespace)...)
+		t.Rows = append(t.Rows, resizeRows(o, resize, withNamespace)...)
 	}
 	return t
 }
@@ -27,13 +27,13 @@ func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []met
 		columns = append(columns, print.Column("Namespace"))
 	}
 	return append(columns,
-		print.Column("Pod"), print.Column("Container"), print.Column("Type"), state, print.Column("CPU"), print.Column("Memory"), print.Column("Sized"),
+		print.Column("Pod"), print.Column("Container"), print.Column("Type"), state, print.Column("CPU"), print.Column("Memory"), print.Column("Age"),
 		print.WideColumn("Node"), print.WideColumn("Workload"), print.WideColumn("CPU Limit"), print.WideColumn("Memory Limit"),
 		print.WideColumn("Actual CPU"), print.WideColumn("Actual Memory"), print.WideColumn("Message"))
 }
 
 // resizeRows returns the rows of a pod; a pod without containers has a row, too.
-func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
+func resizeRows(o *print.Output, resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
 	containers := resize.GetContainers()
 	if len(containers) == 0 {
 		containers = []*workloadresizerv1.ResizedContainer{nil}
@@ -44,12 +44,12 @@ func resizeRows(resize *workloadresizerv1.Resize, withNamespace bool) []metav1.T
 		if withNamespace {
 			cells = append(cells, print.OneLine(resize.GetNamespace()))
 		}
-		rows = append(rows, metav1.TableRow{Cells: append(cells, resizeCells(resize, container)...)})
+		rows = append(rows, metav1.TableRow{Cells: append(cells, resizeCells(o, resize, container)...)})
 	}
 	return rows
 }
 
-func resizeCells(resize *workloadresizerv1.Resize, container *workloadresizerv1.ResizedContainer) []any {
+func resizeCells(o *print.Output, resize *workloadresizerv1.Resize, container *workloadresizerv1.ResizedContainer) []any {
 	original, spec, actual := container.GetOriginal(), container.GetSpec(), container.GetActual()
 	workload := print.Absent
 	if resize.GetWorkload() != nil {
@@ -59,7 +59,7 @@ func resizeCells(resize *workloadresizerv1.Resize, container *workloadresizerv1.
 		print.OneLine(resize.GetPod()), print.OrAbsent(print.OneLine(container.GetName())), print.OrAbsent(print.OneLine(resize.GetNodeType())), State(resize.GetState()),
 		print.Change(original.GetRequests()["cpu"], spec.GetRequests()["cpu"]),
 		print.Change(original.GetRequests()["memory"], spec.GetRequests()["memory"]),
-		sizedText(resize),
+		sizedText(o, resize),
 		print.OrAbsent(print.OneLine(resize.GetNode())), workload,
 		print.Change(original.GetLimits()["cpu"], spec.GetLimits()["cpu"]),
 		print.Change(original.GetLimits()["memory"], spec.GetLimits()["memory"]),

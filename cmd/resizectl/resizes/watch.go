@@ -43,7 +43,7 @@ func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Comman
 		},
 	}
 	o.addFlags(cmd, "watch")
-	command.AddNamingFlag(cmd, &o.Format)
+	command.AddObjectFlags(cmd, &o.Output)
 	return cmd
 }
 
@@ -54,9 +54,9 @@ func (o *watchOptions) run(ctx context.Context, request *workloadresizerv1.ListR
 			return c.WatchResizes(ctx, watched, opts...)
 		}
 		rowsOf := func(resize *workloadresizerv1.Resize) []metav1.TableRow {
-			return resizeRows(resize, o.allNamespaces)
+			return resizeRows(&o.Output, resize, o.allNamespaces)
 		}
 		columns := resizeColumns(o.allNamespaces, print.Column("State      "))
-		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(o.Out, o.Painter(), o.Format, columns, rowsOf, resizeName))
+		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(&o.Output, columns, rowsOf, resizeName))
 	})
 }

@@ -14,6 +14,7 @@ import (
 type options struct {
 	print.Output
 	server *connect.Connection
+	watch  bool
 }
 
 // NewCommand returns status.
@@ -25,7 +26,9 @@ func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 		Long: `Show the state of the server: which replica answers and which one resizes, what is
 queued, what is wrong, and how many pods there are by decision and reason.
 
-The exit code is 0 if the server answers, even if it reports problems.`,
+The exit code is 0 if the server answers, even if it reports problems.
+
+With --watch, the state follows again whenever it has changed. ` + connect.PollHelp,
 		Example: `  # Show whether the server is healthy
   resizectl status
 
@@ -34,19 +37,26 @@ The exit code is 0 if the server answers, even if it reports problems.`,
 		Args: command.Args(cobra.NoArgs),
 		RunE: command.Steps(o.run),
 	}
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the state, print it again whenever it has changed")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
 }
 
 func (o *options) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		status, err := c.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if o.Format.IsDocument() {
-			return o.Document(status)
-		}
-		return printStatus(o.Out, o.Painter(), status, o.Wide())
-	})
+	if o.watch {
+		return o.server.Repeat(ctx, &o.Output, show)
+	}
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return show(ctx, c, &o.Output) })
+}
+
+// show prints the state of the server on an output.
+func show(ctx context.Context, c *client.Client, to *print.Output) error {
+	status, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if to.Format.IsDocument() {
+		return to.Document(status)
+	}
+	return printStatus(to.Out, to.Painter(), status, to.Wide())
 }

@@ -32,6 +32,8 @@ func TestStatus(t *testing.T) {
 		Replica: "workload-resizer-1", Version: "v1.2.3", StartTime: timestamppb.New(cmdtest.Since), DryRun: true,
 		Problems: []string{"ConfigMap workload-resizer-system/workload-resizer-config does not exist", "pods and nodes are not read yet"},
 	}
+	unrated := wellStatus()
+	unrated.NodeTypesWithoutRatio = []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d", Nodes: 2, Pods: 12}, {Nodes: 1, Pods: 1}}
 	frozen := wellStatus()
 	frozen.Freeze = &workloadresizerv1.Freeze{Reason: "outage", Author: "ann", CreateTime: timestamppb.New(cmdtest.Since)}
 	for _, tc := range []struct {
@@ -44,6 +46,7 @@ func TestStatus(t *testing.T) {
 		{"status.json", wellStatus(), []string{"-o", "json"}},
 		{"status.yaml", wellStatus(), []string{"-o", "yaml"}},
 		{"status-ill.table", ill, nil},
+		{"status-without-ratio.table", unrated, nil},
 		{"status-frozen.table", frozen, nil},
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {

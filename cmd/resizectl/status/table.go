@@ -53,11 +53,14 @@ func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide b
 		[2]string{"queue", fmt.Sprintf("%s to process, %s to resize again", print.CountOf(s.GetQueueLength(), "pod"), print.CountOf(s.GetRealignBacklog(), "pod"))},
 		[2]string{"holds", fmt.Sprint(s.GetHolds())},
 	)
-	if len(s.GetProblems()) == 0 {
+	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {
 		return append(lines, [2]string{"problems", "none"})
 	}
 	for _, problem := range s.GetProblems() {
 		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.OneLine(problem))})
+	}
+	for _, found := range s.GetNodeTypesWithoutRatio() {
+		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.WithoutRatio(found))})
 	}
 	return lines
 }

@@ -93,7 +93,10 @@ type HoldServiceClient interface {
 	//
 	//   - INVALID_ARGUMENT: as for Pause.
 	//   - FAILED_PRECONDITION (reason HELD_BY_WIDER_SCOPE): there is no hold to end, but a
-	//     wider hold covers the scope.
+	//     wider hold covers the scope, so the pods stay as they are. This includes a repeated
+	//     call whose predecessor ended the holds of the scope and returned still_held_by: it
+	//     must not look as if the pods were resumed. A caller that retries after a lost
+	//     response can treat the error as that response.
 	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
 	//     request names no kind, the right to end restores is required only if a restore
 	//     would end.
@@ -279,7 +282,10 @@ type HoldServiceServer interface {
 	//
 	//   - INVALID_ARGUMENT: as for Pause.
 	//   - FAILED_PRECONDITION (reason HELD_BY_WIDER_SCOPE): there is no hold to end, but a
-	//     wider hold covers the scope.
+	//     wider hold covers the scope, so the pods stay as they are. This includes a repeated
+	//     call whose predecessor ended the holds of the scope and returned still_held_by: it
+	//     must not look as if the pods were resumed. A caller that retries after a lost
+	//     response can treat the error as that response.
 	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
 	//     request names no kind, the right to end restores is required only if a restore
 	//     would end.

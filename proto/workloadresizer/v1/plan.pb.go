@@ -92,7 +92,9 @@ type WhatIf struct {
 	BaselineNodeType string `protobuf:"bytes,3,opt,name=baseline_node_type,json=baselineNodeType,proto3" json:"baseline_node_type,omitempty"`
 	// Bounds of every request. Each minimum or maximum that is set replaces the one of
 	// the table; "0" removes it.
-	Bounds        *Bounds `protobuf:"bytes,4,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Bounds *Bounds `protobuf:"bytes,4,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	// Whether to plan as if the cluster were not frozen and no hold covered the pods.
+	WithoutHolds  bool `protobuf:"varint,5,opt,name=without_holds,json=withoutHolds,proto3" json:"without_holds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,6 +155,13 @@ func (x *WhatIf) GetBounds() *Bounds {
 		return x.Bounds
 	}
 	return nil
+}
+
+func (x *WhatIf) GetWithoutHolds() bool {
+	if x != nil {
+		return x.WithoutHolds
+	}
+	return false
 }
 
 // The ratio to assume for one node type.
@@ -1320,14 +1329,15 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xec\x01\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\x96\x02\n" +
 	"\x06WhatIf\x12F\n" +
 	"\x06ratios\x18\x01 \x03(\v2 .workloadresizer.v1.AssumedRatioB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12'\n" +
 	"\tnode_type\x18\x02 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x128\n" +
 	"\x12baseline_node_type\x18\x03 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\x10baselineNodeType\x127\n" +
-	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsB\x03\xe0A\x01R\x06bounds\"\xf3\x01\n" +
+	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsB\x03\xe0A\x01R\x06bounds\x12(\n" +
+	"\rwithout_holds\x18\x05 \x01(\bB\x03\xe0A\x01R\fwithoutHolds\"\xf3\x01\n" +
 	"\fAssumedRatio\x12V\n" +
 	"\tnode_type\x18\x01 \x01(\tB9\xe0A\x02\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x123\n" +
 	"\bcpu_perf\x18\x02 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\acpuPerf\x88\x01\x01\x129\n" +

@@ -88,9 +88,15 @@ type GetStatusResponse struct {
 	// The number of pods by decision and first reason, in descending order.
 	Pods []*PodCount `protobuf:"bytes,12,rep,name=pods,proto3" json:"pods,omitempty"`
 	// The freeze in effect; absent if the cluster is not frozen.
-	Freeze        *Freeze `protobuf:"bytes,13,opt,name=freeze,proto3" json:"freeze,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Freeze *Freeze `protobuf:"bytes,13,opt,name=freeze,proto3" json:"freeze,omitempty"`
+	// The types of nodes whose pods are skipped because the type has no ratio
+	// (reason UnknownNodeType), or because no label names it (NodeTypeUnlabelled). Most pods
+	// first.
+	NodeTypesWithoutRatio []*NodeTypeWithoutRatio `protobuf:"bytes,14,rep,name=node_types_without_ratio,json=nodeTypesWithoutRatio,proto3" json:"node_types_without_ratio,omitempty"`
+	// When the certificate that the replica serves expires; absent without TLS.
+	CertificateExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=certificate_expire_time,json=certificateExpireTime,proto3" json:"certificate_expire_time,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -214,6 +220,20 @@ func (x *GetStatusResponse) GetFreeze() *Freeze {
 	return nil
 }
 
+func (x *GetStatusResponse) GetNodeTypesWithoutRatio() []*NodeTypeWithoutRatio {
+	if x != nil {
+		return x.NodeTypesWithoutRatio
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetCertificateExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CertificateExpireTime
+	}
+	return nil
+}
+
 // The replica that resizes pods.
 type Leader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -278,6 +298,70 @@ func (x *Leader) GetRenewTime() *timestamppb.Timestamp {
 	return nil
 }
 
+// A type of nodes that pods cannot be sized for.
+type NodeTypeWithoutRatio struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node type, for example "t2d"; empty for nodes without a label that names their type.
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The number of nodes with such pods.
+	Nodes int64 `protobuf:"varint,2,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// The number of pods that are skipped.
+	Pods          int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeTypeWithoutRatio) Reset() {
+	*x = NodeTypeWithoutRatio{}
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeTypeWithoutRatio) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeTypeWithoutRatio) ProtoMessage() {}
+
+func (x *NodeTypeWithoutRatio) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeTypeWithoutRatio.ProtoReflect.Descriptor instead.
+func (*NodeTypeWithoutRatio) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *NodeTypeWithoutRatio) GetNodeType() string {
+	if x != nil {
+		return x.NodeType
+	}
+	return ""
+}
+
+func (x *NodeTypeWithoutRatio) GetNodes() int64 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *NodeTypeWithoutRatio) GetPods() int64 {
+	if x != nil {
+		return x.Pods
+	}
+	return 0
+}
+
 // The number of pods with the same decision and reason.
 type PodCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -294,7 +378,7 @@ type PodCount struct {
 
 func (x *PodCount) Reset() {
 	*x = PodCount{}
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +390,7 @@ func (x *PodCount) String() string {
 func (*PodCount) ProtoMessage() {}
 
 func (x *PodCount) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +403,7 @@ func (x *PodCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodCount.ProtoReflect.Descriptor instead.
 func (*PodCount) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PodCount) GetDecision() Decision {
@@ -348,7 +432,7 @@ var File_workloadresizer_v1_status_proto protoreflect.FileDescriptor
 const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\n" +
 	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xf4\x03\n" +
+	"\x10GetStatusRequest\"\xab\x05\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -364,12 +448,18 @@ const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	" \x01(\x03R\x0erealignBacklog\x12\x14\n" +
 	"\x05holds\x18\v \x01(\x03R\x05holds\x120\n" +
 	"\x04pods\x18\f \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x122\n" +
-	"\x06freeze\x18\r \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\"\x9e\x01\n" +
+	"\x06freeze\x18\r \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\x12a\n" +
+	"\x18node_types_without_ratio\x18\x0e \x03(\v2(.workloadresizer.v1.NodeTypeWithoutRatioR\x15nodeTypesWithoutRatio\x12R\n" +
+	"\x17certificate_expire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x15certificateExpireTime\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +
 	"\n" +
-	"renew_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"l\n" +
+	"renew_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"]\n" +
+	"\x14NodeTypeWithoutRatio\x12\x1b\n" +
+	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12\x14\n" +
+	"\x05nodes\x18\x02 \x01(\x03R\x05nodes\x12\x12\n" +
+	"\x04pods\x18\x03 \x01(\x03R\x04pods\"l\n" +
 	"\bPodCount\x128\n" +
 	"\bdecision\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.DecisionR\bdecision\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x12\n" +
@@ -389,31 +479,34 @@ func file_workloadresizer_v1_status_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_status_proto_rawDescData
 }
 
-var file_workloadresizer_v1_status_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_workloadresizer_v1_status_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_workloadresizer_v1_status_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),      // 0: workloadresizer.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),     // 1: workloadresizer.v1.GetStatusResponse
 	(*Leader)(nil),                // 2: workloadresizer.v1.Leader
-	(*PodCount)(nil),              // 3: workloadresizer.v1.PodCount
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
-	(*Freeze)(nil),                // 5: workloadresizer.v1.Freeze
-	(Decision)(0),                 // 6: workloadresizer.v1.Decision
+	(*NodeTypeWithoutRatio)(nil),  // 3: workloadresizer.v1.NodeTypeWithoutRatio
+	(*PodCount)(nil),              // 4: workloadresizer.v1.PodCount
+	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(*Freeze)(nil),                // 6: workloadresizer.v1.Freeze
+	(Decision)(0),                 // 7: workloadresizer.v1.Decision
 }
 var file_workloadresizer_v1_status_proto_depIdxs = []int32{
-	4, // 0: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
-	2, // 1: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
-	3, // 2: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
-	5, // 3: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
-	4, // 4: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
-	4, // 5: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
-	6, // 6: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
-	0, // 7: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
-	1, // 8: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
-	8, // [8:9] is the sub-list for method output_type
-	7, // [7:8] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	5,  // 0: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
+	2,  // 1: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
+	4,  // 2: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
+	6,  // 3: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	3,  // 4: workloadresizer.v1.GetStatusResponse.node_types_without_ratio:type_name -> workloadresizer.v1.NodeTypeWithoutRatio
+	5,  // 5: workloadresizer.v1.GetStatusResponse.certificate_expire_time:type_name -> google.protobuf.Timestamp
+	5,  // 6: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
+	5,  // 7: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
+	7,  // 8: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
+	0,  // 9: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
+	1,  // 10: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
+	10, // [10:11] is the sub-list for method output_type
+	9,  // [9:10] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_status_proto_init() }
@@ -429,7 +522,7 @@ func file_workloadresizer_v1_status_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_status_proto_rawDesc), len(file_workloadresizer_v1_status_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

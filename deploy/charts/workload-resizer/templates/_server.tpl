@@ -6,7 +6,7 @@ app.kubernetes.io/component: server
 {{- define "workload-resizer.image" -}}
 {{- with .Values.image }}
 {{- .repository }}
-{{- if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end }}
 {{- end }}
 

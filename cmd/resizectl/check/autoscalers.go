@@ -1,0 +1,71 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// autoscalers checks what else depends on requests, or changes them.
+func (s *subject) autoscalers(ctx context.Context) []Result {
+	return []Result{s.horizontal(ctx), s.vertical(ctx)}
+}
+
+func (s *subject) horizontal(ctx context.Context) Result {
+	const check = "horizontal-pod-autoscalers"
+	all, err := s.kube.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return unknown(check, "HorizontalPodAutoscalers", err)
+	}
+	var byShare []string
+	for i := range all.Items {
+		if hpa := &all.Items[i]; slices.ContainsFunc(hpa.Spec.Metrics, measuresShare) {
+			byShare = append(byShare, hpa.Namespace+"/"+hpa.Name)
+		}
+	}
+	if len(byShare) == 0 {
+		return ok(check, "no HorizontalPodAutoscaler scales by a percentage of requests")
+	}
+	return warning(check, aboutReason(contract.HPAUtilization, nil),
+		"resizes change what these HorizontalPodAutoscalers measure, a percentage of requests (HPAUtilization): %s", some(byShare))
+}
+
+// measuresShare reports whether a metric is a percentage of requests.
+func measuresShare(m autoscalingv2.MetricSpec) bool {
+	return m.Resource != nil && m.Resource.Target.AverageUtilization != nil ||
+		m.ContainerResource != nil && m.ContainerResource.Target.AverageUtilization != nil
+}
+
+var vpas = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
+
+func (s *subject) vertical(ctx context.Context) Result {
+	const check = "vertical-pod-autoscalers"
+	all, err := s.dynamic.Resource(vpas).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return ok(check, "the Vertical Pod Autoscaler is not installed")
+	case err != nil:
+		return unknown(check, "VerticalPodAutoscalers", err)
+	}
+	var active []string
+	for i := range all.Items {
+		vpa := &all.Items[i]
+		// A mode of another type counts as missing, and a missing one is active.
+		mode, _, _ := unstructured.NestedString(vpa.Object, "spec", "updatePolicy", "updateMode")
+		if safety.VPAActive(mode) {
+			active = append(active, vpa.GetNamespace()+"/"+vpa.GetName())
+		}
+	}
+	if len(active) == 0 {
+		return ok(check, "no VerticalPodAutoscaler resizes pods that run")
+	}
+	return warning(check, aboutReason(contract.ActiveVPA, nil), "the pods of these VerticalPodAutoscalers are not resized (ActiveVPA): %s", some(active))
+}

@@ -1,0 +1,144 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+type options struct {
+	print.Output
+	server *connect.Connection
+	pre    bool
+}
+
+// NewCommand returns check.
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &options{Output: out, server: server}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check that the cluster can run workload-resizer, and that the server works",
+		Long: `Check that the cluster can run workload-resizer, and that the server works.
+
+Before the installation, --pre checks the versions of the API server and of the
+kubelets, the labels of the nodes, your rights to install, and what in the cluster
+resizes pods already. Afterward, check also looks at what is installed, and asks the
+server how it is.
+
+Each line is ok, a warning (it works, but not for everything, or not for long), or a
+failure. An arrow below it shows what to do. If you may not see something, that is a warning.
+
+The cluster is the one of the kubeconfig, as for kubectl (--kubeconfig, --context), and
+its server is checked, unless you set the address of another one with --server.
+Nothing is changed. The exit code is
+
+  0  there is no failure; there may be warnings
+  1  at least one check failed
+  2  the checks could not be made`,
+		Example: `  # Check a cluster before the installation
+  resizectl check --pre
+
+  # Check the server of the current context, as a ServiceAccount that may read everything
+  resizectl check --service-account-token workload-resizer-system/workload-resizer-viewer
+
+  # Print only what is wrong
+  resizectl check -o json | jq -r '.groups[].checks[] | select(.level != "ok") | .message'`,
+		Args: command.Args(cobra.NoArgs),
+		RunE: command.Steps(o.run),
+	}
+	cmd.Flags().BoolVar(&o.pre, "pre", false, "check only what the installation needs, before there is a server")
+	command.AddOutputFlag(cmd, &o.Format)
+	return cmd
+}
+
+// phase is when checks make sense.
+type phase int
+
+const (
+	always phase = iota
+	// before the installation, with --pre.
+	before
+	// after the installation.
+	after
+	// withServer: if there is a server, or at least its Service.
+	withServer
+	// inCluster: if the server's Service is in the cluster.
+	inCluster
+)
+
+var groups = []struct {
+	name string
+	phase
+	run func(*subject, context.Context) []Result
+}{
+	{"Kubernetes", always, (*subject).kubernetes},
+	{"Nodes", always, (*subject).nodesGroup},
+	{"Other autoscalers", always, (*subject).autoscalers},
+	{"Metrics", always, (*subject).metrics},
+	{"Your rights", before, (*subject).installer},
+	{"Installation", after, (*subject).installation},
+	{"Rights of the server", inCluster, (*subject).serverRights},
+	{"Admission policies", withServer, (*subject).policies},
+	{"Configuration", always, (*subject).configuration},
+	{"Server", withServer, (*subject).serverGroup},
+	{"Certificates", inCluster, (*subject).certificates},
+}
+
+// wants reports whether to make the checks of a phase.
+func (o *options) wants(p phase, s *subject) bool {
+	switch p {
+	case before:
+		return o.pre
+	case after:
+		return !o.pre
+	case withServer:
+		return !o.pre && (s.status != nil || s.deployed != nil)
+	case inCluster:
+		return !o.pre && s.deployed != nil
+	}
+	return true
+}
+
+func (o *options) run(ctx context.Context) error {
+	o.server.PreferCluster()
+	s, err := newSubject(o.server)
+	if err != nil {
+		return err
+	}
+	if _, err := s.kube.Discovery().ServerVersion(); err != nil {
+		return fmt.Errorf("reach the API server: %w\n--kubeconfig and --context select the cluster", err)
+	}
+	s.askCluster(ctx)
+	if !o.pre {
+		s.askServer(ctx)
+		s.askService(ctx)
+	}
+	var r report
+	for _, g := range groups {
+		if !o.wants(g.phase, s) {
+			continue
+		}
+		found := Group{Name: g.name, Checks: g.run(s, ctx)}
+		r.Groups = append(r.Groups, found)
+		if !o.Format.IsDocument() {
+			if err := printGroup(o.Out, o.Painter(), &found); err != nil {
+				return err
+			}
+		}
+	}
+	_, r.Level = worst(r.Groups)
+	if o.Format.IsDocument() {
+		err = r.document(o.Out, o.Format)
+	} else {
+		err = printSummary(o.Out, o.Painter(), r.Groups)
+	}
+	if err == nil && r.Level == Failure {
+		return command.ErrCheckFailed
+	}
+	return err
+}

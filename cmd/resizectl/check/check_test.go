@@ -1,0 +1,255 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var program = cmdtest.ProgramWith(NewCommand)
+
+// The checks are seen failing and passing on a real cluster in test/e2e. Here are the faults that
+// neither a real API server nor a real server can be made to have.
+
+// on returns an API server of a version with these resources.
+func on(serverVersion string, resources ...*metav1.APIResourceList) *subject {
+	client := fake.NewClientset()
+	discovery := client.Discovery().(*fakediscovery.FakeDiscovery)
+	discovery.FakedServerVersion = &version.Info{GitVersion: serverVersion}
+	discovery.Resources = resources
+	return &subject{kube: client, now: cmdtest.Since}
+}
+
+func resourceList(groupVersion string, names ...string) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{GroupVersion: groupVersion}
+	for _, name := range names {
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+	}
+	return list
+}
+
+// has checks that one of the results has this level and text.
+func has(t *testing.T, results []Result, check string, level Level, text string) {
+	t.Helper()
+	is := func(r Result) bool { return r.Check == check && r.Level == level && strings.Contains(r.Message, text) }
+	if !slices.ContainsFunc(results, is) {
+		t.Errorf("no %s of %s with %q among %v", level, check, text, results)
+	}
+	for _, r := range results {
+		if (r.Level == OK) != (r.Remedy == "") {
+			t.Errorf("a remedy is for what is wrong: %+v", r)
+		}
+	}
+}
+
+func TestKubernetes(t *testing.T) {
+	core := resourceList("v1", "pods", "pods/resize")
+	policies := resourceList("admissionregistration.k8s.io/v1", "validatingadmissionpolicies")
+	for _, tc := range []struct {
+		name, version string
+		resources     []*metav1.APIResourceList
+		check         string
+		level         Level
+		text          string
+	}{
+		{"a version that can do everything", "v1.34.0", []*metav1.APIResourceList{core, policies}, "api-server-version", OK, "1.34.0"},
+		{"a version that keeps memory limits", "v1.33.5-gke.100", []*metav1.APIResourceList{core, policies}, "api-server-version", Warning, "MemoryLimitKept"},
+		{"a version that cannot resize", "v1.32.9", nil, "api-server-version", Failure, "1.32.9"},
+		{"a version that is none", "unknown", nil, "api-server-version", Warning, "not checked"},
+		{"the subresource", "v1.34.0", []*metav1.APIResourceList{core}, "pods-resize", OK, ""},
+		{"no subresource", "v1.34.0", []*metav1.APIResourceList{resourceList("v1", "pods")}, "pods-resize", Failure, "pods/resize"},
+		{"policies", "v1.34.0", []*metav1.APIResourceList{core, policies}, "admission-policies-kind", OK, ""},
+		{"no policies", "v1.34.0", []*metav1.APIResourceList{core}, "admission-policies-kind", Failure, "does not support"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			has(t, on(tc.version, tc.resources...).kubernetes(t.Context()), tc.check, tc.level, tc.text)
+		})
+	}
+}
+
+func TestKubelets(t *testing.T) {
+	node := func(name, kubelet string) corev1.Node {
+		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubelet}}}
+	}
+	for _, tc := range []struct {
+		name  string
+		nodes []corev1.Node
+		err   error
+		check string
+		level Level
+		text  string
+	}{
+		{"one version", []corev1.Node{node("a", "v1.35.1"), node("b", "v1.35.1")}, nil, "kubelet-versions", OK, "2 nodes are version 1.35.1"},
+		{"several versions", []corev1.Node{node("a", "v1.36.0"), node("b", "v1.34.1")}, nil, "kubelet-versions", OK, "1.34.1 to 1.36.0"},
+		{"an old one", []corev1.Node{node("a", "v1.36.0"), node("b", "v1.32.1")}, nil, "kubelet-versions", Warning, "pods on 1 node cannot be resized"},
+		{"one that keeps memory limits", []corev1.Node{node("a", "v1.33.1")}, nil, "kubelet-versions", Warning, "MemoryLimitKept"},
+		{"one that is newer than the API server", []corev1.Node{node("a", "v1.37.0")}, nil, "kubelet-skew", Warning, "newer than the API server"},
+		{"no version", []corev1.Node{node("a", "")}, nil, "kubelet-versions", Warning, "is not a version"},
+		{"no nodes", nil, nil, "kubelet-versions", Warning, "no nodes"},
+		{"nodes that the caller may not see", nil, errors.New("forbidden"), "kubelet-versions", Warning, "not checked: forbidden"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.nodes, s.nodesErr = tc.nodes, tc.err
+			has(t, s.kubelets(), tc.check, tc.level, tc.text)
+		})
+	}
+}
+
+func TestServer(t *testing.T) {
+	healthy := func() *workloadresizerv1.GetStatusResponse {
+		return &workloadresizerv1.GetStatusResponse{
+			Replica: "a", Version: "v1", StartTime: timestamppb.New(cmdtest.Since), Leader: &workloadresizerv1.Leader{Identity: "a", RenewTime: timestamppb.New(cmdtest.Since.Add(-5 * time.Second))},
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(*workloadresizerv1.GetStatusResponse)
+		check  string
+		level  Level
+		text   string
+	}{
+		{"a fresh Lease", func(*workloadresizerv1.GetStatusResponse) {}, "leader", OK, "a leads"},
+		{"an old Lease", func(s *workloadresizerv1.GetStatusResponse) {
+			s.Leader.RenewTime = timestamppb.New(cmdtest.Since.Add(-2 * time.Minute))
+		}, "leader", Failure, "has not renewed the Lease for 2m0s"},
+		{"no leader", func(s *workloadresizerv1.GetStatusResponse) { s.Leader = nil }, "leader", Failure, "no replica leads"},
+		{"a single replica", func(s *workloadresizerv1.GetStatusResponse) { s.Leader.RenewTime = nil }, "leader", OK, "the only replica"},
+		{"a dry run", func(s *workloadresizerv1.GetStatusResponse) { s.DryRun = true }, "leader", Warning, "--dry-run"},
+		{"a short queue", func(s *workloadresizerv1.GetStatusResponse) { s.QueueLength = 100 }, "queue", OK, "100 pods to process"},
+		{"a problem", func(s *workloadresizerv1.GetStatusResponse) { s.Problems = []string{"the ConfigMap is gone"} }, "problems", Failure, "the ConfigMap is gone"},
+		{"no leader as a problem", func(s *workloadresizerv1.GetStatusResponse) {
+			s.Leader, s.Problems = nil, []string{"no leader is known"}
+		}, "problems", Failure, "no leader"},
+		{"no holds", func(*workloadresizerv1.GetStatusResponse) {}, "holds", OK, "nothing is frozen"},
+		{"holds", func(s *workloadresizerv1.GetStatusResponse) { s.Holds = 2 }, "holds", Warning, "2 holds"},
+		{"a freeze", func(s *workloadresizerv1.GetStatusResponse) { s.Freeze = &workloadresizerv1.Freeze{Reason: "outage"} }, "holds", Warning, "outage"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.status = healthy()
+			tc.change(s.status)
+			has(t, s.serverGroup(t.Context()), tc.check, tc.level, tc.text)
+		})
+	}
+}
+
+func TestOtherProblems(t *testing.T) {
+	s := on("v1.36.3")
+	s.status = &workloadresizerv1.GetStatusResponse{Problems: []string{"ConfigMap a is invalid", "implausible ratio: n4 would be", "implausible ratio: c3 would be", "holds are not read"}}
+	s.table = &workloadresizerv1.ListRatiosResponse{
+		Sources: []*workloadresizerv1.RatioSource{{Name: "override", Healthy: true}, {Name: "configmap", Message: "ConfigMap a is invalid"}},
+		Ratios:  []*workloadresizerv1.Ratio{{NodeType: "n4", Implausible: "n4 would be"}},
+	}
+	s.rules = &workloadresizerv1.ListRatioRulesResponse{Rules: []*workloadresizerv1.RatioRule{{Implausible: map[string]string{"c3": "c3 would be"}}}}
+	if got := s.otherProblems(); !slices.Equal(got, []string{"holds are not read"}) {
+		t.Errorf("%q are not reported elsewhere", got)
+	}
+	results := s.configuration(t.Context())
+	has(t, results, "implausible-ratios", Warning, "c3 would be")
+	has(t, results, "ratio-sources", Failure, "ConfigMap a is invalid")
+}
+
+func TestQueue(t *testing.T) {
+	for later, level := range map[int64]Level{150: OK, 200: Warning, 300: Warning} {
+		scripted := &cmdtest.Server{}
+		scripted.Resizing.Status = &workloadresizerv1.GetStatusResponse{QueueLength: later}
+		root := &cobra.Command{Use: "resizectl"}
+		s := on("v1.36.3")
+		s.server = connect.New(root, io.Discard, "test", false)
+		if err := root.PersistentFlags().Set("server", cmdtest.Serve(t, scripted)); err != nil {
+			t.Fatal(err)
+		}
+		s.status = &workloadresizerv1.GetStatusResponse{QueueLength: 200}
+		has(t, []Result{s.lag(t.Context())}, "queue", level, fmt.Sprint(later, " pods to process"))
+	}
+}
+
+func TestCertificateExpiry(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		left  time.Duration
+		level Level
+		text  string
+	}{
+		{"a valid certificate", 8 * 24 * time.Hour, OK, "is valid until 2026-11-29T01:02:03Z"},
+		{"a certificate that should have been renewed", 6 * 24 * time.Hour, Warning, "is not renewed"},
+		{"an expired certificate", -time.Second, Failure, "has expired"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.status = &workloadresizerv1.GetStatusResponse{CertificateExpireTime: timestamppb.New(s.now.Add(tc.left))}
+			has(t, s.certificates(t.Context()), "certificate", tc.level, tc.text)
+		})
+	}
+	t.Run("no certificate", func(t *testing.T) {
+		s := on("v1.36.3")
+		s.status = &workloadresizerv1.GetStatusResponse{}
+		has(t, s.certificates(t.Context()), "certificate", OK, "without TLS")
+	})
+}
+
+// The results of a report, in both forms.
+func TestReport(t *testing.T) {
+	groups := []Group{
+		{"Kubernetes", []Result{ok("version", "the API server is version 1.36.3"), warning("kubelets", "upgrade them", "two nodes are old: a,\nb")}},
+		{"Server", []Result{failure("leader", "docs/operations.md", "no replica leads")}},
+	}
+	var out strings.Builder
+	for i := range groups {
+		if err := printGroup(&out, print.Painter{}, &groups[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := printSummary(&out, print.Painter{}, groups); err != nil {
+		t.Fatal(err)
+	}
+	cmdtest.Golden(t, "report.table", out.String())
+	out.Reset()
+	_, level := worst(groups)
+	r := report{Level: level, Groups: groups}
+	if err := r.document(&out, print.FormatJSON); err != nil {
+		t.Fatal(err)
+	}
+	cmdtest.Golden(t, "report.json", out.String())
+	for want, of := range map[Level][]Group{OK: {{"a", groups[0].Checks[:1]}}, Warning: groups[:1], Failure: groups} {
+		if _, got := worst(of); got != want {
+			t.Errorf("the level is %s, want %s", got, want)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	t.Run("needs a cluster", func(t *testing.T) {
+		t.Setenv("KUBECONFIG", "no/such")
+		code, stdout, stderr := program.Shell(t.Context(), "check")
+		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "no kubeconfig with a cluster found") {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+	t.Run("cannot check a cluster that does not answer", func(t *testing.T) {
+		kubeconfig := cmdtest.File(t, "config", []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: \"http://"+cmdtest.Nobody(t)+"\"}}]\ncontexts: [{name: a, context: {cluster: a}}]\n"))
+		code, stdout, stderr := program.Shell(t.Context(), "check", "--kubeconfig", kubeconfig)
+		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "reach the API server") {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package check
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+const writeConfig = "write the ratios of your node types: docs/install.md#3-the-ratios"
+
+// configuration checks the ratios: as the server uses them or, if it does not answer, the ConfigMap.
+func (s *subject) configuration(ctx context.Context) []Result {
+	if s.status == nil {
+		return []Result{s.configMap(ctx)}
+	}
+	const check = "ratio-sources"
+	if s.tableErr != nil {
+		return []Result{failure(check, writeConfig, "there are no ratios: %s", connect.MessageOf(s.tableErr))}
+	}
+	found := []Result{ok("ratio-revision", "the ratios in effect have the revision %s, with %s and the baseline %s", s.table.GetRevision(), count(len(s.table.GetRatios()), "node type"), s.table.GetBaselineNodeType())}
+	for _, source := range s.table.GetSources() {
+		if !source.GetHealthy() {
+			found = append(found, failure(check, aboutReason(contract.InvalidConfig, nil)+" (docs/operations.md#workloadresizerratiosourceunhealthy)", "%s", print.SourceProblem(source)))
+			continue
+		}
+		found = append(found, ok(check, "source %s is healthy since %s", source.GetName(), source.GetLastGoodTime().AsTime().Format(time.RFC3339)))
+	}
+	for _, why := range s.implausible() {
+		found = append(found, warning("implausible-ratios", aboutReason(contract.ImplausibleRatio, nil), "a ratio is not used: %s", why))
+	}
+	return found
+}
+
+// implausible returns why ratios are not used, globally or by rules.
+func (s *subject) implausible() []string {
+	var found []string
+	for _, ratio := range s.table.GetRatios() {
+		if ratio.GetImplausible() != "" {
+			found = append(found, ratio.GetImplausible())
+		}
+	}
+	for _, rule := range s.rules.GetRules() {
+		for _, why := range rule.GetImplausible() {
+			found = append(found, why)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// configMap checks the ConfigMap that a server would read.
+func (s *subject) configMap(ctx context.Context) Result {
+	const check = "configmap"
+	name := s.namespace + "/" + deploy.ConfigMap
+	cm, err := s.kube.CoreV1().ConfigMaps(s.namespace).Get(ctx, deploy.ConfigMap, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return warning(check, writeConfig, "there is no ConfigMap %s yet; a server resizes nothing without it", name)
+	case err != nil:
+		return unknown(check, "the ConfigMap "+name, err)
+	}
+	types, rules, err := config.Validate([]byte(cm.Data[config.FileName]))
+	if err != nil {
+		return failure(check, "correct it; it is checked by: kubectl -n "+s.namespace+" get configmap "+deploy.ConfigMap+" -o yaml | resizectl config validate -f -", "ConfigMap %s is invalid: %v", name, err)
+	}
+	return ok(check, "ConfigMap %s is valid, with %s and %s", name, count(types, "node type"), count(rules, "rule"))
+}

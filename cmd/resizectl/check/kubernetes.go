@@ -1,0 +1,142 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+var (
+	// oldest is the first version of Kubernetes in which pods can be resized by default.
+	oldest = version.MustParseGeneric("1.33")
+	// shrinks is the first version that can lower memory limits safely.
+	shrinks = version.MustParseGeneric("1.34")
+)
+
+const upgrade = "upgrade to Kubernetes 1.33 or later"
+
+// kubernetes checks whether the API server and the kubelets can resize pods.
+func (s *subject) kubernetes(context.Context) []Result {
+	return append([]Result{s.apiServer(), s.subresource(), s.policyKind()}, s.kubelets()...)
+}
+
+func (s *subject) apiServerVersion() (*version.Version, error) {
+	info, err := s.kube.Discovery().ServerVersion()
+	if err != nil {
+		return nil, err
+	}
+	return version.ParseGeneric(info.GitVersion)
+}
+
+func (s *subject) apiServer() Result {
+	const check = "api-server-version"
+	v, err := s.apiServerVersion()
+	switch {
+	case err != nil:
+		return unknown(check, "the version of the API server", err)
+	case v.LessThan(oldest):
+		return failure(check, upgrade, "the API server is version %s, which cannot resize pods", v)
+	case v.LessThan(shrinks):
+		return warning(check, aboutReason(contract.MemoryLimitKept, nil), "the API server is version %s: memory limits are not lowered (MemoryLimitKept)", v)
+	}
+	return ok(check, "the API server is version %s", v)
+}
+
+// subresource checks what the server writes to.
+func (s *subject) subresource() Result {
+	const check = "pods-resize"
+	resources, err := s.kube.Discovery().ServerResourcesForGroupVersion("v1")
+	if err != nil {
+		return unknown(check, "the subresource pods/resize", err)
+	}
+	for _, r := range resources.APIResources {
+		if r.Name == "pods/resize" {
+			return ok(check, "the API server has the subresource pods/resize")
+		}
+	}
+	return failure(check, upgrade+", and do not turn off the feature gate InPlacePodVerticalScaling", "the API server does not have the subresource pods/resize")
+}
+
+// policyKind checks whether the API server knows the policies of deploy/base.
+func (s *subject) policyKind() Result {
+	const check = "admission-policies-kind"
+	resources, err := s.kube.Discovery().ServerResourcesForGroupVersion("admissionregistration.k8s.io/v1")
+	if err != nil && !apierrors.IsNotFound(err) {
+		return unknown(check, "admission policies", err)
+	}
+	if resources != nil {
+		for _, r := range resources.APIResources {
+			if r.Name == "validatingadmissionpolicies" {
+				return ok(check, "the API server supports ValidatingAdmissionPolicies")
+			}
+		}
+	}
+	return failure(check, upgrade+", and do not turn off admissionregistration.k8s.io/v1", "the API server does not support ValidatingAdmissionPolicies, which deploy/base contains")
+}
+
+// kubelets checks the versions of the kubelets.
+func (s *subject) kubelets() []Result {
+	const check = "kubelet-versions"
+	if s.nodesErr != nil {
+		return []Result{unknown(check, "kubelets", s.nodesErr)}
+	}
+	if len(s.nodes) == 0 {
+		return []Result{warning(check, "add nodes", "the cluster has no nodes")}
+	}
+	server, err := s.apiServerVersion()
+	if err != nil {
+		return nil // Reported about the API server.
+	}
+	var old, keep, newer, unread []string
+	least, most := (*version.Version)(nil), (*version.Version)(nil)
+	for i := range s.nodes {
+		name := s.nodes[i].Name
+		v, err := version.ParseGeneric(s.nodes[i].Status.NodeInfo.KubeletVersion)
+		if err != nil {
+			unread = append(unread, name)
+			continue
+		}
+		if least == nil || v.LessThan(least) {
+			least = v
+		}
+		if most == nil || most.LessThan(v) {
+			most = v
+		}
+		switch {
+		case v.LessThan(oldest):
+			old = append(old, name)
+		case v.LessThan(shrinks):
+			keep = append(keep, name)
+		}
+		if server.Major() < v.Major() || server.Major() == v.Major() && server.Minor() < v.Minor() {
+			newer = append(newer, name)
+		}
+	}
+	var found []Result
+	for _, f := range []struct {
+		nodes         []string
+		check, remedy string
+		format        string
+	}{
+		{old, check, "upgrade these nodes to Kubernetes 1.33 or later", "pods on %s cannot be resized, because the kubelet is older than 1.33 (ResizeUnsupported): %s"},
+		{keep, check, "upgrade these nodes to Kubernetes 1.34 or later", "on %s, memory limits are not lowered, because the kubelet is older than 1.34 (MemoryLimitKept): %s"},
+		{newer, "kubelet-skew", "upgrade the API server first", "on %s, the kubelet is newer than the API server, which Kubernetes does not support: %s"},
+		{unread, check, "find out what the kubelet is with: kubectl get nodes -o wide", "on %s, the version of the kubelet is not a version: %s"},
+	} {
+		if len(f.nodes) > 0 {
+			slices.Sort(f.nodes)
+			found = append(found, warning(f.check, f.remedy, f.format, count(len(f.nodes), "node"), some(f.nodes)))
+		}
+	}
+	if len(found) == 0 && least.EqualTo(most) {
+		return []Result{ok(check, "the kubelets of %s are version %s", count(len(s.nodes), "node"), least)}
+	}
+	if len(found) == 0 {
+		return []Result{ok(check, "the kubelets of %s are versions %s to %s", count(len(s.nodes), "node"), least, most)}
+	}
+	return found
+}

@@ -1,0 +1,111 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+const (
+	// renewedWithin is how old a leader's last renewal may be: several times the default of
+	// --leader-lease-duration.
+	renewedWithin = time.Minute
+	// lagAfter is how many pods may be queued before it matters whether they become fewer, and
+	// lagOver for how long that is observed.
+	lagAfter = 100
+	lagOver  = 2 * time.Second
+)
+
+// serverGroup checks whether the server answers, and what it says about itself.
+func (s *subject) serverGroup(ctx context.Context) []Result {
+	const check = "api"
+	if s.status == nil {
+		// The error says what to do, on lines of its own.
+		message, remedy, _ := strings.Cut(s.statusErr.Error(), "\n")
+		if remedy == "" {
+			remedy = "see why it does not answer: kubectl -n " + s.namespace + " get pods"
+		}
+		return []Result{failure(check, remedy, "the server does not answer: %s", message)}
+	}
+	found := []Result{ok(check, "replica %s answers, version %s, since %s", s.status.GetReplica(), s.status.GetVersion(), print.Timestamp(s.status.GetStartTime()))}
+	for _, problem := range s.otherProblems() {
+		found = append(found, failure("problems", "see the alerts in docs/operations.md, and the log: kubectl -n "+s.namespace+" logs deployment/"+s.service, "%s", problem))
+	}
+	return append(found, s.leader(), s.lag(ctx), s.held())
+}
+
+// otherProblems returns the problems that no other check reports.
+func (s *subject) otherProblems() []string {
+	reported := s.implausible()
+	for _, source := range s.table.GetSources() {
+		reported = append(reported, source.GetMessage())
+	}
+	return slices.DeleteFunc(slices.Clone(s.status.GetProblems()), func(problem string) bool {
+		return slices.ContainsFunc(reported, func(text string) bool { return text != "" && strings.Contains(problem, text) })
+	})
+}
+
+func (s *subject) leader() Result {
+	const check, runbook = "leader", "docs/operations.md#workloadresizernoleader"
+	l := s.status.GetLeader()
+	switch {
+	case s.status.GetDryRun():
+		return warning(check, "start the server without --dry-run", "the server runs with --dry-run: it plans, but writes nothing")
+	case l == nil:
+		return failure(check, runbook, "no replica leads, so no pod is resized")
+	case l.GetRenewTime() == nil:
+		return ok(check, "%s is the only replica", l.GetIdentity())
+	}
+	age := s.now.Sub(l.GetRenewTime().AsTime()).Round(time.Second)
+	if age > renewedWithin {
+		return failure(check, runbook, "%s leads, but has not renewed the Lease for %s", l.GetIdentity(), age)
+	}
+	return ok(check, "%s leads, and has renewed the Lease at %s", l.GetIdentity(), print.Timestamp(l.GetRenewTime()))
+}
+
+// lag checks whether a long queue becomes shorter.
+func (s *subject) lag(ctx context.Context) Result {
+	const check = "queue"
+	queued, text := s.status.GetQueueLength(), queueText(s.status)
+	if queued <= lagAfter {
+		return ok(check, "%s", text)
+	}
+	select {
+	case <-time.After(s.observe):
+	case <-ctx.Done():
+	}
+	var later *workloadresizerv1.GetStatusResponse
+	err := s.server.Call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		later, err = c.Status(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return unknown(check, "the queue", err)
+	case later.GetQueueLength() >= queued:
+		return warning(check, "docs/operations.md#workloadresizerqueueslow", "the queue does not become shorter: %s", queueText(later))
+	}
+	return ok(check, "the queue becomes shorter: %s", queueText(later))
+}
+
+func queueText(status *workloadresizerv1.GetStatusResponse) string {
+	return fmt.Sprintf("%s to process, %s to resize again", print.CountOf(status.GetQueueLength(), "pod"), print.CountOf(status.GetRealignBacklog(), "pod"))
+}
+
+func (s *subject) held() Result {
+	const check = "holds"
+	switch {
+	case s.status.GetFreeze() != nil:
+		return warning(check, aboutReason(contract.Frozen, nil), "%s", print.Freeze(s.status.GetFreeze()))
+	case s.status.GetHolds() > 0:
+		return warning(check, "nothing, if you expect them; \"resizectl holds\" lists them", "pods are not resized because of %s", print.CountOf(s.status.GetHolds(), "hold"))
+	}
+	return ok(check, "nothing is frozen, paused or restored")
+}

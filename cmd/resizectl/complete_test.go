@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+)
+
+// completions returns what a shell offers for the last word.
+func completions(t *testing.T, name string, args ...string) []string {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	run(t.Context(), name, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}, append([]string{"__complete"}, args...))
+	lines := strings.Split(out.String(), "\n")
+	return lines[:slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, ":") })]
+}
+
+func TestCompletions(t *testing.T) {
+	t.Run("come from the server", comeFromTheServer)
+	t.Run("come from the cluster of the kubeconfig", comeFromTheClusterOfTheKubeconfig)
+	t.Run("are silent if nothing answers", areSilentIfNothingAnswers)
+}
+
+func comeFromTheServer(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Resizing.Resizes = cmdtest.Resizes()
+	address := cmdtest.Serve(t, server)
+	got := completions(t, "resizectl", "explain", "--server", address, "")
+	if want := "api-0"; !slices.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
+	}
+	if got := completions(t, "resizectl", "pause", "web", "--server", address, ""); len(got) > 0 {
+		t.Errorf("a second pod is completed with %q", got)
+	}
+}
+
+func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lists := map[string]string{
+			"/api/v1/namespaces": `{"kind": "NamespaceList", "apiVersion": "v1", "items": [{"metadata": {"name": "bank"}}, {"metadata": {"name": "shop"}}]}`,
+			"/api/v1/nodes":      `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "node-1"}}]}`,
+			"/api/v1/namespaces/shop/pods": `{"kind": "PodList", "apiVersion": "v1", "items": [
+				{"metadata": {"name": "db-0", "ownerReferences": [{"kind": "StatefulSet", "name": "db", "controller": true}]}},
+				{"metadata": {"name": "web-5b-x", "labels": {"pod-template-hash": "5b"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "web-5b", "controller": true}]}},
+				{"metadata": {"name": "bare"}}]}`,
+		}
+		if list, ok := lists[r.URL.Path]; ok && r.URL.Query().Get("limit") == "500" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(list))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(cluster.Close)
+	kubeconfig := cmdtest.File(t, "config", []byte(strings.ReplaceAll(unreachableCluster, "https://127.0.0.1:1", cluster.URL)))
+	for _, tc := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"plan", "-n", "shop", ""}, []string{"db-0", "web-5b-x", "bare", "deployment/web", "statefulset/db"}},
+		{[]string{"pause", "-n", "shop", "deployment/"}, []string{"deployment/web", "statefulset/db"}},
+		{[]string{"plan", "-n", ""}, []string{"bank", "shop"}},
+		{[]string{"holds", "--namespace", ""}, []string{"bank", "shop"}},
+		{[]string{"plan", "--node", ""}, []string{"node-1"}},
+		{[]string{"plan", "--context", ""}, []string{"c"}},
+		{[]string{"plan", "--user", ""}, []string{"u"}},
+	} {
+		if got := completions(t, pluginProgram, append([]string{"--kubeconfig", kubeconfig}, tc.args...)...); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: got %q, want %q", tc.args, got, tc.want)
+		}
+	}
+}
+
+func areSilentIfNothingAnswers(t *testing.T) {
+	kubeconfig := cmdtest.File(t, "config", []byte(unreachableCluster))
+	for _, args := range [][]string{{"explain", ""}, {"plan", "-n", ""}, {"plan", "--node", ""}, {"ratios", "get", ""}} {
+		if got := completions(t, pluginProgram, append([]string{"--kubeconfig", kubeconfig}, args...)...); len(got) > 0 {
+			t.Errorf("%q: got %q", args, got)
+		}
+	}
+}

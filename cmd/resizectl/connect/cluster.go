@@ -1,0 +1,16 @@
+package connect
+
+import "k8s.io/client-go/rest"
+
+// PreferCluster makes the server of the cluster the default, as in the kubectl plugin, for commands
+// about a cluster.
+func (c *Connection) PreferCluster() { c.preferCluster = true }
+
+// Cluster returns the configuration of the cluster that the kubeconfig flags select, even if another
+// flag selects a server elsewhere.
+func (c *Connection) Cluster() (*rest.Config, error) { return c.kube.restConfig() }
+
+// Service returns the name of the server's Service in the cluster.
+func (c *Connection) Service() (namespace, name string, err error) {
+	return nameOf(c.service, "--service")
+}

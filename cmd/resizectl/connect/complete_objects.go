@@ -1,0 +1,179 @@
+package connect
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// mostCompletions is the maximum number of objects that are listed to complete a name: nobody reads
+// more, and the user waits.
+const mostCompletions = 500
+
+// podTemplateHash is the label of a ReplicaSet's pods that is the end of the ReplicaSet's name, after the
+// name of its Deployment.
+const podTemplateHash = "pod-template-hash"
+
+// CompleteObjects completes the pod or workload that is the only argument of a command: pods, and
+// workloads as TYPE/NAME once there is a slash.
+func CompleteObjects(server *Connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		pods, workloads := server.namesIn(cmd, server.typedNamespace(cmd))
+		if strings.Contains(typed, "/") {
+			return workloads, cobra.ShellCompDirectiveNoFileComp
+		}
+		return append(pods, workloads...), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// typedNamespace returns the namespace on a command line that is not complete yet.
+func (c *Connection) typedNamespace(cmd *cobra.Command) string {
+	if flag := cmd.Flags().Lookup("namespace"); flag != nil && flag.Changed {
+		return flag.Value.String()
+	}
+	return c.contextNamespace()
+}
+
+// namesIn returns the names of the pods and workloads in a namespace: from the cluster of the
+// kubeconfig if its server is called, and else from the server.
+func (c *Connection) namesIn(cmd *cobra.Command, namespace string) (pods, workloads []string) {
+	known := map[string]bool{}
+	if cluster := c.completing(); cluster != nil {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		list, err := cluster.Pods(namespace).List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
+		if err != nil {
+			return nil, nil
+		}
+		for i := range list.Items {
+			pods = append(pods, list.Items[i].Name)
+			if workload := workloadOf(&list.Items[i].ObjectMeta); workload != "" {
+				known[workload] = true
+			}
+		}
+		return pods, slices.Sorted(maps.Keys(known))
+	}
+	Completions(cmd, c, func(ctx context.Context, server *client.Client) ([]cobra.Completion, error) {
+		for plan, err := range server.PreviewPlans(ctx, namespace).All() {
+			if err != nil || len(pods) >= mostCompletions {
+				break
+			}
+			pods = append(pods, print.OneLine(plan.GetPod()))
+		}
+		for resize, err := range server.ListResizes(ctx, &workloadresizerv1.ListResizesRequest{Namespace: namespace}) {
+			if err != nil || len(known) >= mostCompletions {
+				break
+			}
+			if resize.GetWorkload() != nil {
+				known[print.WorkloadName(resize.GetWorkload())] = true
+			}
+		}
+		return nil, nil
+	})
+	return pods, slices.Sorted(maps.Keys(known))
+}
+
+// workloadOf returns the workload of a pod as TYPE/NAME; empty if it has none.
+func workloadOf(pod *metav1.ObjectMeta) string {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return ""
+	}
+	if hash := pod.Labels[podTemplateHash]; owner.Kind == "ReplicaSet" && hash != "" && strings.HasSuffix(owner.Name, "-"+hash) {
+		return "deployment/" + strings.TrimSuffix(owner.Name, "-"+hash)
+	}
+	return strings.ToLower(owner.Kind) + "/" + owner.Name
+}
+
+// CompleteNamespaces completes a flag that names a namespace, and CompleteNodes one that names a node,
+// from the cluster of the kubeconfig.
+func CompleteNamespaces(server *Connection) cobra.CompletionFunc {
+	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
+		list, err := cluster.Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		return names, nil
+	})
+}
+
+// CompleteNodes completes a flag that names a node.
+func CompleteNodes(server *Connection) cobra.CompletionFunc {
+	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
+		list, err := cluster.Nodes().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		return names, nil
+	})
+}
+
+func (c *Connection) completeFrom(list func(context.Context, *corev1client.CoreV1Client) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cluster := c.completing()
+		if cluster == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		// An error would be printed into the line.
+		names, _ := list(ctx, cluster)
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completing returns a client for the cluster of the kubeconfig; nil if the server of another address is
+// called, or the kubeconfig selects no cluster.
+func (c *Connection) completing() *corev1client.CoreV1Client {
+	if inCluster, err := c.inCluster(); err != nil || !inCluster {
+		return nil
+	}
+	config, err := c.kube.restConfig()
+	if err != nil {
+		return nil
+	}
+	cluster, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil
+	}
+	return cluster
+}
+
+// completeKubeconfig completes the flags that name parts of the kubeconfig.
+func (c *Connection) completeKubeconfig(root *cobra.Command) error {
+	for flag, names := range map[string]func(*clientcmdapi.Config) []string{
+		"context": func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) },
+		"cluster": func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) },
+		"user":    func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.AuthInfos)) },
+	} {
+		if err := root.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			kubeconfig, err := c.kube.loader().RawConfig()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return names(&kubeconfig), cobra.ShellCompDirectiveNoFileComp
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

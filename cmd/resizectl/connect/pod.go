@@ -1,0 +1,40 @@
+package connect
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// ChoosePod returns the name of the pod that a command is about. If its argument is a workload, that is
+// one of its pods, as in "kubectl logs"; a note says which.
+func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *command.Pod) (string, error) {
+	workload := p.Workload()
+	if workload == nil {
+		return p.Name, nil
+	}
+	chosen, pods := "", int64(0)
+	for plan, err := range c.PreviewPlans(ctx, p.Namespace, client.OfWorkload(workload)).All() {
+		if err != nil {
+			return "", err
+		}
+		if pods++; chosen == "" {
+			chosen = plan.GetPod()
+		}
+	}
+	name := print.WorkloadName(workload)
+	if pods == 0 {
+		// The server knows workloads only by their pods.
+		return "", fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace, or whether it is scaled to zero", p.Namespace, name)
+	}
+	if pods > 1 {
+		if _, err := fmt.Fprintf(errOut, "note: %s has %s, this is %s\n", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen))); err != nil {
+			return "", err
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,118 @@
+package plans
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestWatch(t *testing.T) {
+	pause := connect.PollPause
+	connect.PollPause = time.Millisecond
+	t.Cleanup(func() { connect.PollPause = pause })
+	t.Run("prints the plans that have changed", printsThePlansThatHaveChanged)
+	t.Run("prints an explanation again when it has changed", printsAnExplanationAgainWhenItHasChanged)
+	t.Run("goes on after a server did not answer", goesOnAfterAServerDidNotAnswer)
+	t.Run("ends after the timeout", endsAfterTheTimeout)
+	t.Run("fails if the first question fails", failsIfTheFirstQuestionFails)
+}
+
+// changing is a server that lists api-0 and web, and from the second question on only web, aligned.
+func changing(t *testing.T) (address string, asked *atomic.Int32) {
+	t.Helper()
+	asked = &atomic.Int32{}
+	server := cmdtest.Cluster()
+	aligned := cmdtest.Web()
+	aligned.Decision = workloadresizerv1.Decision_DECISION_ALIGNED
+	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+		plans := []*workloadresizerv1.Plan{cmdtest.Aligned(), cmdtest.Web()}
+		if asked.Add(1) > 1 {
+			plans = []*workloadresizerv1.Plan{aligned}
+		}
+		var all []*workloadresizerv1.PreviewPlansResponse
+		for _, plan := range plans {
+			all = append(all, &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}})
+		}
+		return append(all, cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(plans))}))
+	}
+	return cmdtest.Serve(t, server), asked
+}
+
+func printsThePlansThatHaveChanged(t *testing.T) {
+	for _, tc := range []struct{ output, last string }{
+		{"table", "deleted"},
+		{"custom-columns=POD:.pod,DECISION:.decision", "api-0" + strings.Repeat(" ", 18) + "DECISION_ALIGNED\n"},
+		{"name", "pod/web-6d4cf56db6-x2x7p\npod/api-0\n"},
+	} {
+		address, _ := changing(t)
+		_, stdout, stderr := program.WatchUntil(t, tc.last, "plan", "-n", "shop", "-w", "-o", tc.output, "--server", address)
+		if stderr != "" {
+			t.Errorf("-o %s: stderr %q", tc.output, stderr)
+		}
+		if tc.output == "table" {
+			cmdtest.Golden(t, "plan-watch.table", stdout)
+		}
+		lines := map[string]int{"table": 4}[tc.output] // Two containers, twice.
+		if n := strings.Count(stdout, "web-6d4cf56db6-x2x7p"); n != max(2, lines) {
+			t.Errorf("-o %s: web is shown %d times:\n%s", tc.output, n, stdout)
+		}
+	}
+}
+
+func printsAnExplanationAgainWhenItHasChanged(t *testing.T) {
+	server := cmdtest.Cluster()
+	address := cmdtest.Serve(t, server)
+	var rounds atomic.Int32
+	server.Asked = func() { rounds.Add(1) }
+	_, stdout, stderr := program.WatchUntil(t, "Now:", "explain", "api-0", "-w", "--server", address)
+	if strings.Count(stdout, " 1. Node:") != 1 || stderr != "" || rounds.Load() == 0 {
+		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
+	}
+}
+
+func goesOnAfterAServerDidNotAnswer(t *testing.T) {
+	asked := 0
+	server := cmdtest.Cluster()
+	busy := cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews are already running")
+	plans := []*workloadresizerv1.Plan{cmdtest.Aligned()}
+	server.Plans = plans
+	server.Asked = func() {
+		server.Err = nil
+		if asked++; asked == 2 || asked == 3 {
+			server.Err = busy
+		}
+		if asked == 4 {
+			server.Plans = []*workloadresizerv1.Plan{cmdtest.Web()}
+		}
+	}
+	_, stdout, stderr := program.WatchUntil(t, "deleted", "plan", "-n", "shop", "-w", "--server", cmdtest.Serve(t, server))
+	if stderr != "warning: the watch was interrupted, retrying: 4 previews are already running\n" || !strings.Contains(stdout, "web-6d4cf56db6-x2x7p") {
+		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
+	}
+}
+
+func endsAfterTheTimeout(t *testing.T) {
+	address, asked := changing(t)
+	code, stdout, stderr := program.Shell(t.Context(), "plan", "-n", "shop", "-w", "--timeout", "300ms", "--server", address)
+	if code != command.ExitOK || stderr != "" || !strings.Contains(stdout, "modified") || asked.Load() < 2 {
+		t.Errorf("exit %d, stdout\n%s\nstderr %q", code, stdout, stderr)
+	}
+}
+
+func failsIfTheFirstQuestionFails(t *testing.T) {
+	busy := cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
+	for _, args := range [][]string{{"plan", "-w"}, {"explain", "web", "-w"}} {
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Err: busy}))...)
+		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: pods are not read yet; ") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+}

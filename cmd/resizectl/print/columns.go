@@ -1,0 +1,153 @@
+package print
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// columnTemplate is the columns of -o custom-columns.
+type columnTemplate struct{ columns []userColumn }
+
+type userColumn struct {
+	header string
+	path   *fieldPath
+}
+
+// parseColumns parses HEADER:PATH,...
+func parseColumns(text string) (*columnTemplate, error) {
+	t := &columnTemplate{}
+	for spec := range strings.SplitSeq(text, ",") {
+		header, path, found := strings.Cut(spec, ":")
+		if !found {
+			return nil, fmt.Errorf("column %q is not HEADER:PATH", spec)
+		}
+		if err := t.add(header, path); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// parseColumnsFile parses two lines: the headers, and below them their paths.
+func parseColumnsFile(text string) (*columnTemplate, error) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != 2 {
+		return nil, fmt.Errorf("it has %s instead of 2: the headers, and below them their paths", CountOf(int64(len(lines)), "line"))
+	}
+	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
+	if len(headers) != len(paths) {
+		return nil, fmt.Errorf("it has %s, but %s", CountOf(int64(len(headers)), "header"), CountOf(int64(len(paths)), "path"))
+	}
+	t := &columnTemplate{}
+	for i, header := range headers {
+		if err := t.add(header, paths[i]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *columnTemplate) add(header, path string) error {
+	parsed, err := parsePath(path)
+	if err != nil {
+		return fmt.Errorf("column %q: %w", header, err)
+	}
+	t.columns = append(t.columns, userColumn{header, parsed})
+	return nil
+}
+
+// columnPrinter prints objects as rows. The header comes with the first of them.
+type columnPrinter struct {
+	template *columnTemplate
+	columns  io.Writer
+	flush    func() error
+	header   bool
+}
+
+func newColumnPrinter(w io.Writer, template *columnTemplate, header bool) *columnPrinter {
+	columns := printers.GetNewTabWriter(w)
+	return &columnPrinter{template: template, columns: columns, flush: columns.Flush, header: header}
+}
+
+func (p *columnPrinter) print(objects ...map[string]any) error {
+	if p.header {
+		headers := make([]string, len(p.template.columns))
+		for i, column := range p.template.columns {
+			headers[i] = column.header
+		}
+		if _, err := fmt.Fprintln(p.columns, strings.Join(headers, "\t")); err != nil {
+			return err
+		}
+		p.header = false
+	}
+	for _, object := range objects {
+		cells := make([]string, len(p.template.columns))
+		for i, column := range p.template.columns {
+			cells[i] = cellOf(column.path.find(object))
+		}
+		if _, err := fmt.Fprintln(p.columns, strings.Join(cells, "\t")); err != nil {
+			return err
+		}
+	}
+	return p.flush()
+}
+
+// cellOf returns the values at a path as kubectl prints them.
+func cellOf(values []any) string {
+	if len(values) == 0 {
+		return "<none>"
+	}
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = OneLine(printers.EscapeTerminal(fmt.Sprint(value)))
+	}
+	return strings.Join(texts, ",")
+}
+
+// fieldPath is a path to fields of an object, in kubectl's relaxed form of JSONPath: .a.b, a.b, or
+// {.a.b}.
+type fieldPath struct {
+	text string
+	path *jsonpath.JSONPath
+}
+
+func parsePath(text string) (*fieldPath, error) {
+	inner := text
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+		inner = text[1 : len(text)-1]
+	}
+	if strings.TrimPrefix(inner, ".") == "" || strings.ContainsAny(inner, "{}") {
+		return nil, fmt.Errorf("%q is not the path of a field, such as .pod", text)
+	}
+	path := jsonpath.New("field").AllowMissingKeys(true)
+	if err := path.Parse("{." + strings.TrimPrefix(inner, ".") + "}"); err != nil {
+		return nil, fmt.Errorf("%q is not the path of a field, such as .pod: %w", text, err)
+	}
+	return &fieldPath{text, path}, nil
+}
+
+// find returns the values at the path; none if the object has no such field. An error means the same,
+// such as that a list has fewer elements.
+func (p *fieldPath) find(object map[string]any) (values []any) {
+	results, err := p.path.FindResults(object)
+	if err != nil {
+		return nil
+	}
+	for _, result := range results {
+		for _, value := range result {
+			if value.IsValid() && value.CanInterface() && !isNil(value) {
+				values = append(values, value.Interface())
+			}
+		}
+	}
+	return values
+}
+
+func isNil(value reflect.Value) bool {
+	return value.Kind() == reflect.Interface && value.IsNil()
+}

@@ -1,0 +1,158 @@
+package print
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// SortPath is a value of --sort-by: the path of the field by which objects are sorted. The zero
+// value leaves them in the order of the server.
+type SortPath struct{ path *fieldPath }
+
+// String implements pflag.Value.
+func (s *SortPath) String() string {
+	if s.path == nil {
+		return ""
+	}
+	return s.path.text
+}
+
+// Set implements pflag.Value.
+func (s *SortPath) Set(text string) (err error) {
+	s.path, err = parsePath(text)
+	return err
+}
+
+// Type implements pflag.Value.
+func (s *SortPath) Type() string { return "path" }
+
+// IsSet reports whether objects are sorted.
+func (s *SortPath) IsSet() bool { return s.path != nil }
+
+// Sort sorts messages by the field of --sort-by, if there is one.
+func Sort[M proto.Message](by SortPath, messages []M) error { return SortBy(by, messages, objectOf[M]) }
+
+func objectOf[M proto.Message](m M) (map[string]any, error) { return Object(m) }
+
+// SortBy sorts values by the field of --sort-by in the objects that of returns. What lacks the field
+// comes first. It is an error if everything lacks it: then its path is wrong.
+func SortBy[T any](by SortPath, values []T, of func(T) (map[string]any, error)) error {
+	if by.path == nil || len(values) == 0 {
+		return nil
+	}
+	type keyed struct {
+		value T
+		key   any
+	}
+	all, found := make([]keyed, len(values)), false
+	for i, value := range values {
+		object, err := of(value)
+		if err != nil {
+			return err
+		}
+		all[i].value = value
+		if keys := by.path.find(object); len(keys) > 0 {
+			all[i].key, found = keys[0], true
+		}
+	}
+	if !found {
+		return fmt.Errorf("sort by %s: no object has this field: name one that -o json shows, such as .%s", by.path.text, anyField(values[0], of))
+	}
+	quantities := true
+	for _, k := range all {
+		quantities = quantities && (k.key == nil || quantity(k.key) != nil)
+	}
+	var failed error
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		if quantities && a.key != nil && b.key != nil {
+			return quantity(a.key).Cmp(*quantity(b.key))
+		}
+		order, err := compare(a.key, b.key)
+		failed = cmp.Or(failed, err)
+		return order
+	})
+	if failed != nil {
+		return fmt.Errorf("sort by %s: %w", by.path.text, failed)
+	}
+	for i := range all {
+		values[i] = all[i].value
+	}
+	return nil
+}
+
+// quantity returns a string that is a quantity, such as 500m; nil for all others.
+func quantity(key any) *resource.Quantity {
+	text, ok := key.(string)
+	if !ok {
+		return nil
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return nil
+	}
+	return &q
+}
+
+// anyField returns the name of a field with a single value, as an example.
+func anyField[T any](value T, of func(T) (map[string]any, error)) string {
+	object, err := of(value)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for name, value := range object {
+		if _, err := compare(value, value); err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names[0]
+}
+
+var errUnsortable = errors.New("the field is a list or an object: name a field in it with a single value")
+
+// compare orders the values of fields; nil is first.
+func compare(a, b any) (int, error) {
+	if a == nil || b == nil {
+		return cmp.Compare(rank(a), rank(b)), nil
+	}
+	switch x := a.(type) {
+	case string:
+		if y, ok := b.(string); ok {
+			return cmp.Compare(x, y), nil
+		}
+	case bool:
+		if y, ok := b.(bool); ok {
+			return cmp.Compare(rank(x), rank(y)), nil
+		}
+	case int64, float64:
+		switch b.(type) {
+		case int64, float64:
+			return cmp.Compare(float(a), float(b)), nil
+		}
+	}
+	return 0, errUnsortable
+}
+
+// rank orders nil, false and everything else.
+func rank(value any) int {
+	switch value {
+	case nil:
+		return 0
+	case false:
+		return 1
+	}
+	return 2
+}
+
+func float(number any) float64 {
+	if n, ok := number.(int64); ok {
+		return float64(n)
+	}
+	return number.(float64)
+}

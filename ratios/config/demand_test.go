@@ -1,0 +1,144 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+)
+
+const minimal = "baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\n"
+
+func TestDemand(t *testing.T) {
+	t.Run("a rule has the values of the globals that it does not set", aRuleHasTheValuesOfTheGlobalsThatItDoesNotSet)
+	t.Run("zero is a value", zeroIsAValue)
+	t.Run("reports faults", reportsFaultsOfADemand)
+	t.Run("reports a fault of the globals once", reportsAFaultOfTheGlobalsOnce)
+	t.Run("reads prices", readsPrices)
+}
+
+func profile(t *testing.T, text string, of ratiotest.Subject) *ratios.Profile {
+	t.Helper()
+	layer, err := Parse([]byte(text), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table.Profile(of)
+}
+
+func aRuleHasTheValuesOfTheGlobalsThatItDoesNotSet(t *testing.T) {
+	const text = minimal + `
+demand:
+  margin: 0.2
+  cpu: {target: 0.95, upper: 0.99, max: "4", halfLife: 2d, limit: none}
+  memory: {limit: multiple, multiple: 3, headroom: 100Mi}
+  containers: {app: {cpu: {min: 100m, max: "2"}}}
+overrides:
+- name: shop
+  match: {namespace: shop}
+  demand: {from: usage, mode: observe, cpu: {min: 50m, target: 0.9, wholeCores: true}, memory: {neverLower: true}, containers: {app: {cpu: {max: "1"}}, sidecar: {memory: {max: 1Gi}}}}
+`
+	value := func(f float64) *float64 { return &f }
+	amount := func(n int64) *int64 { return &n }
+	yes, twoDays := true, 48*time.Hour
+	globals := ratios.Demand{
+		Margin: value(0.2), CPU: ratios.ResourceDemand{Target: value(0.95), Upper: value(0.99), Bounds: ratios.RangeOverride{Max: amount(4000)}, HalfLife: &twoDays, Limit: "none"},
+		Memory:     ratios.ResourceDemand{Limit: "multiple", Multiple: value(3), Headroom: amount(100 << 20)},
+		Containers: map[string]ratios.BoundsOverride{"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(2000)}}},
+	}
+	if diff := cmp.Diff(globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand); diff != "" {
+		t.Error(diff)
+	}
+	shop := globals
+	shop.From, shop.Mode = ratios.FromUsage, ratios.Observe
+	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = amount(50), value(0.9), &yes, &yes
+	shop.Containers = map[string]ratios.BoundsOverride{
+		"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(1000)}}, "sidecar": {Memory: ratios.RangeOverride{Max: amount(1 << 30)}},
+	}
+	if diff := cmp.Diff(shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func zeroIsAValue(t *testing.T) {
+	d := profile(t, minimal+"demand: {margin: 0.3, cpu: {floor: 25m}}\noverrides: [{name: a, match: {namespace: a}, demand: {margin: 0, cpu: {floor: 0}}}]", ratiotest.Subject{In: "a"}).Demand
+	if d.Margin == nil || *d.Margin != 0 || d.CPU.Floor == nil || *d.CPU.Floor != 0 {
+		t.Errorf("margin %v, floor %v", d.Margin, d.CPU.Floor)
+	}
+}
+
+func reportsFaultsOfADemand(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"a mode that does not exist yet", "demand: {mode: apply}", "demand.mode: line 4: apply does not exist yet: this version only observes; use observe"},
+		{"another one", "demand: {mode: initial}", "demand.mode: line 4: initial does not exist yet: this version only observes; use observe"},
+		{"no mode", "demand: {mode: later}", `demand.mode: line 4: must be observe, not "later"`},
+		{"a source", "demand: {from: vpa}", `demand.from: line 4: must be one of author, usage, not "vpa"`},
+		{"a policy", "demand: {policy: magic}", `demand.policy: line 4: must be one of usage, pressure, week, peak, not "magic"`},
+		{"a percentage", "demand: {cpu: {target: 90}}", `demand.cpu.target: line 4: must be a number above 0 and at most 1, such as 0.9, not "90"`},
+		{"percentiles in the wrong order", "demand: {memory: {lower: 0.95}}", "demand.memory: lower 0.95 is above target 0.9: set both"},
+		{"percentiles of a rule and the globals", "demand: {cpu: {target: 0.99, upper: 0.99}}\npodLabels: {a: {b: {demand: {cpu: {upper: 0.98}}}}}", "podLabels.a.b.demand.cpu: target 0.99 is above upper 0.98: set both"},
+		{"a duration", "demand: {cpu: {halfLife: 24}}", `demand.cpu.halfLife: line 4: must be a duration from 1m to 31d, such as 24h or 8d, not "24"`},
+		{"a long duration", "demand: {minHistory: 32d}", `demand.minHistory: line 4: must be a duration from 0d to 31d, such as 24h or 8d, not "32d"`},
+		{"a memory limit that is removed", "demand: {memory: {limit: none}}", `demand.memory.limit: line 4: must be one of follow, keep, multiple, not "none"`},
+		{"bounds", "demand: {cpu: {min: 2, max: 1}}", "demand.cpu: min 2 > max 1"},
+		{"bounds of a container", "demand: {containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}", "demand.containers.app.memory: min 2Gi > max 1Gi, with the bounds of all containers"},
+		{"bounds of a container and of all", "demand: {cpu: {min: 2}, containers: {app: {cpu: {max: 1}}}}", "demand.containers.app.cpu: min 2 > max 1, with the bounds of all containers"},
+		{"bounds of a rule and of a container of the globals", "demand: {containers: {app: {cpu: {max: 1}}}}\npodLabels: {a: {b: {demand: {cpu: {min: 2}}}}}", "podLabels.a.b.demand.containers.app.cpu: min 2 > max 1, with the bounds of all containers"},
+		{"a multiple of nothing", "demand: {cpu: {roundTo: 0}}", `demand.cpu.roundTo: line 4: "0" is too small; omit it for the default`},
+		{"part of a window", "demand: {windows: 1.5}", `demand.windows: line 4: must be a whole number from 1 to 31, such as 8, not "1.5"`},
+		{"a container", "demand: {containers: {App: {}}}", "demand.containers.App: line 4: not valid on a pod: "},
+		{"a flag", "demand: {memory: {neverLower: yes please}}", `demand.memory.neverLower: line 4: must be true or false, not "yes please"`},
+		{"an unknown key", "demand: {cpu: {neverLower: true}}", "demand.cpu.neverLower: line 4: unknown key"},
+		{"prices without a currency", "prices: {cpuCoreHour: 1, memoryGiBHour: 1}", "prices.currency: must be set, such as USD"},
+		{"half a price", "prices: {currency: USD, cpuCoreHour: 1, memoryGiBHour: 1, nodeTypes: {n4: {cpuCoreHour: 1}}}", "prices.nodeTypes.n4: line 4: must set cpuCoreHour and memoryGiBHour"},
+		{"prices of single node types only", "prices: {currency: USD, nodeTypes: {n4: {cpuCoreHour: 1, memoryGiBHour: 1}}}", "prices: line 4: must set cpuCoreHour and memoryGiBHour"},
+		{"a node type without a name", `prices: {currency: USD, cpuCoreHour: 1, memoryGiBHour: 1, nodeTypes: {"": {cpuCoreHour: 1, memoryGiBHour: 1}}}`, "prices.nodeTypes[\"\"]: line 4: the name of a node type must not be empty"},
+		{"a negative price", "prices: {currency: USD, cpuCoreHour: -1}", `prices.cpuCoreHour: line 4: must be a number from 0 to 1000000, the price of an hour, not "-1"`},
+		{"an empty namespace", `overrides: [{name: a, match: {namespace: ""}, demand: {from: usage}}]`, `overrides[0].match.namespace: line 4: must be a non-empty string, not ""`},
+		{"a namespace", `overrides: [{name: a, match: {namespace: a.b}, demand: {from: usage}}]`, "overrides[0].match.namespace: line 4: not valid on a pod: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("got  %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func reportsAFaultOfTheGlobalsOnce(t *testing.T) {
+	const text = minimal + "demand: {cpu: {lower: 0.99, min: 2, max: 1}, containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}\npodLabels: {a: {b: {demand: {from: usage, cpu: {floor: 10m}}}}}"
+	_, err := Parse([]byte(text), ratios.Provenance{})
+	if err == nil || strings.Contains(err.Error(), "podLabels") {
+		t.Error(err)
+	}
+}
+
+func readsPrices(t *testing.T) {
+	layer, err := Parse([]byte(minimal+"prices: {currency: USD, cpuCoreHour: 0.03, memoryGiBHour: 0.004, nodeTypes: {n4: {cpuCoreHour: 0.05, memoryGiBHour: 0}}}"), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{{}, layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := table.Prices
+	var all []ratios.Price
+	for _, nodeType := range []string{"n2d", "n4", "n4@AMD-25-1"} {
+		all = append(all, p.Of(nodeType))
+	}
+	n4 := ratios.Price{CPU: 0.05}
+	if want := []ratios.Price{{CPU: 0.03, Memory: 0.004}, n4, n4}; p.Currency != "USD" || !slices.Equal(all, want) {
+		t.Errorf("%s %v, want USD %v", p.Currency, all, want)
+	}
+}

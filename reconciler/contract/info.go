@@ -1,0 +1,269 @@
+package contract
+
+// Severity determines whether and how a reason becomes an event on the pod.
+type Severity int
+
+const (
+	// Silent reasons are expected on most pods in a cluster; they appear only in plans and
+	// metrics.
+	Silent Severity = iota
+	// Normal reasons become events of type Normal.
+	Normal
+	// Warning reasons become events of type Warning.
+	Warning
+)
+
+// Info documents a reason.
+type Info struct {
+	Reason   Reason
+	Severity Severity
+	// Meaning is the description in the reference.
+	Meaning string
+	// Remedy is what a user can do about the reason. It begins with "nothing" if nothing needs
+	// to be done. Commands and code are between backticks. These words stand for the pod's own:
+	// POD, NAMESPACE, NODE, TYPE (the type of the node), SCOPE (the arguments that name the scope
+	// of its hold).
+	Remedy string
+	// See is the section of the documentation that says more; empty if there is none.
+	See string
+}
+
+var reasons = []Info{
+	{
+		Reason: Resized, Severity: Normal,
+		Meaning: "The pod got the requests and limits for its node type, or the sizes in the message.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: AlreadyAligned, Severity: Normal,
+		Meaning: "The pod has its desired size. As an event: it needed no resize.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: BoundsClamped, Severity: Normal,
+		Meaning: "A bound of the configuration, not the ratio, determined a request.",
+		Remedy:  "nothing, or change `bounds` in config.yaml if this size is not intended",
+	},
+	{
+		Reason: ResizeFailed, Severity: Warning,
+		Meaning: "The API server rejected a write, or the write failed; it is retried with backoff.",
+		Remedy:  "read the message; writes are retried with backoff",
+		See:     "docs/operations.md#workloadresizerresizesfailing",
+	},
+	{
+		Reason: ResizeUnsupported, Severity: Warning,
+		Meaning: "The API server or the node cannot resize this pod in place.",
+		Remedy:  "read the message; the node must run Linux and Kubernetes 1.33 or later",
+	},
+	{
+		Reason: Restored, Severity: Normal,
+		Meaning: "The pod has its originals again, or always had them, and keeps them until the restore ends (`resizectl resume`).",
+		Remedy:  "nothing, or end the restore: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
+	},
+	{
+		Reason: ResizeActuated, Severity: Silent,
+		Meaning: "The containers run with the requests and limits in the pod's spec.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: ResizeInProgress, Severity: Silent,
+		Meaning: "The node has accepted the resize but not completed it.",
+		Remedy:  "nothing; after five minutes, check the kubelet: `kubectl describe node NODE`",
+	},
+	{
+		Reason: ResizeDeferred, Severity: Normal,
+		Meaning: "The node has no room for the resize now and retries it by itself.",
+		Remedy:  "nothing; the kubelet retries it",
+	},
+	{
+		Reason: ResizeInfeasible, Severity: Warning,
+		Meaning: "The node can never satisfy the resize; the pod is reverted. The same resize is retried when the pod, its node or its ratio changes, or after a day.",
+		Remedy:  "nothing, or set `bounds`, or change the CPU manager policy of the node and reboot it",
+		See:     "docs/reference.md#after-a-resize",
+	},
+	{
+		Reason: ResizeError, Severity: Warning,
+		Meaning: "The node accepted the resize but cannot complete it; the part that blocks the pod is reverted, and retried with backoff.",
+		Remedy:  "nothing; it is reverted, and retried with backoff; usually, the container uses more memory than the new limit",
+	},
+	{
+		Reason: NotScheduled, Severity: Silent,
+		Meaning: "The pod has no node yet.",
+		Remedy:  "nothing, or find out why it has no node: `kubectl describe pod POD -n NAMESPACE`",
+	},
+	{
+		Reason: NotOwned, Severity: Silent,
+		Meaning: "The pod has no controller of a kind that is resized (`--owner-kinds`).",
+		Remedy:  "create the pod by a controller, such as a Deployment, or add the kind of its controller to `--owner-kinds`",
+	},
+	{
+		Reason: OptedOut, Severity: Silent,
+		Meaning: "The pod has the annotation `workload-resizer.io/skip` with the value `true`, or with one that is neither `true` nor `false`.",
+		Remedy:  "nothing, or remove the annotation from the template of the workload and from the pod: `kubectl annotate pod POD -n NAMESPACE workload-resizer.io/skip-`",
+	},
+	{
+		Reason: Terminating, Severity: Silent,
+		Meaning: "The pod is being deleted.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: Finished, Severity: Silent,
+		Meaning: "The pod has succeeded or failed.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: NotRunning, Severity: Silent,
+		Meaning: "The pod has not started yet.",
+		Remedy:  "nothing; the pod is resized when it runs",
+	},
+	{
+		Reason: StaticPod, Severity: Silent,
+		Meaning: "The kubelet owns the pod; the API server only mirrors it.",
+		Remedy:  "nothing; only the kubelet can change a static pod",
+	},
+	{
+		Reason: WindowsPod, Severity: Silent,
+		Meaning: "Windows pods cannot be resized in place.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: OwnPod, Severity: Silent,
+		Meaning: "The pod is one of workload-resizer's own.",
+		Remedy:  "nothing, or remove the label `app.kubernetes.io/name: workload-resizer` if the pod is yours",
+	},
+	{
+		Reason: NoRequests, Severity: Silent,
+		Meaning: "No container requests cpu or memory, so there is nothing to scale.",
+		Remedy:  "nothing, or add requests to the workload if you want the pod resized",
+	},
+	{
+		Reason: NodeNotFound, Severity: Silent,
+		Meaning: "The pod's node is unknown.",
+		Remedy:  "find out whether the node exists: `kubectl get node NODE`",
+	},
+	{
+		Reason: NodeTypeUnlabelled, Severity: Warning,
+		Meaning: "No label of the node names its type.",
+		Remedy:  "label the node, or start the server with a `--node-type-label` that the node has",
+		See:     "docs/reference.md#node-types",
+	},
+	{
+		Reason: UnknownNodeType, Severity: Warning,
+		Meaning: "The node's type has no ratio.",
+		Remedy:  "add the node type to config.yaml, or run `resizectl ratios set TYPE=CPU/MEMORY --create`; CPU and MEMORY are how fast it is, as in `resizectl ratios list`: 1.25 if the baseline has 1 and it is 1.25 times as fast",
+		See:     "docs/operations.md#workloadresizerunknownnodetypes",
+	},
+	{
+		Reason: ImplausibleRatio, Severity: Warning,
+		Meaning: "The node's type would be more than `maxSpeedRatio` times faster or slower than the baseline, so its ratio is not used.",
+		Remedy:  "correct the ratio, which is usually a typo: `resizectl ratios list` shows its source; or raise `maxSpeedRatio` in config.yaml",
+		See:     "docs/reference.md#implausible-ratios",
+	},
+	{
+		Reason: InvalidAnnotation, Severity: Warning,
+		Meaning: "An original is missing, unreadable or not trustworthy; the request or limit that depends on it stays unchanged.",
+		Remedy:  "let the controller of the pod recreate it with its originals: `kubectl delete pod POD -n NAMESPACE`",
+	},
+	{
+		Reason: QOSClassChange, Severity: Warning,
+		Meaning: "The resize would change the pod's QoS class, which the API server forbids.",
+		Remedy:  "change `bounds` in config.yaml, or the requests and limits of the workload",
+	},
+	{
+		Reason: PodLevelResources, Severity: Warning,
+		Meaning: "The pod has pod-level resources (`spec.resources`), which take precedence over the resources of its containers.",
+		Remedy:  "nothing; what containers share cannot be scaled one by one",
+	},
+	{
+		Reason: ResourceClaims, Severity: Warning,
+		Meaning: "The API server rejects every resize of a pod whose containers use resource claims.",
+		Remedy:  "nothing",
+	},
+	{
+		Reason: NodeCapacity, Severity: Warning,
+		Meaning: "The node has no room for the increase next to its other pods; the resize is retried when there is room.",
+		Remedy:  "nothing; it is retried when there is room",
+	},
+	{
+		Reason: NodePressure, Severity: Warning,
+		Meaning: "The node is under pressure, so nothing is increased until the pressure ends.",
+		Remedy:  "relieve the node, whose conditions `kubectl describe node NODE` shows; it is retried then",
+	},
+	{
+		Reason: LimitRangeViolation, Severity: Warning,
+		Meaning: "A LimitRange of the namespace forbids the sizes, or would add default requests or limits to them.",
+		Remedy:  "change the LimitRange (`kubectl describe limitrange -n NAMESPACE`), or `bounds` in config.yaml",
+	},
+	{
+		Reason: QuotaExceeded, Severity: Warning,
+		Meaning: "A ResourceQuota of the namespace has no room for the increase; the resize is retried when there is room.",
+		Remedy:  "raise the quota (`kubectl describe quota -n NAMESPACE`); it is retried when there is room",
+	},
+	{
+		Reason: ActiveVPA, Severity: Normal,
+		Meaning: "A VerticalPodAutoscaler sizes the same workload, and the two would conflict.",
+		Remedy:  "remove the VerticalPodAutoscaler, or change its update mode to `Off` or `Initial`",
+	},
+	{
+		Reason: ExternallyResized, Severity: Normal,
+		Meaning: "Another actor set a request or limit of the pod, which stays unless `--externally-resized` says otherwise.",
+		Remedy:  "nothing, or start the server with `--externally-resized=override`, which resizes from known originals again, or `--externally-resized=adopt`, which treats the size as right for this node",
+		See:     "docs/reference.md#pods-that-another-actor-resizes",
+	},
+	{
+		Reason: Frozen, Severity: Silent,
+		Meaning: "The cluster is frozen: nothing is written to any pod, restores included, until `resizectl unfreeze`.",
+		Remedy:  "nothing, or end the freeze: `resizectl unfreeze`; `resizectl status` shows who froze the cluster, when and why",
+		See:     "docs/reference.md#freezing-the-cluster",
+	},
+	{
+		Reason: Paused, Severity: Silent,
+		Meaning: "Resizing is paused for the pod (`resizectl resume` ends the pause).",
+		Remedy:  "nothing, or end the pause: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
+	},
+	{
+		Reason: HPAUtilization, Severity: Silent,
+		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
+		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
+	},
+	{
+		Reason: AnnotationIgnored, Severity: Warning,
+		Meaning: "An annotation with an original contradicts the pod's spec; the spec takes precedence.",
+		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",
+	},
+	{
+		Reason: RestartRequired, Severity: Normal,
+		Meaning: "A resource stays unchanged because its resizePolicy would restart the container.",
+		Remedy:  "nothing, or set the resizePolicy `NotRequired` in the workload if the container does not need a restart",
+	},
+	{
+		Reason: MemoryLimitKept, Severity: Normal,
+		Meaning: "A memory limit stays unchanged because the API server or the node's kubelet (before Kubernetes 1.34) cannot lower it safely.",
+		Remedy:  "nothing, or upgrade the API server and the node to Kubernetes 1.34 or later",
+	},
+	{
+		Reason: InvalidConfig, Severity: Warning,
+		Meaning: "On the ConfigMap: its content was rejected; the last good configuration stays in effect.",
+		Remedy:  "correct the ConfigMap; `resizectl config validate -f FILE` lists all errors of a configuration or a manifest with it",
+	},
+}
+
+// Reasons returns all reasons in the order of the reference. The caller may keep and
+// change the slice.
+func Reasons() []Info { return append([]Info(nil), reasons...) }
+
+// Info returns the documentation of the reason; false if it is not part of the contract.
+func (r Reason) Info() (Info, bool) {
+	for i := range reasons {
+		if reasons[i].Reason == r {
+			return reasons[i], true
+		}
+	}
+	return Info{}, false
+}
+
+// Severity returns the severity of the reason; Silent if it is not part of the contract.
+func (r Reason) Severity() Severity {
+	info, _ := r.Info()
+	return info.Severity
+}

@@ -1,0 +1,95 @@
+package demand
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// all is a source that measures every pod.
+type all struct {
+	*fixture
+	pods [][2]string
+}
+
+func (a *all) Name() string { return "all" }
+
+func (a *all) Read(_ context.Context, _, until time.Time, observe func(usage.Sample)) error {
+	for i, p := range a.pods {
+		sample := usage.Sample{Namespace: p[0], Name: p[1], Container: "app"}
+		sample.At, sample.Length, sample.Resource, sample.Usage = until, time.Minute, history.CPU, int64(100+(i*7+until.Minute()*13)%400)
+		observe(sample)
+		sample.Resource, sample.Usage = history.Memory, int64(200+i%300)<<20
+		observe(sample)
+	}
+	return nil
+}
+
+// large returns demands of this many pods, 15 in each workload, on 200 nodes of four types.
+func large(b *testing.B, pods int) *fixture {
+	b.Helper()
+	types := []string{"n2d", "n4", "c3", "e2"}
+	var nodes []*corev1.Node
+	for i := range 200 {
+		nodes = append(nodes, clustertest.Node(fmt.Sprint("node-", i), types[i%4], "64"))
+	}
+	layer := clustertest.Published()
+	layer.Ratios["c3"], layer.Ratios["e2"] = ratios.Ratio{CPUPerf: 1.3, MemoryPerf: 1}, ratios.Ratio{CPUPerf: 0.8, MemoryPerf: 1}
+	f := &fixture{leads: true}
+	f.of = clustertest.Thousands(b, pods, 500, nodes...)
+	f.of.Ratios = clustertest.Store(b, layer)
+	source := &all{fixture: f}
+	f.Demands = New(Config{
+		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(f.of),
+		Sources: []Source{{Source: source, Interval: time.Minute}},
+	})
+	for _, p := range f.of.Pods("").List() {
+		source.pods = append(source.pods, [2]string{p.Namespace(), p.Name})
+	}
+	return f
+}
+
+// BenchmarkMinute measures what usage costs each minute: reading a sample of each pod, and publishing
+// what all workloads need.
+func BenchmarkMinute(b *testing.B) {
+	for _, pods := range []int{1_000, 15_000, 150_000} {
+		b.Run(fmt.Sprint(pods, " pods"), func(b *testing.B) {
+			before := podtest.HeapInUse()
+			f := large(b, pods)
+			empty := podtest.HeapInUse()
+			var reading, publishing time.Duration
+			minute := func() {
+				clustertest.Clock(f.of).Step(time.Minute)
+				begin := time.Now()
+				f.readOnce(b.Context(), f.sources[0])
+				reading += time.Since(begin)
+				begin = time.Now()
+				f.publish(b.Context())
+				publishing += time.Since(begin)
+			}
+			for range 5 {
+				minute()
+			}
+			reading, publishing = 0, 0
+			for b.Loop() {
+				minute()
+			}
+			b.ReportMetric(reading.Seconds()/float64(b.N), "s/reading")
+			b.ReportMetric(publishing.Seconds()/float64(b.N), "s/publishing")
+			b.ReportMetric((empty-before)/(1<<20), "MiB-pods")
+			b.ReportMetric((podtest.HeapInUse()-empty)/(1<<20), "MiB-usage")
+			if s := f.Sources()[0]; s.Counted == 0 || s.Rejected > 0 {
+				b.Errorf("%+v", s)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package demand
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// DefaultJobLabel is the key of the label that names the workload of Jobs without an owner.
+const DefaultJobLabel = "app.kubernetes.io/name"
+
+// interval is the time between two publications, unless the ratios change.
+const interval = time.Minute
+
+// Config configures Demands. All fields must be set unless their comment names a default.
+type Config struct {
+	// Cluster has the pods.
+	Cluster *cluster.Cluster
+	// Ratios has the speeds of node types.
+	Ratios *ratios.Store
+	// Planner determines the types of nodes.
+	Planner *plan.Planner
+	// Sources measure usage.
+	Sources []Source
+	// Keeper stores what is known, and reads what other replicas have stored; nil keeps it in
+	// memory only.
+	Keeper *checkpoint.Keeper
+	// Leads reports whether this process leads: only the leader reads the sources.
+	Leads func() bool
+	// JobLabel is the key of the label that names the workload of Jobs without an owner; empty for
+	// DefaultJobLabel.
+	JobLabel string
+	// Clock provides the time.
+	Clock clock.WithTicker
+}
+
+// Demands keeps what workloads need. All methods are safe for concurrent use.
+type Demands struct {
+	Config
+	store   *usage.Store
+	gone    gone
+	survey  atomic.Pointer[survey]
+	sources []*reading
+}
+
+// New returns demands that are unknown until Run. Call it before the cluster is read.
+func New(config Config) *Demands {
+	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}}
+	d.survey.Store(&survey{})
+	var names []string
+	for _, source := range config.Sources {
+		d.sources = append(d.sources, &reading{Source: source})
+		names = append(names, source.Name())
+	}
+	d.store = usage.New(d.Lookup, func(c history.Container) usage.Options { return d.survey.Load().options(c) }, names...)
+	config.Cluster.WatchPods(d.podChanged, func(types.NamespacedName) {})
+	return d
+}
+
+// Table returns the newest demands.
+func (d *Demands) Table() *usage.Table { return d.store.Table() }
+
+// Run reads the sources while this process leads, and publishes demands, until ctx is done.
+func (d *Demands) Run(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-d.Cluster.Filled():
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	if d.Keeper != nil {
+		running.Go(func() { d.Keeper.Run(ctx, d.store, d.Leads) })
+	}
+	for _, source := range d.sources {
+		running.Go(func() { d.read(ctx, source) })
+	}
+	ticker := d.Clock.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		changed := d.Ratios.Watch()
+		d.publish(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		case <-changed:
+		}
+	}
+}
+
+// publish looks at all pods, and publishes what workloads need.
+func (d *Demands) publish(ctx context.Context) {
+	table := d.Ratios.Table()
+	if table == nil {
+		return
+	}
+	now := d.Clock.Now()
+	s := d.take(table, d.survey.Load(), now)
+	d.survey.Store(s)
+	kills := d.forget(now)
+	if d.collects() {
+		d.countKills(ctx, kills, now)
+	}
+	d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
+}
+
+// collects reports whether this process counts usage: it leads, and knows what earlier leaders have
+// counted.
+func (d *Demands) collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
+
+// countKills counts the kills that pods show. The store knows those that it has counted.
+func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {
+	for _, p := range d.Cluster.Pods("").List() {
+		if kills := p.Kills(); len(kills) > 0 {
+			all = append(all, killed{p.NamespacedName(), string(p.UID), kills})
+		}
+	}
+	for _, of := range all {
+		if _, known := d.Lookup(of.name.Namespace, of.name.Name, of.uid); !known {
+			continue
+		}
+		for _, k := range of.kills {
+			kill := history.Kill{Pod: history.Pod{UID: of.uid}, At: k.At, Limit: k.Limit, Request: k.Request, Usage: k.Used}
+			if err := d.store.Kill(of.name.Namespace, of.name.Name, k.Container, kill, now); err != nil {
+				klog.FromContext(ctx).V(1).Info("Kill not counted", "pod", of.name, "container", k.Container, "why", fmt.Sprint(err))
+			}
+		}
+	}
+}

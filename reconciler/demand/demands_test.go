@@ -1,0 +1,313 @@
+package demand
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+var (
+	web = usage.Workload{Namespace: "shop", Kind: "Deployment", Name: "web"}
+	app = history.Container{Namespace: "shop", Kind: "Deployment", Workload: "web", Name: "app"}
+)
+
+// steady is a source of containers that use a core, or what the pod's name says.
+type steady struct {
+	pods []*corev1.Pod
+	cpu  map[string]int64
+	err  error
+}
+
+func (s *steady) Name() string { return "steady" }
+
+func (s *steady) Read(_ context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	for _, p := range s.pods {
+		for at := since.Truncate(time.Minute).Add(time.Minute); !at.After(until); at = at.Add(time.Minute) {
+			sample := usage.Sample{Namespace: p.Namespace, Name: p.Name, Container: "app"}
+			sample.At, sample.Length, sample.Resource, sample.Usage = at, time.Minute, history.CPU, s.cpu[p.Name]
+			observe(sample)
+			sample.Resource, sample.Usage = history.Memory, 100<<20
+			observe(sample)
+		}
+	}
+	return s.err
+}
+
+// fixture is a Deployment web with a pod on a n2d and one on a n4, which is 1.25 times as fast.
+type fixture struct {
+	*Demands
+	source *steady
+	leads  bool
+	of     *cluster.Cluster
+}
+
+func newFixture(t *testing.T, layer *ratios.Layer, changes ...func(*corev1.Pod)) *fixture {
+	var pods []*corev1.Pod
+	for node, name := range map[string]string{"a": "web-1-x", "b": "web-1-y"} {
+		all := append([]func(*corev1.Pod){clustertest.Named("shop", name, node), func(p *corev1.Pod) {
+			p.OwnerReferences[0].Name, p.CreationTimestamp = "web-1", metav1.NewTime(podtest.Start.Add(-24*time.Hour))
+			p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"}
+		}}, changes...)
+		pods = append(pods, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, all...))
+	}
+	f := &fixture{leads: true, source: &steady{pods: pods, cpu: map[string]int64{"web-1-x": 1000, "web-1-y": 800}}}
+	f.of = clustertest.Of(t, pods, []*corev1.Node{clustertest.Node("a", "n2d", "8"), clustertest.Node("b", "n4", "8")})
+	f.of.Ratios = clustertest.Store(t, layer)
+	f.Demands = New(Config{
+		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return f.leads }, Clock: clustertest.Clock(f.of),
+		Sources: []Source{{Source: f.source, Interval: time.Minute, Backfill: 10 * time.Hour}},
+	})
+	return f
+}
+
+// round reads the source and publishes.
+func (f *fixture) round(t *testing.T) {
+	t.Helper()
+	f.readOnce(t.Context(), f.sources[0])
+	f.publish(t.Context())
+}
+
+// target returns the target of the container under a rule.
+func (f *fixture) target(t *testing.T, rule string) recommend.Amounts {
+	t.Helper()
+	r, known := f.Table().Demand(usage.Key{Container: app, Ratios: rule})
+	if !known {
+		t.Fatalf("no recommendation by %q", rule)
+	}
+	return r.Target
+}
+
+func TestDemands(t *testing.T) {
+	t.Run("a workload needs the same on all node types", aWorkloadNeedsTheSameOnAllNodeTypes)
+	t.Run("a changed ratio changes what is needed immediately", aChangedRatioChangesWhatIsNeededImmediately)
+	t.Run("each rule of its pods has a demand of its own", eachRuleOfItsPodsHasADemandOfItsOwn)
+	t.Run("a workload without pods keeps its demand", aWorkloadWithoutPodsKeepsItsDemand)
+	t.Run("a workload without pods and history is forgotten", aWorkloadWithoutPodsAndHistoryIsForgotten)
+	t.Run("a deleted pod is known for a while", aDeletedPodIsKnownForAWhile)
+	t.Run("a kill counts once, even of a deleted pod", aKillCountsOnceEvenOfADeletedPod)
+	t.Run("a pod that is created again under its name is another one", aPodThatIsCreatedAgainUnderItsNameIsAnotherOne)
+	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
+	t.Run("a source that fails is reported and read again", aSourceThatFailsIsReportedAndReadAgain)
+}
+
+func aWorkloadNeedsTheSameOnAllNodeTypes(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.round(t)
+	// Both use a core of a n2d. A bucket and the margin are added.
+	if cpu := f.target(t, "").CPU; cpu < 1150 || cpu > 1150*106/100 {
+		t.Errorf("%dm", cpu)
+	}
+	if s := f.Sources()[0]; s.Counted != 2*2*600 || s.Rejected != 0 || !s.Read.Equal(podtest.Start) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func aChangedRatioChangesWhatIsNeededImmediately(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.round(t)
+	before, revision := f.target(t, ""), f.Table().Revision
+	layer := clustertest.Published()
+	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 2.5, MemoryPerf: 1}
+	f.Ratios = clustertest.Store(t, layer)
+	f.publish(t.Context())
+	// 800m of a n4 is now two cores of a n2d.
+	if after := f.target(t, ""); after.CPU < before.CPU*19/10 || f.Table().Revision == revision {
+		t.Errorf("%v, before %v", after, before)
+	}
+	f.Ratios = clustertest.Store(t, clustertest.Published())
+	f.publish(t.Context())
+	if again := f.target(t, ""); again != before {
+		t.Errorf("%v, before %v", again, before)
+	}
+}
+
+// ruled returns the published ratios with a rule for the namespace shop.
+func ruled() *ratios.Layer {
+	layer := clustertest.Published()
+	layer.Rules = []ratios.Rule{{Name: "shop", Match: ratios.Criteria{Namespace: "shop"}, Baseline: "n4"}}
+	return layer
+}
+
+func eachRuleOfItsPodsHasADemandOfItsOwn(t *testing.T) {
+	f := newFixture(t, ruled())
+	f.round(t)
+	// In units of the rule's baseline, which is faster.
+	if cpu := f.target(t, "shop").CPU; cpu < 920 || cpu > 920*106/100 {
+		t.Errorf("%dm", cpu)
+	}
+	if _, known := f.Table().Demand(usage.Key{Container: app}); known || f.Table().Len() != 1 {
+		t.Error("a demand by the globals, which no pod has")
+	}
+}
+
+func aWorkloadWithoutPodsKeepsItsDemand(t *testing.T) {
+	f := newFixture(t, ruled())
+	f.round(t)
+	before := f.target(t, "shop")
+	f.deleteAll(t)
+	for range 3 {
+		clustertest.Clock(f.of).Step(time.Hour)
+		f.publish(t.Context())
+	}
+	if after := f.target(t, "shop"); after != before {
+		t.Errorf("%v, before %v", after, before)
+	}
+	f.Ratios = clustertest.Store(t, clustertest.Published()) // The rule is gone, too.
+	f.publish(t.Context())
+	if cpu := f.target(t, "").CPU; cpu < 1150 || cpu > 1150*106/100 {
+		t.Errorf("%dm", cpu)
+	}
+}
+
+func aWorkloadWithoutPodsAndHistoryIsForgotten(t *testing.T) {
+	f := newFixture(t, ruled())
+	known := func() bool {
+		f.publish(t.Context())
+		return f.survey.Load().workloads[web] != nil
+	}
+	if !known() {
+		t.Error("a workload with pods is not known")
+	}
+	f.deleteAll(t)
+	clustertest.Clock(f.of).Step(remembered)
+	if !known() {
+		t.Error("forgotten before the samples of its last pods have arrived")
+	}
+	clustertest.Clock(f.of).Step(time.Second)
+	if known() {
+		t.Error("still known")
+	}
+}
+
+// deleteAll deletes all pods.
+func (f *fixture) deleteAll(t *testing.T) {
+	t.Helper()
+	pods := f.of.Pods("").List()
+	f.Cluster = clustertest.Of(t, nil, f.of.Nodes())
+	for _, p := range pods {
+		f.podChanged(p, nil)
+	}
+}
+
+func aDeletedPodIsKnownForAWhile(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.deleteAll(t)
+	identity, known := f.Lookup("shop", "web-1-y", "")
+	if want := (usage.Identity{Workload: web, Pod: history.Pod{UID: "shop/web-1-y", NodeType: "n4"}, Created: identity.Created}); !known || identity != want {
+		t.Errorf("%+v, want %+v", identity, want)
+	}
+	f.round(t)
+	if s := f.Sources()[0]; s.Counted != 2*2*600 {
+		t.Errorf("%+v", s)
+	}
+	clustertest.Clock(f.of).Step(remembered + time.Second)
+	f.publish(t.Context())
+	if identity, known := f.Lookup("shop", "web-1-y", ""); known {
+		t.Errorf("still known as %+v", identity)
+	}
+}
+
+// killedAt shows a kill.
+func killedAt(at time.Time) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(at), StartedAt: metav1.NewTime(at.Add(-time.Hour))},
+		}}}
+		p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", "2Gi"}.Requirements()
+	}
+}
+
+func aKillCountsOnceEvenOfADeletedPod(t *testing.T) {
+	f := newFixture(t, clustertest.Published(), killedAt(podtest.Start.Add(-time.Minute)))
+	f.round(t)
+	killed := f.target(t, "").Memory
+	if killed < 2<<30 {
+		t.Errorf("%d bytes after a kill at 2Gi", killed)
+	}
+	f.publish(t.Context())
+	f.deleteAll(t)
+	f.publish(t.Context())
+	if again := f.target(t, "").Memory; again != killed {
+		t.Errorf("%d bytes, before %d", again, killed)
+	}
+	f = newFixture(t, clustertest.Published(), killedAt(podtest.Start.Add(-time.Minute)))
+	f.readOnce(t.Context(), f.sources[0])
+	f.deleteAll(t)
+	f.publish(t.Context())
+	if deleted := f.target(t, "").Memory; deleted != killed {
+		t.Errorf("%d bytes, of pods that exist %d", deleted, killed)
+	}
+}
+
+func aPodThatIsCreatedAgainUnderItsNameIsAnotherOne(t *testing.T) {
+	f := newFixture(t, clustertest.Published(), killedAt(podtest.Start.Add(-time.Minute)))
+	f.round(t)
+	before, _ := f.Table().Demand(usage.Key{Container: app})
+	var again []*corev1.Pod
+	for _, p := range f.source.pods {
+		p = p.DeepCopy()
+		p.UID, p.CreationTimestamp, p.Status = p.UID+"-2", metav1.NewTime(podtest.Start), corev1.PodStatus{}
+		again = append(again, p)
+	}
+	old := f.of.Pods("").List()
+	f.Cluster = clustertest.Of(t, again, f.of.Nodes())
+	for _, p := range old {
+		f.podChanged(p, f.Cluster.Pods(p.Namespace()).Get(p.Name))
+	}
+	for uid, want := range map[string]string{"": "shop/web-1-x-2", "shop/web-1-x": "shop/web-1-x", "shop/web-1-x-2": "shop/web-1-x-2"} {
+		if identity, known := f.Lookup("shop", "web-1-x", uid); !known || identity.UID != want {
+			t.Errorf("%q is %+v, want %s", uid, identity, want)
+		}
+	}
+	if identity, known := f.Lookup("shop", "web-1-x", "other"); known {
+		t.Errorf("%+v", identity)
+	}
+	f.source.pods = again
+	for range 3 { // The new pods need little.
+		clustertest.Clock(f.of).Step(time.Minute)
+		f.round(t)
+	}
+	after, _ := f.Table().Demand(usage.Key{Container: app})
+	if after.Target.Memory > before.Target.Memory || after.Lower.Memory >= before.Lower.Memory/2 {
+		t.Errorf("%+v, before %+v", after, before)
+	}
+}
+
+func onlyTheLeaderCountsKills(t *testing.T) {
+	f := newFixture(t, clustertest.Published(), killedAt(podtest.Start.Add(-time.Minute)))
+	f.leads = false
+	f.round(t)
+	if memory := f.target(t, "").Memory; memory > 1<<30 {
+		t.Errorf("%d bytes", memory)
+	}
+}
+
+func aSourceThatFailsIsReportedAndReadAgain(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.source.err = errors.New("down")
+	f.round(t)
+	if s := f.Sources()[0]; s.Err == nil || !s.Read.IsZero() || s.Counted == 0 {
+		t.Errorf("%+v", s)
+	}
+	before := f.target(t, "")
+	f.source.err = nil
+	f.round(t)
+	if s := f.Sources()[0]; s.Err != nil || !s.Read.Equal(podtest.Start) {
+		t.Errorf("%+v", s)
+	}
+	if after := f.target(t, ""); after.CPU != before.CPU {
+		t.Errorf("%v, before %v", after, before)
+	}
+}

@@ -1,0 +1,115 @@
+package demand
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// remembered is how long a deleted pod is remembered: samples of its last minutes arrive later.
+const remembered = 15 * time.Minute
+
+// mostGone is how many deleted pods are remembered at most.
+const mostGone = 200_000
+
+// gone are pods that were deleted lately, and the kills that they showed.
+type gone struct {
+	mu    sync.Mutex
+	pods  map[types.NamespacedName]usage.Identity
+	order []ended
+	kills []killed
+}
+
+// ended is a deleted pod.
+type ended struct {
+	name       types.NamespacedName
+	identity   usage.Identity
+	containers []string
+	at         time.Time
+}
+
+// killed are the kills of a pod.
+type killed struct {
+	name  types.NamespacedName
+	uid   string
+	kills []pod.Kill
+}
+
+// Lookup returns what a pod belongs to and where it runs, even if it was deleted lately. Without a UID,
+// an existing pod with the name takes precedence.
+func (d *Demands) Lookup(namespace, name, uid string) (usage.Identity, bool) {
+	if p := d.Cluster.Pods(namespace).Get(name); p != nil && (uid == "" || uid == string(p.UID)) {
+		if identity, ok := d.identify(p); ok {
+			return identity, true
+		}
+	}
+	d.gone.mu.Lock()
+	defer d.gone.mu.Unlock()
+	identity, ok := d.gone.pods[types.NamespacedName{Namespace: namespace, Name: name}]
+	return identity, ok && (uid == "" || uid == identity.UID)
+}
+
+// identify returns what a pod belongs to and where it runs; false while this is not known.
+func (d *Demands) identify(p *pod.Pod) (usage.Identity, bool) {
+	table, node := d.Ratios.Table(), d.Cluster.Node(p)
+	if table == nil || node == nil {
+		return usage.Identity{}, false
+	}
+	w, ok := d.workloadOf(p)
+	if !ok {
+		return usage.Identity{}, false
+	}
+	rule := d.Planner.Rule(p, node, "", table)
+	return usage.Identity{Workload: w, Pod: history.Pod{UID: string(p.UID), NodeType: rule.NodeType}, Created: p.CreatedAt()}, true
+}
+
+// podChanged remembers a pod that was deleted.
+func (d *Demands) podChanged(before, now *pod.Pod) {
+	if before == nil || now != nil && now.UID == before.UID {
+		return
+	}
+	identity, ok := d.identify(before)
+	if !ok {
+		return
+	}
+	e := ended{name: before.NamespacedName(), identity: identity, at: d.Clock.Now()}
+	for i := range before.Containers {
+		e.containers = append(e.containers, before.Containers[i].Name())
+	}
+	d.gone.mu.Lock()
+	defer d.gone.mu.Unlock()
+	d.gone.pods[e.name] = identity
+	d.gone.order = append(d.gone.order, e)
+	if kills := before.Kills(); len(kills) > 0 {
+		d.gone.kills = append(d.gone.kills, killed{e.name, e.identity.UID, kills})
+	}
+}
+
+// forget releases the pods that were deleted long enough ago, and returns the kills of those that were
+// deleted since the last call.
+func (d *Demands) forget(now time.Time) []killed {
+	d.gone.mu.Lock()
+	n := 0
+	for n < len(d.gone.order) && (now.Sub(d.gone.order[n].at) > remembered || len(d.gone.order)-n > mostGone) {
+		n++
+	}
+	old, kills := d.gone.order[:n:n], d.gone.kills
+	d.gone.order, d.gone.kills = d.gone.order[n:], nil
+	for _, e := range old {
+		if d.gone.pods[e.name].UID == e.identity.UID {
+			delete(d.gone.pods, e.name)
+		}
+	}
+	d.gone.mu.Unlock()
+	for _, e := range old {
+		for _, container := range e.containers {
+			d.store.Ended(e.identity.Workload, container, e.identity.UID)
+		}
+	}
+	return kills
+}

@@ -1,0 +1,116 @@
+package demand
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/usage"
+)
+
+// Source is a source of usage, and when it is read.
+type Source struct {
+	usage.Source
+	// Interval is the time between two reads.
+	Interval time.Duration
+	// Backfill is how far the first read reaches back.
+	Backfill time.Duration
+}
+
+// reading is the state of a source.
+type reading struct {
+	Source
+	mu sync.Mutex
+	// began is when the time begins that the first read reaches back to.
+	began             time.Time
+	counted, rejected int64
+	waiting           int
+}
+
+// SourceStatus is the state of a source of usage.
+type SourceStatus struct {
+	usage.Status
+	// Interval is the time between two reads.
+	Interval time.Duration
+	// Backfill is how far the first read reaches back, and Began when that time begins; zero if this
+	// process has not read the source.
+	Backfill time.Duration
+	Began    time.Time
+	// Counted and Rejected are the numbers of samples since this process started, and Waiting is
+	// the number of those whose pods are not known yet.
+	Counted, Rejected int64
+	Waiting           int
+}
+
+// Sources returns the state of all sources, the preferred one first.
+func (d *Demands) Sources() []SourceStatus {
+	all := make([]SourceStatus, len(d.sources))
+	for i, status := range d.store.Sources() {
+		r := d.sources[i]
+		r.mu.Lock()
+		all[i] = SourceStatus{Status: status, Interval: r.Interval, Backfill: r.Backfill, Began: r.began, Counted: r.counted, Rejected: r.rejected, Waiting: r.waiting}
+		r.mu.Unlock()
+	}
+	return all
+}
+
+// read reads a source again and again while this process leads, until ctx is done.
+func (d *Demands) read(ctx context.Context, r *reading) {
+	ticker := d.Clock.NewTicker(r.Interval)
+	defer ticker.Stop()
+	for {
+		if d.collects() && d.Ratios.Table() != nil {
+			d.readOnce(ctx, r)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// readOnce reads what a source has measured since its last read.
+func (d *Demands) readOnce(ctx context.Context, r *reading) {
+	r.mu.Lock()
+	if r.began.IsZero() {
+		r.began = d.Clock.Now().Add(-r.Backfill)
+	}
+	began := r.began
+	r.mu.Unlock()
+	ctx, stop := d.whileCollecting(ctx)
+	defer stop()
+	collected, err := d.store.Collect(ctx, r.Source, began, d.Clock.Now())
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Usage not read")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counted, r.rejected, r.waiting = r.counted+int64(collected.Counted), r.rejected+int64(collected.Rejected), collected.Waiting
+}
+
+// whileCollecting returns a context that ends when another replica leads: what is counted after
+// that would be lost, or count twice if this replica leads again.
+func (d *Demands) whileCollecting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	ticker := d.Clock.NewTicker(time.Second)
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C():
+				if !d.collects() {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}

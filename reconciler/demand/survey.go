@@ -1,0 +1,161 @@
+package demand
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// survey is what the pods in the cluster say about workloads. It is immutable.
+type survey struct {
+	table     *ratios.Table
+	workloads map[usage.Workload]*facts
+}
+
+// facts are what the recommendations for a workload depend on.
+type facts struct {
+	// rules are the names of the rules that apply to its pods, in alphabetical order.
+	rules []string
+	// seen is when it last had pods.
+	seen time.Time
+	// The newest pod decides how recommendations follow from usage.
+	newest     time.Time
+	demand     *ratios.Demand
+	guaranteed bool
+	containers int
+}
+
+// take looks at all pods. A workload without pods keeps the facts of the survey before while it has a
+// history, or may get samples of its last pods.
+func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *survey {
+	s := &survey{table: table, workloads: make(map[usage.Workload]*facts, len(before.workloads))}
+	for _, p := range d.Cluster.Pods("").List() {
+		if p.Finished() {
+			continue
+		}
+		if w, ok := d.workloadOf(p); ok {
+			s.add(w, p, now)
+		}
+	}
+	measured := map[usage.Workload]bool{}
+	for _, c := range d.store.Containers() {
+		measured[workload(c)] = true
+	}
+	for w, f := range before.workloads {
+		if s.workloads[w] == nil && (measured[w] || now.Sub(f.seen) <= remembered) {
+			s.workloads[w] = f.in(table)
+		}
+	}
+	return s
+}
+
+// add adds what a pod says about its workload.
+func (s *survey) add(w usage.Workload, p *pod.Pod, now time.Time) {
+	f := s.workloads[w]
+	if f == nil {
+		f = &facts{seen: now}
+		s.workloads[w] = f
+	}
+	profile := s.table.Profile(p)
+	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
+		f.rules = slices.Insert(f.rules, i, profile.Name)
+	}
+	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) {
+		f.newest, f.demand, f.guaranteed, f.containers = created, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
+	}
+}
+
+// sharing returns how many containers share the floor of a pod.
+func sharing(p *pod.Pod) int {
+	n := 0
+	for i := range p.Containers {
+		if c := &p.Containers[i]; !c.Init() || c.Sidecar() {
+			n++
+		}
+	}
+	return n
+}
+
+// in returns the facts under a table, whose rules may be others.
+func (f *facts) in(table *ratios.Table) *facts {
+	now := *f
+	now.rules = nil
+	for _, profile := range table.Profiles() {
+		if slices.Contains(f.rules, profile.Name) {
+			now.rules, now.demand = append(now.rules, profile.Name), &profile.Demand
+		}
+	}
+	if len(now.rules) == 0 {
+		globals := table.Profiles()[0]
+		now.rules, now.demand = []string{globals.Name}, &globals.Demand
+	}
+	slices.Sort(now.rules)
+	return &now
+}
+
+// options returns the options of a container. Those of an unknown workload are the globals'.
+func (s *survey) options(c history.Container) usage.Options {
+	f := s.workloads[workload(c)]
+	switch {
+	case f != nil:
+		return optionsOf(f.demand, c.Name, f.guaranteed, f.containers)
+	case s.table != nil:
+		return optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
+	}
+	return optionsOf(&ratios.Demand{}, c.Name, false, 1)
+}
+
+// ratios returns the sets of ratios under which a container is recommended sizes: of the rules of its
+// pods, or of those under which it was recommended sizes before, or else the globals.
+func (s *survey) ratios(c history.Container, before []string) (sets []usage.Ratios) {
+	rules := before
+	if f := s.workloads[workload(c)]; f != nil {
+		rules = f.rules
+	}
+	for _, profile := range s.table.Profiles() {
+		if slices.Contains(rules, profile.Name) {
+			sets = append(sets, usage.Ratios{Name: profile.Name, Speeds: speeds(profile)})
+		}
+	}
+	if sets == nil {
+		globals := s.table.Profiles()[0]
+		sets = []usage.Ratios{{Name: globals.Name, Speeds: speeds(globals)}}
+	}
+	return sets
+}
+
+// speeds returns how fast node types are under a rule, relative to its baseline.
+func speeds(profile *ratios.Profile) recommend.Speeds {
+	return func(nodeType string) (recommend.Speed, bool) {
+		e, known := profile.Lookup(nodeType)
+		if !known || e.Unused != "" {
+			return recommend.Speed{}, false
+		}
+		return recommend.Speed{CPU: 1 / e.CPUFactor.Float64(), Memory: 1 / e.MemoryFactor.Float64()}, true
+	}
+}
+
+// workload returns the workload of a container.
+func workload(c history.Container) usage.Workload {
+	return usage.Workload{Namespace: c.Namespace, Kind: c.Kind, Name: c.Workload}
+}
+
+// workloadOf returns the workload of a pod; false for a pod without one.
+func (d *Demands) workloadOf(p *pod.Pod) (usage.Workload, bool) {
+	chain := d.Cluster.Owners().Chain(make([]safety.Workload, 0, 4), p)
+	owners := make([]usage.Owner, 0, 4)
+	for _, w := range chain {
+		owners = append(owners, usage.Owner{Kind: w.Kind, Name: w.Name})
+	}
+	job, _ := p.Label(cmp.Or(d.JobLabel, DefaultJobLabel))
+	return usage.WorkloadOf(p.Namespace(), owners, job)
+}

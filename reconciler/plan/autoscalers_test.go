@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+func TestAutoscalers(t *testing.T) {
+	share := int32(80)
+	scaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &share},
+		}}},
+	}}
+	sized := podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, podtest.AsResized,
+		podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "applied-instance-type", "n4"))
+	const target = "HorizontalPodAutoscaler web targets 80% of cpu requests: "
+	for _, tc := range []struct {
+		name, nodeType string
+		pod            *corev1.Pod
+		decision       Decision
+		want           string
+		asked          bool
+	}{
+		{"compares with the current size before a resize", "n4", podtest.Pod(podtest.Amounts{"1", "2", "", ""}), Resize, target + "after this resize, the utilization for the same load is 1.25 times as high", true},
+		{"compares with the originals once the pod is aligned", "n4", sized, Align, target + "compared with the original requests, the utilization for the same load is 1.25 times as high", true},
+		{"does not look for autoscalers of a pod with its originals", "n2d", podtest.Pod(podtest.Amounts{"1", "2", "", ""}), Align, "", false},
+		{"does not look for autoscalers of a pod that is skipped", "unknown", sized, Skip, "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, tc.pod, podtest.Node(tc.nodeType))
+			asked := false
+			s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler {
+				asked = true
+				return []*autoscalingv2.HorizontalPodAutoscaler{scaler}
+			}
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			got := ""
+			for i, reason := range plan.Reasons {
+				if reason.Code == contract.HPAUtilization {
+					got = reason.Message
+					if i == 0 && plan.Decision == Align {
+						t.Error("it is the first reason, which must say why the pod is aligned")
+					}
+				}
+			}
+			if plan.Decision != tc.decision || got != tc.want || asked != tc.asked {
+				t.Errorf("%s, asked %t: %q\nwant %s, %t: %q", plan.Decision, asked, got, tc.decision, tc.asked, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package manifests
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/values"
+)
+
+// Message returns the message of a plan.
+func Message(p *plan.Plan) *workloadresizerv1.Plan { return MessageWith(p, values.Resources) }
+
+// MessageWith is like Message, with the messages of sizes that resources returns.
+func MessageWith(p *plan.Plan, resources func(sizing.Container) *workloadresizerv1.Resources) *workloadresizerv1.Plan {
+	out := &workloadresizerv1.Plan{
+		Namespace:        p.Pod.Namespace,
+		Pod:              p.Pod.Name,
+		Uid:              string(p.UID),
+		Node:             p.Node,
+		NodeType:         p.NodeType,
+		NodeTypeLabel:    p.NodeTypeLabel,
+		Rule:             p.Rule,
+		BaselineNodeType: p.Baseline,
+		RatioRevision:    p.Revision,
+		CpuFactor:        factor(p.CPUFactor),
+		MemoryFactor:     factor(p.MemoryFactor),
+		Decision:         values.Decision(p.Decision),
+		Reasons:          make([]*workloadresizerv1.PlanReason, len(p.Reasons)),
+		Containers:       make([]*workloadresizerv1.ContainerPlan, len(p.Containers)),
+		QosClass:         string(p.QOSClass),
+	}
+	for i, r := range p.Reasons {
+		out.Reasons[i] = &workloadresizerv1.PlanReason{Code: string(r.Code), Message: r.Message}
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		out.Containers[i] = &workloadresizerv1.ContainerPlan{
+			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
+		}
+	}
+	return out
+}
+
+// factor returns a factor; nil if the node type has no ratio.
+func factor(q sizing.Factor) *float64 {
+	if q.Den == 0 {
+		return nil
+	}
+	return new(q.Float64())
+}

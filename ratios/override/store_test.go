@@ -1,6 +1,7 @@
 package override
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -33,7 +34,7 @@ func deployed(t *testing.T, s *stored) {
 	asServer := s.namespace.Config()
 	asServer.Impersonate.UserName = "system:serviceaccount:" + s.namespace.Name + ":" + deploy.ServiceAccount
 	run := func() *replica {
-		return running(t, New(kubernetes.NewForConfigOrDie(asServer), s.namespace.Name, deploy.Overrides))
+		return running(context.Background(), t, New(kubernetes.NewForConfigOrDie(asServer), s.namespace.Name, deploy.Overrides))
 	}
 	a := run()
 	a.mustUpdate(t, Request{}, set("n4", 2))

@@ -128,16 +128,22 @@ type replica struct {
 // run runs a replica until the test ends.
 func (s *stored) run(t *testing.T, opts ...Option) *replica {
 	t.Helper()
-	return running(t, New(s.client, s.namespace.Name, s.name, opts...))
+	return s.runIn(context.Background(), t, opts...)
 }
 
-func running(t *testing.T, store *Store) *replica {
+// runIn is like run, with the logger of a context.
+func (s *stored) runIn(ctx context.Context, t *testing.T, opts ...Option) *replica {
+	t.Helper()
+	return running(ctx, t, New(s.client, s.namespace.Name, s.name, opts...))
+}
+
+func running(ctx context.Context, t *testing.T, store *Store) *replica {
 	t.Helper()
 	base := ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
 	}})
 	r := &replica{store, ratios.NewStore(store, base)}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- r.table.Run(ctx) }()
 	t.Cleanup(func() {

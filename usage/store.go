@@ -63,6 +63,8 @@ type Status struct {
 	Name string
 	// Read is until when the source has been read; zero if it has not.
 	Read time.Time
+	// Newest is when its newest sample was taken; zero without one.
+	Newest time.Time
 	// Err is why the last read failed, or ErrIncomplete with what is missing; nil if it has read
 	// everything.
 	Err error
@@ -150,8 +152,12 @@ func (s *Store) collect(ctx context.Context, source Source, rank int, since, unt
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delivered += len(arrived)
+		r := &s.sources[rank]
 		for _, sample := range arrived {
 			sample.Rank = uint8(rank)
+			if r.Newest.Before(sample.At) && !sample.At.After(now) {
+				r.Newest = sample.At
+			}
 			s.take(waiter{sample, now}, now, c)
 		}
 		arrived = arrived[:0]

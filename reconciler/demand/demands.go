@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -54,6 +55,8 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	sources []*reading
+	// published notifies of each publication.
+	published broadcast.Broadcast
 }
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
@@ -73,6 +76,10 @@ func New(config Config) *Demands {
 // Table returns the newest demands.
 func (d *Demands) Table() *usage.Table { return d.store.Table() }
 
+// Watch returns a channel that receives after every publication. Publications that happen faster than
+// they are received are merged into one.
+func (d *Demands) Watch() <-chan struct{} { return d.published.Watch() }
+
 // Run reads the sources while this process leads, and publishes demands, until ctx is done.
 func (d *Demands) Run(ctx context.Context) error {
 	select {
@@ -90,8 +97,8 @@ func (d *Demands) Run(ctx context.Context) error {
 	}
 	ticker := d.Clock.NewTicker(interval)
 	defer ticker.Stop()
+	changed := d.Ratios.Watch()
 	for {
-		changed := d.Ratios.Watch()
 		d.publish(ctx)
 		select {
 		case <-ctx.Done():
@@ -112,15 +119,16 @@ func (d *Demands) publish(ctx context.Context) {
 	s := d.take(table, d.survey.Load(), now)
 	d.survey.Store(s)
 	kills := d.forget(now)
-	if d.collects() {
+	if d.Collects() {
 		d.countKills(ctx, kills, now)
 	}
 	d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
+	d.published.Notify()
 }
 
-// collects reports whether this process counts usage: it leads, and knows what earlier leaders have
+// Collects reports whether this process counts usage: it leads, and knows what earlier leaders have
 // counted.
-func (d *Demands) collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
+func (d *Demands) Collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
 
 // countKills counts the kills that pods show. The store knows those that it has counted.
 func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {

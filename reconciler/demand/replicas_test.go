@@ -63,7 +63,7 @@ func TestReplicas(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	first := newReplica(t, namespace, true)
 	localcluster.Eventually(t, "the first leader to know that nothing is stored", func() error {
-		if !first.collects() {
+		if !first.Collects() {
 			return fmt.Errorf("%+v", first.Keeper.Status())
 		}
 		return nil
@@ -75,7 +75,7 @@ func TestReplicas(t *testing.T) {
 
 	second := newReplica(t, namespace, true)
 	localcluster.Eventually(t, "the new leader to know what is stored", func() error {
-		if !second.collects() {
+		if !second.Collects() {
 			return fmt.Errorf("%+v", second.Keeper.Status())
 		}
 		return nil

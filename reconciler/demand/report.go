@@ -3,9 +3,15 @@ package demand
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -18,11 +24,28 @@ type Item struct {
 	Container history.Container
 	// Rule is the name of the rule; empty for the globals.
 	Rule string
+	// From is where the demand of the pods comes from, as configured.
+	From string
 	// Recommendation is what one container needs on the baseline. It is the zero value unless
 	// Known.
 	Recommendation recommend.Recommendation
 	Known          bool
+	// KeepsCPU and KeepsMemory are why requests are not lowered to the target; empty if they may
+	// be.
+	KeepsCPU, KeepsMemory string
 	Sums
+	// On has the sizes on the types of nodes where the pods run, most pods first.
+	On []OnNodeType
+}
+
+// OnNodeType is what one container needs on a type of node.
+type OnNodeType struct {
+	// NodeType is empty for nodes whose type is not known.
+	NodeType string
+	Pods     int
+	// Size is the zero value unless Known.
+	Size  recommend.Amounts
+	Known bool
 }
 
 // Sums are sums over containers.
@@ -50,20 +73,67 @@ func (s *Sums) Add(o *Sums) {
 	s.AuthoredCost, s.RecommendedCost = s.AuthoredCost+o.AuthoredCost, s.RecommendedCost+o.RecommendedCost
 }
 
-// Report returns what the workloads of pods request, use and need, ordered by namespace, kind,
-// workload, container and rule. It is empty while there are no ratios. The error comes from ctx.
-func (d *Demands) Report(ctx context.Context, pods []*pod.Pod) ([]*Item, error) {
-	table, demands := d.Ratios.Table(), d.Table()
-	if table == nil {
-		return nil, nil
+// Selection selects pods: they must match all of its fields.
+type Selection struct {
+	// Namespace selects a namespace; empty for all.
+	Namespace string
+	// Selector selects pods by their labels; nil for all.
+	Selector labels.Selector
+	// Workload selects the pods that a workload controls, directly or not; the zero value stands for
+	// all.
+	Workload safety.Workload
+	// From is the namespace to begin with; empty to begin with the first one.
+	From string
+	// Visible returns those of the namespaces that the caller can see; nil for all.
+	Visible func(namespaces ...string) ([]string, error)
+}
+
+// Report returns what the workloads of the selected pods request, use and need, ordered by namespace,
+// kind, workload, container and rule. It is empty while there are no ratios. It looks at the pods of a
+// namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
+func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, error] {
+	return func(yield func(*Item, error) bool) {
+		table := d.Ratios.Table()
+		if table == nil {
+			return
+		}
+		namespaces := slices.DeleteFunc(d.Cluster.Pods(of.Namespace).Namespaces(), func(namespace string) bool { return namespace < of.From })
+		for some := range slices.Chunk(namespaces, namespacesAtATime) {
+			if of.Visible != nil {
+				var err error
+				if some, err = of.Visible(some...); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			for _, namespace := range some {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				for _, item := range d.report(namespace, of, table) {
+					if !yield(item, nil) {
+						return
+					}
+				}
+			}
+		}
 	}
+}
+
+// namespacesAtATime is how many namespaces Visible is asked about at a time.
+const namespacesAtATime = 64
+
+// report returns the items of a namespace.
+func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []*Item {
+	s, demands := d.survey.Load(), d.Table()
 	items := map[usage.Key]*Item{}
-	for _, p := range pods {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for _, p := range d.Cluster.Pods(namespace).List() {
+		if p.Finished() || p.Node() == "" || of.Selector != nil && !of.Selector.Matches(p.Labels()) {
+			continue
 		}
 		w, ok := d.workloadOf(p)
-		if !ok || p.Finished() || p.Node() == "" {
+		if !ok || of.Workload != (safety.Workload{}) && !d.belongs(p, of.Workload, w) {
 			continue
 		}
 		rule := d.Planner.Rule(p, d.Cluster.Node(p), "", table)
@@ -75,36 +145,74 @@ func (d *Demands) Report(ctx context.Context, pods []*pod.Pod) ([]*Item, error) 
 			key := usage.Key{Container: history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: c.Name()}, Ratios: rule.Rule()}
 			item := items[key]
 			if item == nil {
-				item = &Item{Container: key.Container, Rule: key.Ratios}
-				item.Recommendation, item.Known = demands.Demand(key)
+				item = newItem(key, rule.DemandFrom(), s, demands)
 				items[key] = item
 			}
-			authored := amounts(c.Original)
-			if authored == (recommend.Amounts{}) {
-				authored = amounts(c.Spec)
-			}
-			one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
-			target := item.Recommendation.Target
-			size, known := rule.Size(target.CPU, target.Memory)
-			used, _ := rule.Use(item.Recommendation.Used.CPU, item.Recommendation.Used.Memory)
-			if item.Known && known {
-				one.Compared, one.Recommended, one.Used = authored, amounts(size), amounts(used)
-				if table.Prices != nil {
-					price := table.Prices.Of(rule.NodeType)
-					one.AuthoredCost, one.RecommendedCost = cost(price.CPU, price.Memory, one.Compared), cost(price.CPU, price.Memory, one.Recommended)
-				}
-			} else {
-				one.Unknown = 1
-			}
-			item.Add(&one)
+			item.add(c, &rule, table.Prices)
 		}
 	}
 	all := make([]*Item, 0, len(items))
 	for _, item := range items {
+		slices.SortFunc(item.On, func(a, b OnNodeType) int { return cmp.Or(b.Pods-a.Pods, cmp.Compare(a.NodeType, b.NodeType)) })
 		all = append(all, item)
 	}
-	slices.SortFunc(all, func(a, b *Item) int { return cmp.Or(a.Container.Compare(b.Container), cmp.Compare(a.Rule, b.Rule)) })
-	return all, nil
+	slices.SortFunc(all, (*Item).compare)
+	return all
+}
+
+// belongs reports whether a pod of the workload w belongs to a workload. The workload of Jobs without
+// an owner is a label, which is no owner of the pod.
+func (d *Demands) belongs(p *pod.Pod, to safety.Workload, w usage.Workload) bool {
+	return to == safety.Workload{Kind: w.Kind, Name: w.Name} || slices.Contains(d.Cluster.Owners().Chain(nil, p), to)
+}
+
+func newItem(key usage.Key, from string, s *survey, demands *usage.Table) *Item {
+	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
+	if item.Recommendation, item.Known = demands.Demand(key); item.Known {
+		item.explainKept(s.options(key.Container).Recommend)
+	}
+	return item
+}
+
+// explainKept sets why requests are not lowered.
+func (i *Item) explainKept(o recommend.Options) {
+	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == recommend.Follow)
+}
+
+// add adds a container of a pod.
+func (i *Item) add(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices) {
+	authored := amounts(c.Original)
+	if authored == (recommend.Amounts{}) {
+		authored = amounts(c.Spec)
+	}
+	one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
+	target := i.Recommendation.Target
+	size, known := rule.Size(target.CPU, target.Memory)
+	if known = known && i.Known; known {
+		used, _ := rule.Use(i.Recommendation.Used.CPU, i.Recommendation.Used.Memory)
+		one.Compared, one.Recommended, one.Used = authored, amounts(size), amounts(used)
+		if prices != nil {
+			price := prices.Of(rule.NodeType)
+			one.AuthoredCost, one.RecommendedCost = cost(price.CPU, price.Memory, one.Compared), cost(price.CPU, price.Memory, one.Recommended)
+		}
+	} else {
+		one.Unknown = 1
+	}
+	i.Sums.Add(&one)
+	at := slices.IndexFunc(i.On, func(on OnNodeType) bool { return on.NodeType == rule.NodeType })
+	if at < 0 {
+		on := OnNodeType{NodeType: rule.NodeType, Known: known}
+		if known {
+			on.Size = amounts(size)
+		}
+		at, i.On = len(i.On), append(i.On, on)
+	}
+	i.On[at].Pods++
+}
+
+// compare orders items.
+func (i *Item) compare(o *Item) int {
+	return cmp.Or(i.Container.Compare(o.Container), cmp.Compare(i.Rule, o.Rule))
 }
 
 // amounts returns the requests of a container.

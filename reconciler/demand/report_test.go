@@ -1,13 +1,17 @@
 package demand
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -15,14 +19,25 @@ func TestReport(t *testing.T) {
 	t.Run("sums are over the pods, on their nodes", sumsAreOverThePodsOnTheirNodes)
 	t.Run("what is unknown is not compared", whatIsUnknownIsNotCompared)
 	t.Run("sums of items are the sums over all pods", sumsOfItemsAreTheSumsOverAllPods)
+	t.Run("sizes are per node type, most pods first", sizesArePerNodeTypeMostPodsFirst)
+	t.Run("all criteria select", allCriteriaSelect)
+	t.Run("ends with the error of its view or context", endsWithTheErrorOfItsViewOrContext)
 }
 
 // report returns the report of all pods.
 func (f *fixture) report(t *testing.T) []*Item {
 	t.Helper()
-	items, err := f.Report(t.Context(), f.of.Pods("").List())
-	if err != nil {
-		t.Fatal(err)
+	return f.reportOf(t, Selection{})
+}
+
+// reportOf returns the report of the selected pods.
+func (f *fixture) reportOf(t *testing.T, of Selection) (items []*Item) {
+	t.Helper()
+	for item, err := range f.Report(t.Context(), of) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
 	}
 	return items
 }
@@ -86,5 +101,58 @@ func sumsOfItemsAreTheSumsOverAllPods(t *testing.T) {
 	}
 	if total.Pods != 4 || total.Unknown != 2 || total.Authored != (recommend.Amounts{CPU: 2600, Memory: 2<<30 + 128<<20}) || total.Compared != (recommend.Amounts{CPU: 2000, Memory: 2 << 30}) {
 		t.Errorf("%+v", total)
+	}
+}
+
+func sizesArePerNodeTypeMostPodsFirst(t *testing.T) {
+	layer := clustertest.Published()
+	delete(layer.Ratios, "n4")
+	f := newFixture(t, layer)
+	f.round(t)
+	i, target := f.report(t)[0], f.target(t, "")
+	want := []OnNodeType{{NodeType: "n2d", Pods: 1, Size: recommend.Amounts{CPU: target.CPU, Memory: (target.Memory + 1<<20 - 1) >> 20 << 20}, Known: true}, {NodeType: "n4", Pods: 1}}
+	if len(i.On) != 2 || i.On[1] != want[1] || i.On[0].Size.CPU != want[0].Size.CPU || i.On[0].Size.Memory != i.Recommended.Memory || !i.On[0].Known {
+		t.Errorf("%+v, want %+v", i.On, want)
+	}
+}
+
+func allCriteriaSelect(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.round(t)
+	for _, tc := range []struct {
+		name string
+		of   Selection
+		want int
+	}{
+		{"namespace", Selection{Namespace: "shop"}, 1},
+		{"another namespace", Selection{Namespace: "bank"}, 0},
+		{"labels", Selection{Selector: labels.SelectorFromSet(labels.Set{"app": "web"})}, 1},
+		{"other labels", Selection{Selector: labels.SelectorFromSet(labels.Set{"app": "db"})}, 0},
+		{"workload", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, 1},
+		{"controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, 1},
+		{"another workload", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "db"}}, 0},
+		{"a later namespace to begin with", Selection{From: "shoq"}, 0},
+		{"a namespace that the caller cannot see", Selection{Visible: func(...string) ([]string, error) { return nil, nil }}, 0},
+	} {
+		if got := len(f.reportOf(t, tc.of)); got != tc.want {
+			t.Errorf("%s: %d items, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+func endsWithTheErrorOfItsViewOrContext(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	failed := errors.New("no answer")
+	for _, err := range f.Report(t.Context(), Selection{Visible: func(...string) ([]string, error) { return nil, failed }}) {
+		if !errors.Is(err, failed) {
+			t.Errorf("%v, want %v", err, failed)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range f.Report(ctx, Selection{}) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want %v", err, context.Canceled)
+		}
 	}
 }

@@ -27,6 +27,8 @@ type reading struct {
 	began             time.Time
 	counted, rejected int64
 	waiting           int
+	// logged is the last error in the log.
+	logged string
 }
 
 // SourceStatus is the state of a source of usage.
@@ -61,7 +63,7 @@ func (d *Demands) read(ctx context.Context, r *reading) {
 	ticker := d.Clock.NewTicker(r.Interval)
 	defer ticker.Stop()
 	for {
-		if d.collects() && d.Ratios.Table() != nil {
+		if d.Collects() && d.Ratios.Table() != nil {
 			d.readOnce(ctx, r)
 		}
 		select {
@@ -86,12 +88,26 @@ func (d *Demands) readOnce(ctx context.Context, r *reading) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Usage not read")
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.log(ctx, err)
 	r.counted, r.rejected, r.waiting = r.counted+int64(collected.Counted), r.rejected+int64(collected.Rejected), collected.Waiting
+}
+
+// log logs how a read ended, unless the one before ended in the same way: a source may fail for days.
+func (r *reading) log(ctx context.Context, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text == r.logged {
+		return
+	}
+	if r.logged = text; err == nil {
+		klog.FromContext(ctx).Info("Usage read again", "source", r.Name())
+		return
+	}
+	klog.FromContext(ctx).Error(err, "Usage not read completely", "source", r.Name())
 }
 
 // whileCollecting returns a context that ends when another replica leads: what is counted after
@@ -106,7 +122,7 @@ func (d *Demands) whileCollecting(ctx context.Context) (context.Context, context
 			case <-ctx.Done():
 				return
 			case <-ticker.C():
-				if !d.collects() {
+				if !d.Collects() {
 					cancel()
 				}
 			}

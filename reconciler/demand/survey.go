@@ -114,6 +114,14 @@ func (s *survey) options(c history.Container) usage.Options {
 	return optionsOf(&ratios.Demand{}, c.Name, false, 1)
 }
 
+// from returns where the demand of a workload comes from, as configured.
+func (s *survey) from(c history.Container) string {
+	if f := s.workloads[workload(c)]; f != nil {
+		return cmp.Or(f.demand.From, ratios.FromAuthor)
+	}
+	return cmp.Or(s.table.Profiles()[0].Demand.From, ratios.FromAuthor)
+}
+
 // ratios returns the sets of ratios under which a container is recommended sizes: of the rules of its
 // pods, or of those under which it was recommended sizes before, or else the globals.
 func (s *survey) ratios(c history.Container, before []string) (sets []usage.Ratios) {

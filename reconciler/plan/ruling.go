@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -76,3 +78,6 @@ func (r *Ruling) convert(cpu, memory int64, bounds ratios.Bounds) (to sizing.Con
 
 // Rule returns the name of the rule; empty for the globals.
 func (r *Ruling) Rule() string { return r.profile.Name }
+
+// DemandFrom returns where the demand of the pod comes from, as configured.
+func (r *Ruling) DemandFrom() string { return cmp.Or(r.profile.Demand.From, ratios.FromAuthor) }

@@ -26,6 +26,8 @@ type Container struct {
 	kind  kind
 	facts facts
 	name  unique.Handle[string]
+	// runtime is the ID that the runtime gave the container.
+	runtime RuntimeID
 	// status has the sizes that the kubelet reports; nil if they equal the spec or if it
 	// reports none.
 	status *status

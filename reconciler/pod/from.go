@@ -122,6 +122,7 @@ func (c *Container) read(spec *corev1.Container, of kind, status *corev1.Contain
 		c.alter().requests, c.alter().limits = listOf(spec.Resources.Requests), listOf(spec.Resources.Limits)
 	}
 	c.readStatus(status)
+	c.readRuntime(status)
 }
 
 // more reports whether a list contains more than amounts of cpu and memory above zero.

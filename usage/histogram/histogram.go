@@ -185,12 +185,20 @@ func (h *Histogram) each() func(yield func(bucket int) bool) {
 	}
 }
 
-// All yields the upper edge of each bucket with a weight, and its share of the total.
-func (h *Histogram) All() func(yield func(upper, share float64) bool) {
-	return func(yield func(float64, float64) bool) {
+// Bar is one bucket with a weight.
+type Bar struct {
+	// From and To are the edges of the bucket.
+	From, To float64
+	// Share is the share of the weight of all buckets, from 0 to 1.
+	Share float64
+}
+
+// Bars yields the buckets with a weight, in ascending order.
+func (h *Histogram) Bars() func(yield func(Bar) bool) {
+	return func(yield func(Bar) bool) {
 		i := 0
 		for bucket := range h.each() {
-			if !yield(h.shape.Buckets.upper(bucket), h.weights[i]/h.total) {
+			if !yield(Bar{From: h.shape.Buckets.starts[bucket], To: h.shape.Buckets.upper(bucket), Share: h.weights[i] / h.total}) {
 				return
 			}
 			i++

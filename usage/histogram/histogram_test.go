@@ -230,8 +230,11 @@ func TestHistogram(t *testing.T) {
 	})
 	t.Run("yields its buckets in order, with shares", func(t *testing.T) {
 		var uppers, shares []float64
-		for upper, share := range of(3, 1, 200, 1).All() {
-			uppers, shares = append(uppers, upper), append(shares, share)
+		for b := range of(3, 1, 200, 1).Bars() {
+			uppers, shares = append(uppers, b.To), append(shares, b.Share)
+			if !(b.From < b.To && b.To < 1.06*b.From+0.01) {
+				t.Errorf("a bucket from %v to %v", b.From, b.To)
+			}
 			if len(uppers) == 2 {
 				break
 			}

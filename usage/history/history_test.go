@@ -71,8 +71,8 @@ func (f *fixture) peaks(nodeType string) (all []string) {
 	v, _ := f.View(web, began)
 	for _, t := range v.Types {
 		if t.NodeType == nodeType {
-			for upper, share := range t.Memory.All() {
-				all = append(all, fmt.Sprintf("%.0fM:%.0f", upper/1e6, share*100))
+			for b := range t.Memory.Bars() {
+				all = append(all, fmt.Sprintf("%.0fM:%.0f", b.To/1e6, b.Share*100))
 			}
 		}
 	}

@@ -1,10 +1,40 @@
 package recommend
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Amounts are millicores of CPU and bytes of memory.
 type Amounts struct {
 	CPU, Memory int64
+}
+
+// String returns the amounts as Kubernetes quantities.
+func (a Amounts) String() string {
+	return fmt.Sprintf("%dm CPU and %s memory", a.CPU, inMebibytes(a.Memory))
+}
+
+func cpuText(amount int64) string {
+	if amount == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%dm", amount)
+}
+
+func memoryText(amount int64) string {
+	if amount == 0 {
+		return ""
+	}
+	return inMebibytes(amount)
+}
+
+// inMebibytes returns bytes as a Kubernetes quantity, in whole Mi if possible.
+func inMebibytes(amount int64) string {
+	if amount%(1<<20) == 0 && amount > 0 {
+		return fmt.Sprintf("%dMi", amount>>20)
+	}
+	return fmt.Sprint(amount)
 }
 
 // most is the largest amount, as in the VPA.

@@ -54,7 +54,7 @@ func (o *Options) Decide(r Recommendation, p Pod, now time.Time) Decision {
 	request := o.request(r, p, now)
 	limit := o.Limits.For(request, p.Authored)
 	multiple := o.Limits.memory(p.Authored) == Multiple
-	if multiple && (now.Sub(p.ResizedLimit) < o.Updates.DecreaseLimit || !o.enough(r.PeaksKnown)) {
+	if multiple && (now.Sub(p.ResizedLimit) < o.Updates.DecreaseLimit || o.unknown("peaks of memory", r.PeaksKnown) != "") {
 		limit.Memory = max(limit.Memory, p.Limit.Memory)
 	}
 	// A limit that is too low is raised even if the request stays.
@@ -65,9 +65,6 @@ func (o *Options) Decide(r Recommendation, p Pod, now time.Time) Decision {
 	return Decision{Resize: true, Request: request, Limit: limit}
 }
 
-// enough reports whether enough is known for a decrease.
-func (o *Options) enough(k Known) bool { return k.Age >= o.MinHistory && k.Coverage >= o.MinCoverage }
-
 // request returns the requests that a pod gets, which are its own if nothing is due.
 func (o *Options) request(r Recommendation, p Pod, now time.Time) Amounts {
 	u := &o.Updates
@@ -76,11 +73,9 @@ func (o *Options) request(r Recommendation, p Pod, now time.Time) Amounts {
 	if u.InUse {
 		memory.inUse(p.MemoryInUse, r.Max.Memory)
 	}
-	// Where more samples are throttled than may exceed the target, the target is one of them.
-	cpu.hold(!o.enough(r.CPUKnown) || r.Throttled > 1-o.CPU.Target, u.DecreaseCPU)
-	// A limit that follows is lowered with the request, so the peaks must be known.
+	cpu.hold(o.KeepsCPU(&r) != "", u.DecreaseCPU)
 	follows := o.Limits.memory(p.Authored) == Follow && p.Authored.Limit.Memory > 0
-	memory.hold(!o.enough(r.MemoryKnown) || follows && !o.enough(r.PeaksKnown) || o.KeepMemory, u.DecreaseMemory)
+	memory.hold(o.KeepsMemory(&r, follows) != "", u.DecreaseMemory)
 	killed := !p.Killed.IsZero() && now.Sub(p.Killed) < u.QuickKill && (u.AnyKill || p.Ran < u.QuickKill)
 	if !u.Separate {
 		difference, outside := cpu.difference()+memory.difference(), cpu.outside() || memory.outside()

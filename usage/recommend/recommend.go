@@ -58,12 +58,10 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 	}
-	floor := apply(o.Floor, Amounts{}, func(amount, _ int64) int64 { return scale(amount, 1/float64(max(containers, 1))) })
+	least := o.floor(containers)
 	finish := func(cpu, memory float64, adjust func(float64) float64) Amounts {
-		return Amounts{
-			CPU:    o.finishCPU(max(scale(margin(cpu*1000, o.Margin), adjust(r.CPUConfidence)), floor.CPU)),
-			Memory: roundUp(max(scale(margin(memory, o.Margin), adjust(r.MemoryConfidence)), floor.Memory), o.Round.Memory),
-		}
+		padded := o.pad(estimated(cpu, memory))
+		return o.round(atLeast(Amounts{CPU: scale(padded.CPU, adjust(r.CPUConfidence)), Memory: scale(padded.Memory, adjust(r.MemoryConfidence))}, least))
 	}
 	r.Uncapped = finish(cpu.Target, memory.Target, func(float64) float64 { return 1 })
 	r.Used = Amounts{CPU: whole(math.Round(histogram.Mean(d.CPU...) * 1000)), Memory: whole(histogram.Mean(d.Memory...))}
@@ -73,19 +71,34 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 	return r, true
 }
 
-// margin adds the margin to an estimate. As in the VPA, both are whole amounts.
-func margin(estimate, fraction float64) int64 {
-	amount := whole(estimate)
-	return amount + scale(amount, fraction)
+// estimated returns an estimate as amounts. As in the VPA, these are whole before the margin is added.
+func estimated(cpu, memory float64) Amounts {
+	return Amounts{CPU: whole(cpu * 1000), Memory: whole(memory)}
 }
 
-// finishCPU rounds an amount of CPU.
-func (o *Options) finishCPU(amount int64) int64 {
-	amount = roundUp(amount, o.Round.CPU)
+// pad adds the margin.
+func (o *Options) pad(a Amounts) Amounts {
+	return Amounts{CPU: a.CPU + scale(a.CPU, o.Margin), Memory: a.Memory + scale(a.Memory, o.Margin)}
+}
+
+// floor returns the least that a container gets, which is its share of the floor of the pod.
+func (o *Options) floor(containers int) Amounts {
+	share := 1 / float64(max(containers, 1))
+	return Amounts{CPU: scale(o.Floor.CPU, share), Memory: scale(o.Floor.Memory, share)}
+}
+
+// atLeast returns the larger one of two amounts of each resource.
+func atLeast(a, least Amounts) Amounts {
+	return Amounts{CPU: max(a.CPU, least.CPU), Memory: max(a.Memory, least.Memory)}
+}
+
+// round rounds amounts up.
+func (o *Options) round(a Amounts) Amounts {
+	a = Amounts{CPU: roundUp(a.CPU, o.Round.CPU), Memory: roundUp(a.Memory, o.Round.Memory)}
 	if o.IntegerCPU {
-		amount = roundUp(amount, 1000)
+		a.CPU = roundUp(a.CPU, 1000)
 	}
-	return amount
+	return a
 }
 
 // most returns the most that is recommended; 0 means any amount.

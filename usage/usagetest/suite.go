@@ -19,6 +19,8 @@ type Case struct {
 	Want []usage.Sample
 	// OnlyNewest means that the source knows only the newest measurement.
 	OnlyNewest bool
+	// Once means that the source passes each sample only once.
+	Once bool
 	// Break makes the next reads fail; nil if the source cannot fail.
 	Break func()
 }
@@ -71,18 +73,21 @@ func Run(t *testing.T, setup func(t *testing.T) Case) {
 		if c.OnlyNewest {
 			return
 		}
+		if c.Once {
+			c = setup(t)
+		}
 		middle := first.Add(last.Sub(first) / 2)
 		both := len(c.read(t, first.Add(-time.Second), middle)) + len(c.read(t, middle, last))
 		if both != len(c.Want) {
 			t.Errorf("two reads deliver %d samples of %d", both, len(c.Want))
 		}
 	})
-	t.Run("delivers the same again", func(t *testing.T) {
+	t.Run("delivers the same again, or nothing", func(t *testing.T) {
 		c := setup(t)
 		first, last := span(c.Want)
-		for range 2 {
-			if got := c.read(t, first.Add(-time.Second), last); len(got) != len(c.Want) {
-				t.Errorf("%d samples, want %d", len(got), len(c.Want))
+		for _, want := range []int{len(c.Want), c.again()} {
+			if got := c.read(t, first.Add(-time.Second), last); len(got) != want {
+				t.Errorf("%d samples, want %d", len(got), want)
 			}
 		}
 	})
@@ -116,6 +121,14 @@ func Run(t *testing.T, setup func(t *testing.T) Case) {
 			t.Error("no name")
 		}
 	})
+}
+
+// again returns how many samples the source delivers when it is read again.
+func (c Case) again() int {
+	if c.Once {
+		return 0
+	}
+	return len(c.Want)
 }
 
 // read returns what the source delivers.

@@ -1,0 +1,121 @@
+package demand
+
+import (
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+func TestExplain(t *testing.T) {
+	t.Run("steps lead to the target", stepsLeadToTheTarget)
+	t.Run("a rule is explained with its own ratios", aRuleIsExplainedWithItsOwnRatios)
+	t.Run("a workload without pods is explained by its history", aWorkloadWithoutPodsIsExplainedByItsHistory)
+	t.Run("a workload without history is shown as unknown", aWorkloadWithoutHistoryIsShownAsUnknown)
+	t.Run("history is shown as measured", historyIsShownAsMeasured)
+}
+
+var deployment = safety.Workload{Kind: "Deployment", Name: "web"}
+
+func (f *fixture) explain(t *testing.T, of safety.Workload) []Explained {
+	t.Helper()
+	all, err := f.Explain(t.Context(), "shop", of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func stepsLeadToTheTarget(t *testing.T) {
+	layer := clustertest.Published()
+	most := int64(1000)
+	layer.Demand.CPU.Bounds.Max = &most
+	f := newFixture(t, layer)
+	f.round(t)
+	for _, of := range []safety.Workload{deployment, {Kind: "ReplicaSet", Name: "web-1"}} {
+		all := f.explain(t, of)
+		if len(all) != 1 {
+			t.Fatalf("%d containers of %v", len(all), of)
+		}
+		e, target := all[0], f.target(t, "")
+		if last := e.Steps[len(e.Steps)-1]; last.Name != "bounds" || last.Amounts != target || e.Recommendation.Target != target || target.CPU != 1000 {
+			t.Errorf("the last step is %+v, and the target %v", last, target)
+		}
+		var names []string
+		for _, step := range e.Steps {
+			names = append(names, step.Name)
+			if step.Message == "" {
+				t.Errorf("step %s says nothing", step.Name)
+			}
+		}
+		if len(names) != 4 || names[0] != "estimate" || names[1] != "margin" || names[2] != "floor" {
+			t.Errorf("steps %v", names)
+		}
+		if len(e.Measured) != 2 || e.Measured[0].NodeType != "n2d" || e.Measured[0].Speed.CPU != 1 || e.Measured[1].Speed.CPU != 1.25 || e.Measured[1].Samples != 600 {
+			t.Errorf("measured %+v", e.Measured)
+		}
+		// 10 hours are not enough.
+		if want := "9h of CPU is known, and 24h are needed (minHistory)"; e.KeepsCPU != want {
+			t.Errorf("CPU is kept because %q, want %q", e.KeepsCPU, want)
+		}
+	}
+}
+
+func aRuleIsExplainedWithItsOwnRatios(t *testing.T) {
+	f := newFixture(t, ruled())
+	f.round(t)
+	all := f.explain(t, deployment)
+	if len(all) != 1 || all[0].Rule != "shop" || all[0].Measured[0].Speed.CPU != 0.8 || all[0].Measured[1].Speed.CPU != 1 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func aWorkloadWithoutPodsIsExplainedByItsHistory(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.round(t)
+	for _, p := range f.of.Pods("").List() {
+		f.podChanged(p, nil)
+	}
+	f.survey.Store(&survey{table: f.Ratios.Table()})
+	if all := f.explain(t, deployment); len(all) != 1 || all[0].Recommendation.Target != f.target(t, "") || len(all[0].Steps) == 0 {
+		t.Errorf("%+v", all)
+	}
+	if all := f.explain(t, safety.Workload{Kind: "Deployment", Name: "db"}); len(all) != 0 {
+		t.Errorf("of another workload: %+v", all)
+	}
+}
+
+func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.publish(t.Context())
+	all := f.explain(t, deployment)
+	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != ratios.FromAuthor {
+		t.Errorf("%+v", all)
+	}
+}
+
+func historyIsShownAsMeasured(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.round(t)
+	all, known := f.Distributions(app)
+	if !known || len(all) != 2 {
+		t.Fatalf("%v, %+v", known, all)
+	}
+	for i, want := range []struct {
+		nodeType string
+		cores    float64
+	}{{"n2d", 1}, {"n4", 0.8}} {
+		d := all[i]
+		if d.NodeType != want.nodeType || d.Samples != 600 || len(d.CPU) != 1 || d.CPU[0].Share != 1 || d.CPU[0].From > want.cores || d.CPU[0].To <= want.cores {
+			t.Errorf("%+v, want %+v", d, want)
+		}
+		if len(d.Memory) != 1 || d.Memory[0].To < 100<<20 {
+			t.Errorf("memory %+v", d.Memory)
+		}
+	}
+	if _, known := f.Distributions(history.Container{Namespace: "shop", Kind: "Deployment", Workload: "web", Name: "sidecar"}); known {
+		t.Error("a container that was never measured has a history")
+	}
+}

@@ -1,0 +1,70 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage"
+)
+
+// Name is the name of the source.
+const Name = "push"
+
+// Most is how many samples are kept at most: those of all containers of a large cluster for a minute.
+// A read every few seconds finds a small part of that.
+const Most = 300_000
+
+// ErrFull is returned for samples that there is no room for.
+var ErrFull = errors.New("more usage has arrived than was read")
+
+// Source is a source of usage that others push. All methods are safe for concurrent use.
+type Source struct {
+	mu      sync.Mutex
+	samples []usage.Sample
+}
+
+// New returns a source without samples.
+func New() *Source { return &Source{} }
+
+// Name implements usage.Source.
+func (s *Source) Name() string { return Name }
+
+// Push adds samples for the next read: all of them, or none if there is no room. Those of a pod's
+// container and resource must be in the order of time.
+func (s *Source) Push(samples []usage.Sample) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.samples)+len(samples) > Most {
+		return ErrFull
+	}
+	s.samples = append(s.samples, samples...)
+	return nil
+}
+
+// Read implements usage.Source. It passes each sample once: reading the same time again finds nothing.
+// Samples that are too new stay, and those that are too old can no longer count.
+func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	all := s.samples
+	s.samples = nil
+	s.mu.Unlock()
+	// The order of those that stay must not change, even if others have arrived in the meantime.
+	stay := slices.DeleteFunc(slices.Clone(all), func(sample usage.Sample) bool { return !sample.At.After(until) })
+	if len(stay) > 0 {
+		s.mu.Lock()
+		s.samples = append(stay, s.samples...)
+		s.mu.Unlock()
+	}
+	for _, sample := range all {
+		if sample.At.After(since) && !sample.At.After(until) {
+			observe(sample)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package recommend
+
+import (
+	"fmt"
+	"time"
+)
+
+// KeepsCPU returns why a request of CPU is not lowered; empty if it may be.
+func (o *Options) KeepsCPU(r *Recommendation) string {
+	if why := o.unknown("CPU", r.CPUKnown); why != "" {
+		return why
+	}
+	// Where more samples are throttled than may exceed the target, the target is one of them.
+	if r.Throttled > 1-o.CPU.Target {
+		return fmt.Sprintf("%.0f%% of the samples were throttled, so what the container would use is unknown", 100*r.Throttled)
+	}
+	return ""
+}
+
+// KeepsMemory is like KeepsCPU, for memory. follows means that the limit is lowered with the request, so
+// the peaks must be known.
+func (o *Options) KeepsMemory(r *Recommendation, follows bool) string {
+	if o.KeepMemory {
+		return "memory is never lowered (neverLower)"
+	}
+	if why := o.unknown("memory", r.MemoryKnown); why != "" {
+		return why
+	}
+	if follows {
+		return o.unknown("peaks of memory", r.PeaksKnown)
+	}
+	return ""
+}
+
+// unknown returns what is missing for a decrease; empty if enough is known.
+func (o *Options) unknown(what string, k Known) string {
+	switch {
+	case k == Known{}:
+		return fmt.Sprintf("no %s was measured", what)
+	case k.Age < o.MinHistory:
+		return fmt.Sprintf("%s of %s is known, and %s are needed (minHistory)", short(k.Age), what, short(o.MinHistory))
+	case k.Coverage < o.MinCoverage:
+		return fmt.Sprintf("%s was measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, 100*k.Coverage, 100*o.MinCoverage)
+	}
+	return ""
+}
+
+// short returns a duration in whole hours, or in whole minutes if it is shorter.
+func short(d time.Duration) string {
+	if d < time.Hour {
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return fmt.Sprintf("%dh", d/time.Hour)
+}

@@ -1,0 +1,84 @@
+package recommend
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// Step is one step from usage to a target, in baseline units.
+type Step struct {
+	// Name is what the step does.
+	Name string
+	// Amounts are the amounts after the step.
+	Amounts Amounts
+	// Message says what the step means with these options.
+	Message string
+}
+
+// Steps returns the steps by which For computes the target, in their order. It returns none if there is
+// no recommendation.
+func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
+	if d.Samples == 0 {
+		return nil
+	}
+	cpu, memory := o.Policy.Estimate(&d, o, now)
+	estimate := estimated(cpu.Target, memory.Target)
+	padded := o.pad(estimate)
+	least := o.floor(containers)
+	floored := atLeast(padded, least)
+	rounded := o.round(floored)
+	steps := []Step{
+		{"estimate", estimate, o.policy()},
+		{"margin", padded, fmt.Sprintf("%.4g%% is added", 100*o.Margin)},
+		{"floor", floored, fmt.Sprintf("at least %s, the share of one of %d containers in the floor of the pod", least, max(containers, 1))},
+	}
+	if o.IntegerCPU || o.Round.CPU > 1 || o.Round.Memory > 1 {
+		steps = append(steps, Step{"rounding", rounded, o.rounding()})
+	}
+	return append(steps, Step{"bounds", o.cap(rounded), o.bounds()})
+}
+
+// policy says how the estimate follows from usage.
+func (o *Options) policy() string {
+	percentiles := fmt.Sprintf("percentile %v of CPU and %v of the peaks of memory", o.CPU.Target, o.Memory.Target)
+	switch o.Policy {
+	case Pressure:
+		return percentiles + ", with the time that the container waited for CPU"
+	case Week:
+		return percentiles + ", or the peak of this and the next hour a week ago if that is higher"
+	case Peak:
+		return "percentile 0.75 of CPU, with the time that the container waited for it, and the highest peak of memory"
+	}
+	return percentiles
+}
+
+func (o *Options) rounding() string {
+	if o.IntegerCPU {
+		return fmt.Sprintf("rounded up to whole cores, and to multiples of %s", Amounts{CPU: max(o.Round.CPU, 1), Memory: max(o.Round.Memory, 1)})
+	}
+	return fmt.Sprintf("rounded up to multiples of %s", Amounts{CPU: max(o.Round.CPU, 1), Memory: max(o.Round.Memory, 1)})
+}
+
+func (o *Options) bounds() string {
+	most := o.most()
+	bound := func(least, most string) string {
+		switch {
+		case least == "" && most == "":
+			return "any amount"
+		case most == "":
+			return "at least " + least
+		case least == "":
+			return "at most " + most
+		}
+		return least + " to " + most
+	}
+	return fmt.Sprintf("CPU: %s; memory: %s", bound(cpuText(o.Min.CPU), cpuText(most.CPU)), bound(memoryText(o.Min.Memory), memoryText(most.Memory)))
+}
+
+// Percentile returns the percentiles of the target on one node type alone, as measured.
+func (o *Options) Percentile(t *history.TypeView) Amounts {
+	uniform := NewDemand(history.View{Types: []history.TypeView{*t}}, Uniform)
+	return estimated(estimate(uniform.CPU, o.CPU).Target, estimate(uniform.Memory, o.Memory).Target)
+}

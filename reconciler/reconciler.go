@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
@@ -64,6 +65,8 @@ type Config struct {
 	RealignRate float64
 	// Nodes removes startup taints from nodes; nil if the cluster has none.
 	Nodes corev1client.NodeInterface
+	// Usage is how usage is collected; nil to not collect it.
+	Usage *demand.Usage
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 }
@@ -75,6 +78,8 @@ type Reconciler struct {
 	*loop.Loop
 	// Gate removes startup taints; nil if the cluster has none.
 	Gate *startup.Gate
+	// Demands has what workloads need; nil if usage is not collected.
+	Demands *demand.Demands
 }
 
 // New returns a reconciler that does nothing until Run.
@@ -99,11 +104,17 @@ func New(config Config) (*Reconciler, error) {
 			DryRun: config.DryRun, Clock: now,
 		}),
 	}
+	leads := func() bool { return true }
+	if config.Leader != nil {
+		leads = config.Leader.Leading
+	}
+	if u := config.Usage; u != nil {
+		r.Demands = demand.New(demand.Config{
+			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Clock: now,
+		})
+		r.Demands.Register(config.Metrics)
+	}
 	if config.Nodes != nil && !config.DryRun {
-		leads := func() bool { return true }
-		if config.Leader != nil {
-			leads = config.Leader.Leading
-		}
 		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})
 		of.WatchNodes(r.Gate.Changed)
 	}
@@ -115,12 +126,15 @@ func New(config Config) (*Reconciler, error) {
 // progress have ended.
 func (r *Reconciler) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var opening sync.WaitGroup
-	defer opening.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer cancel()
 	if r.Gate != nil {
 		// It needs only nodes. Pods may take long to read, and nodes must not wait for them.
-		opening.Go(func() { r.Gate.Run(ctx) })
+		running.Go(func() { r.Gate.Run(ctx) })
+	}
+	if r.Demands != nil {
+		running.Go(func() { r.Demands.Run(ctx) })
 	}
 	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -18,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/status"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+	usageservice "github.com/workload-resizer/workload-resizer/server/usage"
 )
 
 // Config configures a Server. All fields must be set unless their comment states a default.
@@ -35,6 +37,10 @@ type Config struct {
 	// Benchmarks has the measurements; nil if the server does not use them. A standalone
 	// server does not.
 	Benchmarks benchmarks.Measured
+	// Demands has what workloads need, and Push takes the usage that callers report; both are nil
+	// if the server does not use such sources.
+	Demands *demand.Demands
+	Push    usageservice.Pushed
 	// Election reports which replica leads; nil if there is only this one.
 	Election status.Election
 	// Planner plans manifests if there is no Reconciler; otherwise it is ignored.

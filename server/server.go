@@ -19,6 +19,7 @@ import (
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/resizes"
 	"github.com/workload-resizer/workload-resizer/server/streams"
+	usageservice "github.com/workload-resizer/workload-resizer/server/usage"
 )
 
 const (
@@ -47,6 +48,8 @@ type Server struct {
 	ratios *ratioservice.Service
 	// resizes is nil for a standalone server.
 	resizes *resizes.Service
+	// usage is nil for a standalone server.
+	usage   *usageservice.Service
 	watches *streams.Watches
 	// previews limits how many previews are planned at the same time.
 	previews *limits.Slots
@@ -130,6 +133,7 @@ func (s *Server) Run(ctx context.Context) error {
 	go s.ratios.Run(following)
 	if s.resizes != nil {
 		go s.resizes.Run(following)
+		go s.usage.Run(following)
 	}
 
 	var first error

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/reflection"
 	"github.com/workload-resizer/workload-resizer/server/resizes"
 	"github.com/workload-resizer/workload-resizer/server/status"
+	usageservice "github.com/workload-resizer/workload-resizer/server/usage"
 )
 
 // register creates and registers the services.
@@ -32,6 +33,7 @@ func (s *Server) register() {
 		workloadresizerv1.RegisterStatusServiceServer(to, workloadresizerv1.UnimplementedStatusServiceServer{})
 		workloadresizerv1.RegisterBenchmarkServiceServer(to, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(to, workloadresizerv1.UnimplementedResizeServiceServer{})
+		workloadresizerv1.RegisterUsageServiceServer(to, workloadresizerv1.UnimplementedUsageServiceServer{})
 	} else {
 		s.registerOfCluster(to)
 	}
@@ -56,6 +58,11 @@ func (s *Server) registerOfCluster(to registrar) {
 	}).Register(to)
 	s.resizes = resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches})
 	s.resizes.Register(to)
+	s.usage = usageservice.New(usageservice.Config{
+		Demands: config.Demands, Push: config.Push, Ratios: config.Ratios, DryRun: config.Reconciler.DryRun, Viewer: config.Access,
+		Watches: s.watches, Slots: s.previews, Receiving: limits.NewReceiving(usageservice.MostStreams, usageservice.MostStreamsPerAccount),
+	})
+	s.usage.Register(to)
 	status.New(status.Config{
 		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,
 		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, CertificateExpires: s.health.CertificateExpires, Election: config.Election,

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"iter"
 	"maps"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -34,6 +35,9 @@ func (t *Table) Demand(k Key) (recommend.Recommendation, bool) {
 	r, known := t.demands[k]
 	return r, known
 }
+
+// All yields all demands, in no particular order.
+func (t *Table) All() iter.Seq2[Key, recommend.Recommendation] { return maps.All(t.demands) }
 
 // Len returns the number of demands.
 func (t *Table) Len() int { return len(t.demands) }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 )
@@ -18,6 +19,9 @@ import (
 // writeTimeout bounds one write to a pod. Time spent waiting for the client's own
 // rate limit does not count.
 const writeTimeout = 10 * time.Second
+
+// readTimeout bounds the list of the usage of a namespace.
+const readTimeout = 30 * time.Second
 
 // clients are the connections to the API server. Events, previews, reviews of callers and
 // the Lease have rate limits of their own, so that they and resizes never delay each other.
@@ -30,7 +34,11 @@ type clients struct {
 	tokens, renewals, rights, sights kubernetes.Interface
 	// nodes removes startup taints. It has no rate limit: pods wait for it, and each node is
 	// written once.
-	nodes    kubernetes.Interface
+	nodes kubernetes.Interface
+	// usage stores the history of usage, and metrics reads usage. A list of a large namespace takes
+	// long.
+	usage    kubernetes.Interface
+	metrics  metricsclient.MetricsV1beta1Interface
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
 }
@@ -57,12 +65,17 @@ func newClients(o *options) (*clients, error) {
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.usage, bounded}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)
 		}
 		*client.into = set
+	}
+	reading := rest.CopyConfig(config)
+	reading.Timeout = readTimeout
+	if c.metrics, err = metricsclient.NewForConfig(reading); err != nil {
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
 		return nil, fmt.Errorf("create a client for the API server: %w", err)

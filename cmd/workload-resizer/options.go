@@ -26,6 +26,7 @@ type options struct {
 	ratioSources      []string
 	overridesName     string
 	benchmarks        benchmarkOptions
+	usage             usageOptions
 	holdsName         string
 	freezeName        string
 	nodeTypeLabel     string
@@ -72,6 +73,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, highest precedence first")
 	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
 	o.benchmarks.addTo(flags)
+	o.usage.addTo(flags)
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
 	flags.StringVar(&o.freezeName, "freeze-name", hold.FreezeName, "name of the ConfigMap that freezes the cluster while it exists, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
@@ -138,7 +140,7 @@ func (o *options) validate() error {
 		reject("config-namespace", "%q is not a valid namespace: %s", o.configNamespace, problems[0])
 	}
 	named := map[string]string{}
-	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"freeze-name", o.freezeName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}}, o.benchmarks.configMaps()...) {
+	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"freeze-name", o.freezeName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}, {"usage-prefix", o.usage.prefix + "-0"}}, o.benchmarks.configMaps()...) {
 		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
 			reject(cm.flag, "%q is not a valid ConfigMap name: %s", cm.name, problems[0])
 		} else if other, twice := named[cm.name]; twice {
@@ -192,6 +194,7 @@ func (o *options) validate() error {
 		reject("kube-api-burst", "must be at least 1, not %d", o.burst)
 	}
 	o.election.validate(reject)
+	o.usage.validate(reject)
 	if o.logFormat != "text" && o.logFormat != "json" {
 		reject("log-format", "must be text or json, not %q", o.logFormat)
 	}

@@ -129,6 +129,11 @@ func serve(ctx context.Context, o *options) error {
 		RealignRate: o.realignRate,
 		DryRun:      o.dryRun,
 	}
+	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })
+	if err != nil {
+		return err
+	}
+	reconciling.Usage = collecting
 	if o.startupTaint {
 		reconciling.Nodes = clients.nodes.CoreV1().Nodes()
 	}
@@ -159,7 +164,10 @@ func serve(ctx context.Context, o *options) error {
 	if elector != nil {
 		reconcile = func(ctx context.Context) error { return elector.Run(ctx, l.Filled(), l.Run) }
 	}
-	serving.Reconciler = l
+	serving.Reconciler, serving.Demands = l, l.Demands
+	if pushed != nil {
+		serving.Push = pushed
+	}
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", build.Version, "replica", replica, "dryRun", o.dryRun)

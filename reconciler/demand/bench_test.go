@@ -50,7 +50,7 @@ func large(b *testing.B, pods int) *fixture {
 	source := &all{fixture: f}
 	f.Demands = New(Config{
 		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(f.of),
-		Sources: []Source{{Source: source, Interval: time.Minute}},
+		Usage: Usage{Sources: []Source{{Source: source, Interval: time.Minute}}},
 	})
 	for _, p := range f.of.Pods("").List() {
 		source.pods = append(source.pods, [2]string{p.Namespace(), p.Name})

@@ -26,24 +26,29 @@ const DefaultJobLabel = "app.kubernetes.io/name"
 // interval is the time between two publications, unless the ratios change.
 const interval = time.Minute
 
-// Config configures Demands. All fields must be set unless their comment names a default.
+// Usage configures how usage is collected. All fields must be set unless their comment names a default.
+type Usage struct {
+	// Sources measure usage. The first one is preferred.
+	Sources []Source
+	// Keeper stores what is known, and reads what other replicas have stored; nil keeps it in
+	// memory only.
+	Keeper *checkpoint.Keeper
+	// JobLabel is the key of the label that names the workload of Jobs without an owner; empty for
+	// DefaultJobLabel.
+	JobLabel string
+}
+
+// Config configures Demands. All fields must be set.
 type Config struct {
+	Usage
 	// Cluster has the pods.
 	Cluster *cluster.Cluster
 	// Ratios has the speeds of node types.
 	Ratios *ratios.Store
 	// Planner determines the types of nodes.
 	Planner *plan.Planner
-	// Sources measure usage.
-	Sources []Source
-	// Keeper stores what is known, and reads what other replicas have stored; nil keeps it in
-	// memory only.
-	Keeper *checkpoint.Keeper
 	// Leads reports whether this process leads: only the leader reads the sources.
 	Leads func() bool
-	// JobLabel is the key of the label that names the workload of Jobs without an owner; empty for
-	// DefaultJobLabel.
-	JobLabel string
 	// Clock provides the time.
 	Clock clock.WithTicker
 }
@@ -57,12 +62,15 @@ type Demands struct {
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast
+	// counts are of the last publication.
+	counts atomic.Pointer[counts]
 }
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
 func New(config Config) *Demands {
 	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}}
 	d.survey.Store(&survey{})
+	d.counts.Store(&counts{})
 	var names []string
 	for _, source := range config.Sources {
 		d.sources = append(d.sources, &reading{Source: source})
@@ -81,10 +89,10 @@ func (d *Demands) Table() *usage.Table { return d.store.Table() }
 func (d *Demands) Watch() <-chan struct{} { return d.published.Watch() }
 
 // Run reads the sources while this process leads, and publishes demands, until ctx is done.
-func (d *Demands) Run(ctx context.Context) error {
+func (d *Demands) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-		return nil
+		return
 	case <-d.Cluster.Filled():
 	}
 	var running sync.WaitGroup
@@ -102,7 +110,7 @@ func (d *Demands) Run(ctx context.Context) error {
 		d.publish(ctx)
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-ticker.C():
 		case <-changed:
 		}
@@ -122,7 +130,8 @@ func (d *Demands) publish(ctx context.Context) {
 	if d.Collects() {
 		d.countKills(ctx, kills, now)
 	}
-	d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
+	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
+	d.counts.Store(s.count(demands, now))
 	d.published.Notify()
 }
 

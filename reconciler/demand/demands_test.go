@@ -67,7 +67,7 @@ func newFixture(t *testing.T, layer *ratios.Layer, changes ...func(*corev1.Pod))
 	f.of.Ratios = clustertest.Store(t, layer)
 	f.Demands = New(Config{
 		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return f.leads }, Clock: clustertest.Clock(f.of),
-		Sources: []Source{{Source: f.source, Interval: time.Minute, Backfill: 10 * time.Hour}},
+		Usage: Usage{Sources: []Source{{Source: f.source, Interval: time.Minute, Backfill: 10 * time.Hour}}},
 	})
 	return f
 }

@@ -46,6 +46,17 @@ type SourceStatus struct {
 	Waiting           int
 }
 
+// Backfilled returns which share of the first read is done, from 0 to 1; false if it is not known yet.
+func (s *SourceStatus) Backfilled() (share float64, known bool) {
+	switch {
+	case s.Backfill == 0 || s.Began.IsZero():
+		return 0, false
+	case s.Read.IsZero():
+		return 0, true
+	}
+	return min(max(float64(s.Read.Sub(s.Began))/float64(s.Backfill), 0), 1), true
+}
+
 // Sources returns the state of all sources, the preferred one first.
 func (d *Demands) Sources() []SourceStatus {
 	all := make([]SourceStatus, len(d.sources))

@@ -95,6 +95,13 @@ var methods = map[string]Method{
 	pb.BenchmarkService_GetSuggestion_FullMethodName:    cluster("get", "suggestions"),
 	pb.BenchmarkService_ListSuggestions_FullMethodName:  cluster("list", "suggestions"),
 
+	pb.UsageService_ListRecommendations_FullMethodName:  namespaced("list", "recommendations"),
+	pb.UsageService_GetRecommendation_FullMethodName:    namespaced("get", "recommendations"),
+	pb.UsageService_WatchRecommendations_FullMethodName: namespaced("watch", "recommendations"),
+	pb.UsageService_GetUsageHistory_FullMethodName:      namespaced("get", "recommendations/history"),
+	pb.UsageService_GetUsageStatus_FullMethodName:     cluster("get", "usagesources"),
+	pb.UsageService_ReportUsage_FullMethodName:          cluster("create", "usages"),
+
 	healthv1.Health_Check_FullMethodName: {Exempt: true, Clusterless: true},
 	healthv1.Health_List_FullMethodName:  {Exempt: true, Clusterless: true},
 	healthv1.Health_Watch_FullMethodName: {Exempt: true, Clusterless: true},

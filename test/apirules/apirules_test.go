@@ -129,8 +129,8 @@ func TestFieldBehavior(t *testing.T) {
 	})
 	t.Run("a field is required if, and only if, its rules refuse its absence", func(t *testing.T) {
 		for name, field := range requests {
-			// Samples are validated one by one, because an invalid one must not affect the others.
-			if strings.HasPrefix(name, "BenchmarkSample.") {
+			// These are validated one by one, because an invalid one must not affect the others.
+			if strings.HasPrefix(name, "BenchmarkSample.") || strings.HasPrefix(name, "ContainerUsage.") {
 				continue
 			}
 			said := slices.Contains(behaviors(field), annotations.FieldBehavior_REQUIRED)
@@ -208,6 +208,7 @@ var retryable = map[string]string{
 	"Unfreeze":         "it ends nothing if the first one has ended the freeze",
 	"IngestSamples":    "each sample has an id",
 	"ClaimMeasurement": "a node has at most one claim",
+	"ReportUsage":      "no time counts twice",
 }
 
 func TestWrites(t *testing.T) {
@@ -250,17 +251,19 @@ func TestWrites(t *testing.T) {
 // numbers are the numbers without presence, by the reason why their absence and 0 need not differ.
 var numbers = map[string]string{
 	"0 stands for the default": `ListBenchmarksRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListOverrideChangesRequest.page_size
-		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListResizesRequest.page_size ListSuggestionsRequest.page_size`,
+		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListRecommendationsRequest.page_size ListResizesRequest.page_size ListSuggestionsRequest.page_size`,
 	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus ClaimMeasurementRequest.vcpus`,
 	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus ClaimMeasurementResponse.machines ClaimMeasurementResponse.wanted_machines Feed.bad Feed.rows Feed.samples Feed.skipped
-		GetStatusResponse.holds GetStatusResponse.queue_length GetStatusResponse.realign_backlog HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
-		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored NodeTypeWithoutRatio.nodes NodeTypeWithoutRatio.pods
-		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ResumeResponse.nested
-		SampleError.index Suggestion.machines Suggestion.samples SuggestionModel.machines SuggestionPart.baseline_machines SuggestionPart.baseline_samples
-		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows`,
+		GetStatusResponse.holds GetStatusResponse.queue_length GetStatusResponse.realign_backlog GetUsageStatusResponse.containers GetUsageStatusResponse.recommendations HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
+		ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored MeasuredNodeType.samples NodeTypeHistory.samples NodeTypeWithoutRatio.nodes NodeTypeWithoutRatio.pods
+		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ReportUsageResponse.accepted ReportUsageResponse.rejected ResumeResponse.nested
+		SampleError.index SizeOnNodeType.pods Suggestion.machines Suggestion.samples SuggestionModel.machines SuggestionPart.baseline_machines SuggestionPart.baseline_samples
+		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows
+		UsageError.index UsageShard.bytes UsageShard.containers UsageSource.counted UsageSource.rejected UsageSource.waiting UsageStorage.bytes UsageSums.pods UsageSums.unknown_pods`,
 	"it is always known, because its message is absent otherwise": `Benchmark.median Benchmark.spread FeedFault.line ListRatiosResponse.max_speed_ratio OverrideValue.cpu_perf
-		OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
-		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target`,
+		MeasuredNodeType.throttled OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
+		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target
+		RecommendedSize.cpu_confidence RecommendedSize.memory_confidence UsageBucket.from UsageBucket.share UsageBucket.to`,
 }
 
 func TestNumbers(t *testing.T) {
@@ -293,7 +296,7 @@ func TestNumbers(t *testing.T) {
 func TestNames(t *testing.T) {
 	types := map[protoreflect.FullName]func(protoreflect.Name) bool{
 		"google.protobuf.Timestamp": func(n protoreflect.Name) bool { return strings.HasSuffix(string(n), "_time") },
-		"google.protobuf.Duration":  func(n protoreflect.Name) bool { return n == "ttl" },
+		"google.protobuf.Duration":  func(n protoreflect.Name) bool { return n == "ttl" || strings.HasSuffix(string(n), "_duration") },
 		"google.protobuf.FieldMask": func(n protoreflect.Name) bool { return n == "update_mask" },
 	}
 	for name, field := range all() {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
+	"github.com/workload-resizer/workload-resizer/usage/metricsapi"
+	"github.com/workload-resizer/workload-resizer/usage/prometheus"
+	"github.com/workload-resizer/workload-resizer/usage/push"
+)
+
+// The sources of usage.
+const (
+	usagePush       = "push"
+	usageMetrics    = "metrics"
+	usagePrometheus = "prometheus"
+)
+
+// pushInterval is how often what node agents have reported is counted.
+const pushInterval = 5 * time.Second
+
+// usageOptions are the flags of usage.
+type usageOptions struct {
+	sources  []string
+	prefix   string
+	jobLabel string
+	interval time.Duration
+	backfill time.Duration
+	// The Prometheus.
+	address, tenant, selector, tokenFile, caFile string
+	step                                         time.Duration
+}
+
+func (o *usageOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.sources, "usage-sources", []string{usagePush, usageMetrics}, "sources of usage, the preferred one first: push (node agents), metrics (metrics.k8s.io) and prometheus; an empty list collects no usage")
+	flags.StringVar(&o.prefix, "usage-prefix", "workload-resizer-usage", "beginning of the names of the ConfigMaps with the history of usage, in the same namespace; -0, -1 and so on follow")
+	flags.StringVar(&o.jobLabel, "usage-job-label", demand.DefaultJobLabel, "key of the label that names the workload of Jobs without an owner; without it, their usage is not collected")
+	flags.DurationVar(&o.interval, "usage-interval", time.Minute, "how often metrics.k8s.io is read")
+	flags.StringVar(&o.address, "usage-prometheus-url", "", "URL of the Prometheus to read usage from, or of anything with its API")
+	flags.StringVar(&o.tenant, "usage-prometheus-tenant", "", "tenant of that Prometheus, sent as X-Scope-OrgID")
+	flags.StringVar(&o.selector, "usage-prometheus-selector", "", `label matchers that all series must match, as in PromQL, for example cluster="a"`)
+	flags.StringVar(&o.tokenFile, "usage-prometheus-token-file", "", "file with a token for that Prometheus; read again when it changes")
+	flags.StringVar(&o.caFile, "usage-prometheus-ca-file", "", "PEM file with the certificate authorities of that Prometheus (default: those of the system)")
+	flags.DurationVar(&o.step, "usage-prometheus-interval", 5*time.Minute, "time between two samples from that Prometheus, several times its scrape interval, and how often it is read")
+	flags.DurationVar(&o.backfill, "usage-backfill", 8*24*time.Hour, "how much of the past is read from that Prometheus at first")
+}
+
+func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
+	for i, source := range o.sources {
+		switch {
+		case !slices.Contains([]string{usagePush, usageMetrics, usagePrometheus}, source):
+			reject("usage-sources", "%q is not a source of usage: use push, metrics, prometheus, or an empty list for none", source)
+		case slices.Contains(o.sources[:i], source):
+			reject("usage-sources", "names %s twice", source)
+		}
+	}
+	if problems := validation.IsDNS1123Label(o.prefix); len(problems) > 0 {
+		reject("usage-prefix", "%q is not a valid beginning of a ConfigMap name: %s", o.prefix, problems[0])
+	}
+	if problems := validation.IsQualifiedName(o.jobLabel); len(problems) > 0 {
+		reject("usage-job-label", "%q is not a valid label: %s", o.jobLabel, problems[0])
+	}
+	if o.interval < 10*time.Second || o.interval > 10*time.Minute {
+		reject("usage-interval", "must be from 10s to 10m, not %v", o.interval)
+	}
+	if o.backfill < 0 || o.backfill > 31*24*time.Hour {
+		reject("usage-backfill", "must be from 0 to 744h (31 days), not %v", o.backfill)
+	}
+	if !slices.Contains(o.sources, usagePrometheus) {
+		for flag, value := range map[string]string{"url": o.address, "tenant": o.tenant, "selector": o.selector, "token-file": o.tokenFile, "ca-file": o.caFile} {
+			if value != "" {
+				reject("usage-prometheus-"+flag, "has no effect: add prometheus to --usage-sources")
+			}
+		}
+		return
+	}
+	if o.step < time.Minute || o.step > 10*time.Minute {
+		reject("usage-prometheus-interval", "must be from 1m to 10m, not %v", o.step)
+		return
+	}
+	if o.address == "" {
+		reject("usage-prometheus-url", "must be set, because --usage-sources has prometheus")
+	} else if _, err := prometheus.New(o.config()); err != nil {
+		reject("usage-prometheus-url", "%v", err)
+	}
+}
+
+func (o *usageOptions) config() prometheus.Config {
+	return prometheus.Config{Address: o.address, Tenant: o.tenant, Selector: o.selector, Interval: o.step}
+}
+
+// newUsage returns how usage is collected and where it is pushed to; nil without sources, or without the
+// source push. namespaces returns the namespaces that have pods.
+func newUsage(o *options, clients *clients, namespaces func() []string) (*demand.Usage, *push.Source, error) {
+	if len(o.usage.sources) == 0 {
+		return nil, nil, nil
+	}
+	u := &demand.Usage{JobLabel: o.usage.jobLabel}
+	if !o.dryRun {
+		u.Keeper = checkpoint.New(checkpoint.Config{
+			Client: clients.usage.CoreV1(), Namespace: o.configNamespace, Prefix: o.usage.prefix,
+			Labels:       map[string]string{"app.kubernetes.io/name": "workload-resizer"},
+			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: clock.RealClock{},
+		})
+	}
+	var pushed *push.Source
+	for _, name := range o.usage.sources {
+		source := demand.Source{Interval: pushInterval}
+		switch name {
+		case usagePush:
+			pushed = push.New()
+			source.Source = pushed
+		case usageMetrics:
+			source = demand.Source{Source: &metricsapi.Source{Client: clients.metrics, Namespaces: namespaces}, Interval: o.usage.interval}
+		case usagePrometheus:
+			read, err := newPrometheus(&o.usage)
+			if err != nil {
+				return nil, nil, err
+			}
+			source = demand.Source{Source: read, Interval: o.usage.step, Backfill: o.usage.backfill}
+		}
+		u.Sources = append(u.Sources, source)
+	}
+	return u, pushed, nil
+}
+
+// newPrometheus returns a Prometheus as a source.
+func newPrometheus(o *usageOptions) (usage.Source, error) {
+	config := o.config()
+	transport, err := rest.TransportFor(&rest.Config{BearerTokenFile: o.tokenFile, TLSClientConfig: rest.TLSClientConfig{CAFile: o.caFile}})
+	if err != nil {
+		return nil, fmt.Errorf("--usage-prometheus-ca-file or --usage-prometheus-token-file: %w", err)
+	}
+	config.Transport = transport
+	source, err := prometheus.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("--usage-prometheus-url: %w", err)
+	}
+	return source, nil
+}

@@ -1,0 +1,117 @@
+package demand
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/workload-resizer/workload-resizer/usage"
+)
+
+// counts are the numbers of workloads that have pods, with and without a recommendation for any of their
+// containers.
+type counts struct{ known, unknown int }
+
+// count counts the workloads that have pods at this time.
+func (s *survey) count(demands *usage.Table, now time.Time) *counts {
+	known := make(map[usage.Workload]bool, len(s.workloads))
+	for key := range demands.All() {
+		known[workload(key.Container)] = true
+	}
+	c := &counts{}
+	for w, f := range s.workloads {
+		switch {
+		case !f.seen.Equal(now):
+		case known[w]:
+			c.known++
+		default:
+			c.unknown++
+		}
+	}
+	return c
+}
+
+// Register registers the metrics.
+func (d *Demands) Register(registry prometheus.Registerer) { registry.MustRegister(&collector{d}) }
+
+// collector reads the metrics at scrape time.
+type collector struct{ *Demands }
+
+var (
+	descSample = prometheus.NewDesc("workload_resizer_usage_sample_timestamp_seconds",
+		"When the newest sample of a source of usage was taken, in seconds since 1970; absent on replicas that do not collect usage, and without a sample.", []string{"source"}, nil)
+	descSamples = prometheus.NewDesc("workload_resizer_usage_samples_total",
+		"Samples of a source of usage that counted, or that could not count (rejected).", []string{"source", "result"}, nil)
+	descFailing = prometheus.NewDesc("workload_resizer_usage_source_failing",
+		"1 if the last read of a source of usage failed or was incomplete, 0 if not; absent on replicas that do not collect usage.", []string{"source"}, nil)
+	descStored = prometheus.NewDesc("workload_resizer_usage_stored_timestamp_seconds",
+		"When the part of the history of usage was stored that was stored first, in seconds since 1970; absent before that, and with --dry-run.", nil, nil)
+	descBytes = prometheus.NewDesc("workload_resizer_usage_stored_bytes",
+		"Size of the stored history of usage.", nil, nil)
+	descUnreadable = prometheus.NewDesc("workload_resizer_usage_unreadable_configmaps",
+		"ConfigMaps with history of usage that cannot be read.", nil, nil)
+	descContainers = prometheus.NewDesc("workload_resizer_usage_containers",
+		"Containers of workloads whose usage is known.", nil, nil)
+	descWorkloads = prometheus.NewDesc("workload_resizer_usage_workloads",
+		"Workloads that have pods, and a recommendation (known) or none (unknown).", []string{"recommendation"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descSample, descSamples, descFailing, descStored, descBytes, descUnreadable, descContainers, descWorkloads} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(to chan<- prometheus.Metric) {
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		send(d, prometheus.GaugeValue, value, labels...)
+	}
+	for _, s := range c.Sources() {
+		// The rest of the name is an address.
+		name, _, _ := strings.Cut(s.Name, " ")
+		send(descSamples, prometheus.CounterValue, float64(s.Counted), name, "counted")
+		send(descSamples, prometheus.CounterValue, float64(s.Rejected), name, "rejected")
+		if !c.Demands.Collects() {
+			continue
+		}
+		if !s.Newest.IsZero() {
+			gauge(descSample, seconds(s.Newest), name)
+		}
+		failing := 0.0
+		if s.Err != nil {
+			failing = 1
+		}
+		gauge(descFailing, failing, name)
+	}
+	if c.Keeper != nil {
+		c.collectStored(gauge)
+	}
+	gauge(descContainers, float64(c.Containers()))
+	workloads := c.counts.Load()
+	gauge(descWorkloads, float64(workloads.known), "known")
+	gauge(descWorkloads, float64(workloads.unknown), "unknown")
+}
+
+func (c *collector) collectStored(gauge func(*prometheus.Desc, float64, ...string)) {
+	s := c.Keeper.Status()
+	bytes, unreadable := 0, 0
+	for _, shard := range s.Shards {
+		bytes += shard.Bytes
+		if shard.Err != nil {
+			unreadable++
+		}
+	}
+	if !s.Stored.IsZero() {
+		gauge(descStored, seconds(s.Stored))
+	}
+	gauge(descBytes, float64(bytes))
+	gauge(descUnreadable, float64(unreadable))
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,54 @@
+package usage
+
+import (
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// message returns an item. priced means that it has costs.
+func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
+	m := &workloadresizerv1.Recommendation{
+		Namespace: i.Container.Namespace, Workload: &workloadresizerv1.Workload{Kind: i.Container.Kind, Name: i.Container.Workload},
+		Container: i.Container.Name, Rule: i.Rule, DemandFrom: i.From, Sums: sums(&i.Sums, priced),
+	}
+	if i.Known {
+		m.Baseline = baseline(i)
+	} else {
+		m.UnknownMessage = "no CPU was measured yet on a node whose type has a ratio"
+	}
+	for _, on := range i.On {
+		size := &workloadresizerv1.SizeOnNodeType{NodeType: on.NodeType, Pods: int64(on.Pods)}
+		if on.Known {
+			size.Size = amounts(on.Size)
+		}
+		m.NodeTypes = append(m.NodeTypes, size)
+	}
+	return m
+}
+
+func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
+	r := &i.Recommendation
+	return &workloadresizerv1.RecommendedSize{
+		Target: amounts(r.Target), Lower: amounts(r.Lower), Upper: amounts(r.Upper), UncappedTarget: amounts(r.Uncapped), Used: amounts(r.Used),
+		CpuConfidence: r.CPUConfidence, MemoryConfidence: r.MemoryConfidence,
+		CpuMayDecrease: i.KeepsCPU == "", MemoryMayDecrease: i.KeepsMemory == "", CpuDecreaseMessage: i.KeepsCPU, MemoryDecreaseMessage: i.KeepsMemory,
+	}
+}
+
+func sums(s *demand.Sums, priced bool) *workloadresizerv1.UsageSums {
+	m := &workloadresizerv1.UsageSums{
+		Pods: int64(s.Pods), UnknownPods: int64(s.Unknown), Authored: amounts(s.Authored), Requested: amounts(s.Current),
+		Compared: amounts(s.Compared), Used: amounts(s.Used), Recommended: amounts(s.Recommended),
+	}
+	if priced {
+		m.AuthoredCost, m.RecommendedCost = &s.AuthoredCost, &s.RecommendedCost
+	}
+	return m
+}
+
+// amounts returns amounts as quantities.
+func amounts(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
+	return &workloadresizerv1.ResourceAmounts{Cpu: sizing.CPUText(a.CPU), Memory: sizing.MemoryText(a.Memory)}
+}

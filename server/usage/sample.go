@@ -1,0 +1,125 @@
+package usage
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	usagestore "github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// fault is why a usage is rejected.
+type fault struct {
+	code           workloadresizerv1.UsageErrorCode
+	field, message string
+}
+
+func invalid(field, format string, args ...any) *fault {
+	return &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_INVALID, field, fmt.Sprintf(format, args...)}
+}
+
+// throttledFrom is the share of the time from which a sample counts as throttled. Short waits at the
+// end of a period are normal.
+const throttledFrom = 0.01
+
+// samples returns the samples of a usage, or its fault.
+func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Sample, *fault) {
+	if wrong := faultOf(u); wrong != nil {
+		return nil, wrong
+	}
+	p := r.pods[types.UID(u.GetPodUid())]
+	if p == nil {
+		return nil, r.unknown(u)
+	}
+	name, ok := containerOf(p, u)
+	if !ok {
+		return nil, &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_CONTAINER_UNKNOWN, "container", fmt.Sprintf("the pod %s has no such container; if it has just started, send the usage again later", p.NamespacedName())}
+	}
+	one := usagestore.Sample{Namespace: p.Namespace(), Name: p.Name, Container: name}
+	one.UID, one.At, one.Length = string(p.UID), u.GetEndTime().AsTime().Truncate(time.Millisecond), u.GetMeasureDuration().AsDuration()
+	var all []usagestore.Sample
+	if u.CpuCores != nil {
+		cpu := one
+		cpu.Usage, _ = history.Millicores(u.GetCpuCores())
+		cpu.Resource, cpu.Throttled, cpu.Pressure = history.CPU, u.GetThrottled() >= throttledFrom, u.GetCpuPressure()
+		all = append(all, cpu)
+	}
+	if u.MemoryPeakBytes != nil {
+		memory := one
+		memory.Usage, _ = history.Bytes(float64(u.GetMemoryPeakBytes()))
+		memory.Resource, memory.Pressure = history.Memory, u.GetMemoryPressure()
+		all = append(all, memory)
+	}
+	return all, nil
+}
+
+// mostTime is how long a measurement may take, and mostUID how many bytes a UID has at most.
+const (
+	mostTime = 10 * time.Minute
+	mostUID  = 64
+)
+
+// faultOf returns what is wrong with the fields of a usage, or nil.
+func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
+	if n := len(u.GetPodUid()); n == 0 || n > mostUID {
+		return invalid("pod_uid", "must have 1 to %d characters", mostUID)
+	}
+	if (u.GetContainer() == "") == (u.GetContainerId() == "") {
+		return invalid("container", "or container_id must be set, but not both")
+	}
+	if err := u.GetEndTime().CheckValid(); err != nil {
+		return invalid("end_time", "must be a valid time")
+	}
+	if took := u.GetMeasureDuration(); took.CheckValid() != nil || took.AsDuration() <= 0 || took.AsDuration() > mostTime {
+		return invalid("measure_duration", "must be above 0 and at most %v", mostTime)
+	}
+	if u.CpuCores == nil && u.MemoryPeakBytes == nil {
+		return invalid("cpu_cores", "or memory_peak_bytes must be set")
+	}
+	if _, ok := history.Millicores(u.GetCpuCores()); !ok {
+		return invalid("cpu_cores", "must be a number of cores, not %v", u.GetCpuCores())
+	}
+	if _, ok := history.Bytes(float64(u.GetMemoryPeakBytes())); !ok {
+		return invalid("memory_peak_bytes", "must be a number of bytes, not %d", u.GetMemoryPeakBytes())
+	}
+	for _, share := range []struct {
+		field string
+		of    float64
+	}{{"throttled", u.GetThrottled()}, {"cpu_pressure", u.GetCpuPressure()}, {"memory_pressure", u.GetMemoryPressure()}} {
+		if !(share.of >= 0 && share.of <= 1) { // Including NaN.
+			return invalid(share.field, "must be from 0 to 1, not %v", share.of)
+		}
+	}
+	if u.GetMemoryLimitEvents() < 0 {
+		return invalid("memory_limit_events", "must not be negative")
+	}
+	return nil
+}
+
+// unknown returns the fault of a usage whose pod the caller may not report. Callers that are bound to a
+// node learn nothing about pods on other nodes.
+func (r *report) unknown(u *workloadresizerv1.ContainerUsage) *fault {
+	if r.pods == nil {
+		return &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_NODE_NOT_YOURS, "pod_uid", "your token is bound to a pod whose node is not known"}
+	}
+	where := ""
+	if r.node != "" {
+		where = fmt.Sprintf(" on node %q, which your token is bound to", r.node)
+	}
+	return &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_CONTAINER_UNKNOWN, "pod_uid", fmt.Sprintf("%q is no pod%s; if it is new, send the usage again later", u.GetPodUid(), where)}
+}
+
+// containerOf returns the name of the container of a usage, and whether the pod has it.
+func containerOf(p *pod.Pod, u *workloadresizerv1.ContainerUsage) (name string, ok bool) {
+	id := pod.RuntimeIDOf(u.GetContainerId())
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Name() == u.GetContainer() || id != 0 && id == c.Runtime() {
+			return c.Name(), true
+		}
+	}
+	return "", false
+}

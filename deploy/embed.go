@@ -58,6 +58,8 @@ const (
 	// SamplesPrefix is the prefix of the names of the ConfigMaps that store samples. A number
 	// follows it, starting from 0.
 	SamplesPrefix = "workload-resizer-samples-"
+	// UsagePrefix is the beginning of the names of the ConfigMaps that store the history of usage.
+	UsagePrefix = "workload-resizer-usage"
 	// SampleNamespace is the namespace of the sample workloads.
 	SampleNamespace = "samples"
 )

@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
 
 // defaults returns the defaults of the server's string flags.
@@ -58,6 +59,11 @@ func defaultsOfFlagsMatchTheNamesInTheManifests(t *testing.T) {
 		}) {
 			t.Errorf("the default of %s is %q, but the Role has no rule for such %s", flag, flags[flag], resource)
 		}
+	}
+	if flags["--usage-prefix"] != UsagePrefix || !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+		return slices.Equal(slices.Sorted(slices.Values(rule.ResourceNames)), slices.Sorted(slices.Values(checkpoint.Names(UsagePrefix))))
+	}) {
+		t.Errorf("the default of --usage-prefix is %q, or the Role has no rule for exactly the ConfigMaps that the server uses", flags["--usage-prefix"])
 	}
 	if flags["--samples-prefix"] != SamplesPrefix || !bytes.Contains(base, []byte("name: "+SamplesPrefix+"0\n")) {
 		t.Errorf("the default of --samples-prefix is %q, want %q", flags["--samples-prefix"], SamplesPrefix)

@@ -235,6 +235,13 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.BenchmarkService/GetSuggestion":    viewer,
 	"/workloadresizer.v1.BenchmarkService/ListSuggestions":  viewer,
 
+	"/workloadresizer.v1.UsageService/ListRecommendations":  viewer,
+	"/workloadresizer.v1.UsageService/GetRecommendation":    viewer,
+	"/workloadresizer.v1.UsageService/WatchRecommendations": viewer,
+	"/workloadresizer.v1.UsageService/GetUsageHistory":      viewer,
+	"/workloadresizer.v1.UsageService/GetUsageStatus":       viewer,
+	"/workloadresizer.v1.UsageService/ReportUsage":          editor,
+
 	"/grpc.health.v1.Health/Check": anybody,
 	"/grpc.health.v1.Health/List":  anybody,
 	"/grpc.health.v1.Health/Watch": anybody,

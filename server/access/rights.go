@@ -44,6 +44,8 @@ func (r Right) Role() string {
 		return "workload-resizer-admin"
 	case r.Resource == "samples":
 		return "workload-resizer-agent"
+	case r.Resource == "usages":
+		return "workload-resizer-usage-agent"
 	case r.Resource == "plans" || r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
 		// Plans only use what viewers can read, whatever the verb.
 		return "workload-resizer-viewer"

@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -23,7 +24,7 @@ import (
 // DefaultJobLabel is the key of the label that names the workload of Jobs without an owner.
 const DefaultJobLabel = "app.kubernetes.io/name"
 
-// interval is the time between two publications, unless the ratios change.
+// interval is the default of Usage.Interval.
 const interval = time.Minute
 
 // Usage configures how usage is collected. All fields must be set unless their comment names a default.
@@ -36,6 +37,8 @@ type Usage struct {
 	// JobLabel is the key of the label that names the workload of Jobs without an owner; empty for
 	// DefaultJobLabel.
 	JobLabel string
+	// Interval is the time between two publications, unless the ratios change; 0 means a minute.
+	Interval time.Duration
 }
 
 // Config configures Demands. All fields must be set.
@@ -103,7 +106,7 @@ func (d *Demands) Run(ctx context.Context) {
 	for _, source := range d.sources {
 		running.Go(func() { d.read(ctx, source) })
 	}
-	ticker := d.Clock.NewTicker(interval)
+	ticker := d.Clock.NewTicker(cmp.Or(d.Interval, interval))
 	defer ticker.Stop()
 	changed := d.Ratios.Watch()
 	for {

@@ -99,7 +99,7 @@ var methods = map[string]Method{
 	pb.UsageService_GetRecommendation_FullMethodName:    namespaced("get", "recommendations"),
 	pb.UsageService_WatchRecommendations_FullMethodName: namespaced("watch", "recommendations"),
 	pb.UsageService_GetUsageHistory_FullMethodName:      namespaced("get", "recommendations/history"),
-	pb.UsageService_GetUsageStatus_FullMethodName:     cluster("get", "usagesources"),
+	pb.UsageService_GetUsageStatus_FullMethodName:       cluster("get", "usagesources"),
 	pb.UsageService_ReportUsage_FullMethodName:          cluster("create", "usages"),
 
 	healthv1.Health_Check_FullMethodName: {Exempt: true, Clusterless: true},

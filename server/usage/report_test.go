@@ -1,0 +1,143 @@
+package usage
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/server/servertest"
+	usagestore "github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/push"
+)
+
+func TestReport(t *testing.T) {
+	t.Run("an invalid usage does not affect the others", anInvalidUsageDoesNotAffectTheOthers)
+	t.Run("a caller that is bound to a node reports only its pods", aCallerThatIsBoundToANodeReportsOnlyItsPods)
+	t.Run("only validates if told so", onlyValidatesIfToldSo)
+	t.Run("refuses what cannot be counted", refusesWhatCannotBeCounted)
+}
+
+func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	type usage = workloadresizerv1.ContainerUsage
+	odd := []struct {
+		field string
+		wrong func(*usage)
+	}{
+		{"pod_uid", func(u *usage) { u.PodUid = "" }},
+		{"pod_uid", func(u *usage) { u.PodUid = string(make([]byte, 1000)) }},
+		{"pod_uid", func(u *usage) { u.PodUid = "unknown" }},
+		{"container", func(u *usage) { u.Container = "" }},
+		{"container", func(u *usage) { u.ContainerId = "0123" }},
+		{"container", func(u *usage) { u.Container = "other" }},
+		{"container", func(u *usage) { u.Container, u.ContainerId = "", "0123" }},
+		{"end_time", func(u *usage) { u.EndTime = nil }},
+		{"end_time", func(u *usage) { u.EndTime = &timestamppb.Timestamp{Nanos: -1} }},
+		{"measure_duration", func(u *usage) { u.MeasureDuration = nil }},
+		{"measure_duration", func(u *usage) { u.MeasureDuration = durationpb.New(0) }},
+		{"measure_duration", func(u *usage) { u.MeasureDuration = durationpb.New(time.Hour) }},
+		{"cpu_cores", func(u *usage) { u.CpuCores, u.MemoryPeakBytes = nil, nil }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = math.NaN() }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = math.Inf(1) }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = -1 }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = 1e308 }},
+		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = -1 }},
+		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = math.MaxInt64 }},
+		{"throttled", func(u *usage) { u.Throttled = new(math.NaN()) }},
+		{"cpu_pressure", func(u *usage) { u.CpuPressure = new(1.5) }},
+		{"memory_pressure", func(u *usage) { u.MemoryPressure = new(-0.1) }},
+		{"memory_limit_events", func(u *usage) { u.MemoryLimitEvents = new(int64(-1)) }},
+	}
+	all := []*usage{used("shopweb-x", 1, 300)}
+	for _, o := range odd {
+		u := used("shopweb-x", 1, 300)
+		o.wrong(u)
+		all = append(all, u)
+	}
+	all = append(all, used("bankdb", 1, 300))
+	got := f.report(all...)
+	if got.GetAccepted() != 2 || got.GetRejected() != int64(len(odd)) || len(got.GetErrors()) != len(odd) {
+		t.Fatalf("%v", got)
+	}
+	for i, e := range got.GetErrors() {
+		if e.GetIndex() != int64(i+1) || e.GetField() != odd[i].field || e.GetMessage() == "" || len(e.GetMessage()) > 500 {
+			t.Errorf("%v, want %s", e, odd[i].field)
+		}
+	}
+}
+
+// bound returns a caller whose token is bound to a node.
+func bound(node string) access.Caller {
+	return access.Caller{Name: "agent", Extra: map[string][]string{"authentication.kubernetes.io/node-name": {node}}}
+}
+
+func aCallerThatIsBoundToANodeReportsOnlyItsPods(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	r := f.service.newReport(bound("a"))
+	if err := r.take(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{used("shopweb-x", 1, 300), used("shopweb-y", 1, 300), used("unknown", 1, 300)}}); err != nil {
+		t.Fatal(err)
+	}
+	e := r.response.GetErrors()
+	if r.response.GetAccepted() != 1 || len(e) != 2 || e[0].GetCode() != workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_CONTAINER_UNKNOWN || e[0].GetCode() != e[1].GetCode() {
+		t.Errorf("%v", &r.response)
+	}
+	// The API server reports that the token is bound to a pod, but not to which node.
+	r = f.service.newReport(access.Caller{Extra: map[string][]string{"authentication.kubernetes.io/pod-name": {"agent-1"}}})
+	if err := r.take(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{used("shopweb-x", 1, 300)}}); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.response.GetErrors(); len(e) != 1 || e[0].GetCode() != workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_NODE_NOT_YOURS {
+		t.Errorf("%v", &r.response)
+	}
+}
+
+func onlyValidatesIfToldSo(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	f.service.config.DryRun = true
+	r := f.service.newReport(access.Caller{})
+	request := &workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{used("shopweb-x", 1, 300)}, ValidateOnly: true}
+	pushed := &counting{}
+	f.service.config.Push = pushed
+	if err := r.take(request); err != nil || r.response.GetAccepted() != 1 || pushed.n != 0 {
+		t.Errorf("%v, %v, %d samples", &r.response, err, pushed.n)
+	}
+	request.ValidateOnly = false
+	servertest.CheckError(t, r.take(request), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+	f.service.config.DryRun = false
+	if err := r.take(request); err != nil || pushed.n != 2 {
+		t.Errorf("%v, %d samples", err, pushed.n)
+	}
+	pushed.err = push.ErrFull
+	servertest.CheckError(t, r.take(request), codes.ResourceExhausted, "TOO_MUCH_USAGE", "again later")
+}
+
+// counting counts what is pushed.
+type counting struct {
+	n   int
+	err error
+}
+
+func (c *counting) Push(samples []usagestore.Sample) error {
+	if c.err == nil {
+		c.n += len(samples)
+	}
+	return c.err
+}
+
+func refusesWhatCannotBeCounted(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	r := f.service.newReport(access.Caller{})
+	r.received = mostUsages
+	err := r.take(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{used("shopweb-x", 1, 300)}})
+	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "another stream")
+	if fields := servertest.FieldsOf(err); !slices.Equal(fields, []string{"usages"}) {
+		t.Errorf("%v", fields)
+	}
+}

@@ -36,7 +36,7 @@ func (s *survey) count(demands *usage.Table, now time.Time) *counts {
 func (d *Demands) Register(registry prometheus.Registerer) { registry.MustRegister(&collector{d}) }
 
 // collector reads the metrics at scrape time.
-type collector struct{ *Demands }
+type collector struct{ demands *Demands }
 
 var (
 	descSample = prometheus.NewDesc("workload_resizer_usage_sample_timestamp_seconds",
@@ -72,12 +72,12 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		send(d, prometheus.GaugeValue, value, labels...)
 	}
-	for _, s := range c.Sources() {
+	for _, s := range c.demands.Sources() {
 		// The rest of the name is an address.
 		name, _, _ := strings.Cut(s.Name, " ")
 		send(descSamples, prometheus.CounterValue, float64(s.Counted), name, "counted")
 		send(descSamples, prometheus.CounterValue, float64(s.Rejected), name, "rejected")
-		if !c.Demands.Collects() {
+		if !c.demands.Collects() {
 			continue
 		}
 		if !s.Newest.IsZero() {
@@ -89,17 +89,17 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		}
 		gauge(descFailing, failing, name)
 	}
-	if c.Keeper != nil {
+	if c.demands.Keeper != nil {
 		c.collectStored(gauge)
 	}
-	gauge(descContainers, float64(c.Containers()))
-	workloads := c.counts.Load()
+	gauge(descContainers, float64(c.demands.Containers()))
+	workloads := c.demands.counts.Load()
 	gauge(descWorkloads, float64(workloads.known), "known")
 	gauge(descWorkloads, float64(workloads.unknown), "unknown")
 }
 
 func (c *collector) collectStored(gauge func(*prometheus.Desc, float64, ...string)) {
-	s := c.Keeper.Status()
+	s := c.demands.Keeper.Status()
 	bytes, unreadable := 0, 0
 	for _, shard := range s.Shards {
 		bytes += shard.Bytes

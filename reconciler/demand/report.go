@@ -148,7 +148,7 @@ func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []
 				item = newItem(key, rule.DemandFrom(), s, demands)
 				items[key] = item
 			}
-			item.add(c, &rule, table.Prices)
+			item.count(c, &rule, table.Prices)
 		}
 	}
 	all := make([]*Item, 0, len(items))
@@ -179,8 +179,8 @@ func (i *Item) explainKept(o recommend.Options) {
 	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == recommend.Follow)
 }
 
-// add adds a container of a pod.
-func (i *Item) add(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices) {
+// count counts a container of a pod.
+func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices) {
 	authored := amounts(c.Original)
 	if authored == (recommend.Amounts{}) {
 		authored = amounts(c.Spec)
@@ -198,7 +198,7 @@ func (i *Item) add(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices) {
 	} else {
 		one.Unknown = 1
 	}
-	i.Sums.Add(&one)
+	i.Add(&one)
 	at := slices.IndexFunc(i.On, func(on OnNodeType) bool { return on.NodeType == rule.NodeType })
 	if at < 0 {
 		on := OnNodeType{NodeType: rule.NodeType, Known: known}

@@ -31,7 +31,7 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 		return nil, paging.TokenError(err)
 	}
 	view := s.config.Viewer.View(ctx)
-	of := demand.Selection{Namespace: request.GetNamespace(), Workload: workloadOf(request.GetWorkload()), Visible: view.Visible, From: after.Namespace}
+	of := demand.Selection{Namespace: request.GetNamespace(), Workload: workloadOf(request.GetWorkload()), Visible: view.Visible, From: after.container.Namespace}
 	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
 		return nil, err
 	}
@@ -78,19 +78,19 @@ func workloadOf(m *workloadresizerv1.Workload) safety.Workload {
 
 // place is where a list has got.
 type place struct {
-	history.Container
-	rule string
+	container history.Container
+	rule      string
 }
 
 // separator occurs in no part of a place.
 const separator = "\x00"
 
 func (p *place) text() string {
-	return strings.Join([]string{p.Namespace, p.Kind, p.Workload, p.Name, p.rule}, separator)
+	return strings.Join([]string{p.container.Namespace, p.container.Kind, p.container.Workload, p.container.Name, p.rule}, separator)
 }
 
 func (p *place) compare(o *place) int {
-	return cmp.Or(p.Container.Compare(o.Container), cmp.Compare(p.rule, o.rule))
+	return cmp.Or(p.container.Compare(o.container), cmp.Compare(p.rule, o.rule))
 }
 
 // placeOf reads what text returned; an empty string is before all places.

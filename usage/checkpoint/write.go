@@ -67,7 +67,7 @@ func (k *Keeper) due(now time.Time) (index int, due bool) {
 	oldest := time.Time{}
 	for i := range k.count {
 		_, c := k.target(i)
-		if !k.right(i) || now.Before(c.current.Add(k.config.Interval)) || now.Before(k.retry[i]) {
+		if !k.right(i) || now.Before(c.current.Add(k.age(c))) || now.Before(k.retry[i]) {
 			continue
 		}
 		if !due || c.current.Before(oldest) {
@@ -75,6 +75,14 @@ func (k *Keeper) due(now time.Time) (index int, due bool) {
 		}
 	}
 	return index, due
+}
+
+// age is how old the content of a ConfigMap may become. The first history is stored soon.
+func (k *Keeper) age(c *stored) time.Duration {
+	if c.containers == 0 {
+		return k.config.Interval / 10
+	}
+	return k.config.Interval
 }
 
 // target returns the name of the ConfigMap that a shard is written to, and what is known of it, or nil.

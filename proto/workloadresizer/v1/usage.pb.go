@@ -273,12 +273,16 @@ type RecommendedSize struct {
 	CpuConfidence float64 `protobuf:"fixed64,6,opt,name=cpu_confidence,json=cpuConfidence,proto3" json:"cpu_confidence,omitempty"`
 	// The same for memory.
 	MemoryConfidence float64 `protobuf:"fixed64,7,opt,name=memory_confidence,json=memoryConfidence,proto3" json:"memory_confidence,omitempty"`
-	// Whether a request may be lowered to the target: enough history of CPU is known.
+	// Whether a request of CPU may be lowered to the target.
 	CpuMayDecrease bool `protobuf:"varint,8,opt,name=cpu_may_decrease,json=cpuMayDecrease,proto3" json:"cpu_may_decrease,omitempty"`
 	// The same for memory.
 	MemoryMayDecrease bool `protobuf:"varint,9,opt,name=memory_may_decrease,json=memoryMayDecrease,proto3" json:"memory_may_decrease,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Why a request of CPU may not be lowered, in human-readable form; empty if it may.
+	CpuDecreaseMessage string `protobuf:"bytes,10,opt,name=cpu_decrease_message,json=cpuDecreaseMessage,proto3" json:"cpu_decrease_message,omitempty"`
+	// The same for memory.
+	MemoryDecreaseMessage string `protobuf:"bytes,11,opt,name=memory_decrease_message,json=memoryDecreaseMessage,proto3" json:"memory_decrease_message,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *RecommendedSize) Reset() {
@@ -372,6 +376,20 @@ func (x *RecommendedSize) GetMemoryMayDecrease() bool {
 		return x.MemoryMayDecrease
 	}
 	return false
+}
+
+func (x *RecommendedSize) GetCpuDecreaseMessage() string {
+	if x != nil {
+		return x.CpuDecreaseMessage
+	}
+	return ""
+}
+
+func (x *RecommendedSize) GetMemoryDecreaseMessage() string {
+	if x != nil {
+		return x.MemoryDecreaseMessage
+	}
+	return ""
 }
 
 // Sums over containers.
@@ -1057,9 +1075,10 @@ type WatchRecommendationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The namespace to watch; empty for every namespace that the caller can see.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// Selects pods by their labels, for example "app=web"; empty for all pods.
-	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
-	// The workload that the pods belong to; absent for all workloads.
+	// The token of the last message received; empty to start with the current state. Valid only
+	// for the same namespace and workload, and only on the same replica.
+	ResumeToken string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	// The workload to watch; absent for all workloads.
 	Workload      *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1102,9 +1121,9 @@ func (x *WatchRecommendationsRequest) GetNamespace() string {
 	return ""
 }
 
-func (x *WatchRecommendationsRequest) GetLabelSelector() string {
+func (x *WatchRecommendationsRequest) GetResumeToken() string {
 	if x != nil {
-		return x.LabelSelector
+		return x.ResumeToken
 	}
 	return ""
 }
@@ -1124,8 +1143,11 @@ type WatchRecommendationsResponse struct {
 	// The recommendation as it is now or, if it was deleted, as it was before; absent in a
 	// bookmark.
 	Recommendation *Recommendation `protobuf:"bytes,2,opt,name=recommendation,proto3" json:"recommendation,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The token to resume from after this message; empty in the initial state, because a
+	// watch cannot resume from part of it.
+	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRecommendationsResponse) Reset() {
@@ -1170,6 +1192,13 @@ func (x *WatchRecommendationsResponse) GetRecommendation() *Recommendation {
 		return x.Recommendation
 	}
 	return nil
+}
+
+func (x *WatchRecommendationsResponse) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
 }
 
 // Request message for UsageService.GetUsageHistory.
@@ -2194,7 +2223,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0funknown_message\x18\a \x01(\tR\x0eunknownMessage\x121\n" +
 	"\x04sums\x18\b \x01(\v2\x1d.workloadresizer.v1.UsageSumsR\x04sums\x12A\n" +
 	"\n" +
-	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\"\xf9\x03\n" +
+	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2204,7 +2233,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0ecpu_confidence\x18\x06 \x01(\x01R\rcpuConfidence\x12+\n" +
 	"\x11memory_confidence\x18\a \x01(\x01R\x10memoryConfidence\x12(\n" +
 	"\x10cpu_may_decrease\x18\b \x01(\bR\x0ecpuMayDecrease\x12.\n" +
-	"\x13memory_may_decrease\x18\t \x01(\bR\x11memoryMayDecrease\"\x88\x04\n" +
+	"\x13memory_may_decrease\x18\t \x01(\bR\x11memoryMayDecrease\x120\n" +
+	"\x14cpu_decrease_message\x18\n" +
+	" \x01(\tR\x12cpuDecreaseMessage\x126\n" +
+	"\x17memory_decrease_message\x18\v \x01(\tR\x15memoryDecreaseMessage\"\x88\x04\n" +
 	"\tUsageSums\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12!\n" +
 	"\funknown_pods\x18\x02 \x01(\x03R\vunknownPods\x12?\n" +
@@ -2264,15 +2296,16 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x12RecommendationStep\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12=\n" +
 	"\aamounts\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\aamounts\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xba\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xb6\x01\n" +
 	"\x1bWatchRecommendationsRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
-	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x122\n" +
-	"\x0elabel_selector\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12=\n" +
-	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\"\xa2\x01\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12.\n" +
+	"\fresume_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x02R\vresumeToken\x12=\n" +
+	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\"\xc5\x01\n" +
 	"\x1cWatchRecommendationsResponse\x126\n" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x12J\n" +
-	"\x0erecommendation\x18\x02 \x01(\v2\".workloadresizer.v1.RecommendationR\x0erecommendation\"\xb5\x01\n" +
+	"\x0erecommendation\x18\x02 \x01(\v2\".workloadresizer.v1.RecommendationR\x0erecommendation\x12!\n" +
+	"\fresume_token\x18\x03 \x01(\tR\vresumeToken\"\xb5\x01\n" +
 	"\x16GetUsageHistoryRequest\x12*\n" +
 	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12C\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\bworkload\x12*\n" +

@@ -58,12 +58,10 @@ type UsageServiceClient interface {
 	//   - UNAVAILABLE: as for ListRecommendations.
 	GetRecommendation(ctx context.Context, in *GetRecommendationRequest, opts ...grpc.CallOption) (*GetRecommendationResponse, error)
 	// Sends the recommendations of the workloads that have pods, then a bookmark, then every
-	// change. A watch cannot resume: recommendations change every minute.
+	// change. They are computed every minute. Each message after the initial state has a token to
+	// resume from, on this replica.
 	//
-	// Errors: as for ListRecommendations, and:
-	//
-	// - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches open.
-	// - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller does not read fast enough.
+	// Errors: as for RatioService.WatchRatios and ListRecommendations.
 	WatchRecommendations(ctx context.Context, in *WatchRecommendationsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRecommendationsResponse], error)
 	// Returns what a container used, as measured: a distribution per node type.
 	//
@@ -205,12 +203,10 @@ type UsageServiceServer interface {
 	//   - UNAVAILABLE: as for ListRecommendations.
 	GetRecommendation(context.Context, *GetRecommendationRequest) (*GetRecommendationResponse, error)
 	// Sends the recommendations of the workloads that have pods, then a bookmark, then every
-	// change. A watch cannot resume: recommendations change every minute.
+	// change. They are computed every minute. Each message after the initial state has a token to
+	// resume from, on this replica.
 	//
-	// Errors: as for ListRecommendations, and:
-	//
-	// - RESOURCE_EXHAUSTED (reason TOO_MANY_WATCHES): the caller has too many watches open.
-	// - RESOURCE_EXHAUSTED (reason WATCH_TOO_SLOW): the caller does not read fast enough.
+	// Errors: as for RatioService.WatchRatios and ListRecommendations.
 	WatchRecommendations(*WatchRecommendationsRequest, grpc.ServerStreamingServer[WatchRecommendationsResponse]) error
 	// Returns what a container used, as measured: a distribution per node type.
 	//

@@ -54,7 +54,7 @@ var (
 	FreezeRefused    = of(codes.FailedPrecondition, "FREEZE_REFUSED", "the API server refuses to change the ConfigMap for the freeze; the message states why").about("freeze")
 	TooManyHolds     = of(codes.ResourceExhausted, "TOO_MANY_HOLDS", "there is no room for another hold; pause or restore namespaces instead of single pods")
 	HeldByWiderScope = of(codes.FailedPrecondition, "HELD_BY_WIDER_SCOPE", "the pods to resume have no hold of their own, but a wider hold covers them; the message names it").about("scope")
-	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run` and stores no holds, freezes, overrides or samples").about("server")
+	ReadOnly         = of(codes.FailedPrecondition, "READ_ONLY", "the server runs with `--dry-run` and stores no holds, freezes, overrides, samples or usage").about("server")
 )
 
 // Reasons why overrides cannot be read or changed.
@@ -81,4 +81,13 @@ var (
 	NoSuggestion       = of(codes.NotFound, "NO_SUGGESTION", "no benchmark covers the node type")
 	SamplesNotWritable = of(codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "a ConfigMap for samples does not exist or is invalid, or the API server refuses to change it; the message names it, and `deploy/base` creates all of them").about("samples")
 	SamplesNotStored   = of(codes.Unavailable, "SAMPLES_NOT_STORED", "samples cannot be written now; send all of them again: those that were stored are not counted twice")
+)
+
+// Reasons why usage is not known, or cannot be reported.
+var (
+	UsageDisabled = of(codes.FailedPrecondition, "USAGE_DISABLED", "the server uses no sources of usage (`--usage-sources`)").about("server")
+	UsageUnknown  = of(codes.NotFound, "USAGE_UNKNOWN", "no pod of the workload exists, and nothing was measured of it in the time that history is kept for")
+	PushDisabled  = of(codes.FailedPrecondition, "PUSH_DISABLED", "the server does not use the source `push` (`--usage-sources`)").about("server")
+	NotCollecting = of(codes.Unavailable, "NOT_COLLECTING", "this replica does not collect usage: it does not lead, or has not read the history yet; connect again, so that another replica may answer")
+	TooMuchUsage  = of(codes.ResourceExhausted, "TOO_MUCH_USAGE", "more usage has arrived than was counted; send it again later")
 )

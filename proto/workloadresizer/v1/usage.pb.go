@@ -1867,7 +1867,7 @@ func (x *UsageShard) GetMessage() string {
 	return ""
 }
 
-// What one container used.
+// What one container used. Each usage is validated by itself: an invalid one does not affect the others.
 type ContainerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The UID of the pod.
@@ -1878,7 +1878,7 @@ type ContainerUsage struct {
 	ContainerId string `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
 	// When the measurement ended.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// How long the measurement took.
+	// How long the measurement took, at most 10 minutes.
 	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
 	// The cores that it used on average; absent if that was not measured.
 	CpuCores *float64 `protobuf:"fixed64,6,opt,name=cpu_cores,json=cpuCores,proto3,oneof" json:"cpu_cores,omitempty"`
@@ -2365,23 +2365,20 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\x04 \x01(\x03R\n" +
 	"containers\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xb1\x05\n" +
-	"\x0eContainerUsage\x12%\n" +
-	"\apod_uid\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18@R\x06podUid\x12(\n" +
-	"\tcontainer\x18\x02 \x01(\tB\n" +
-	"\xe0A\x01\xbaH\x04r\x02\x18?R\tcontainer\x12.\n" +
-	"\fcontainer_id\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\vcontainerId\x12@\n" +
-	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\aendTime\x12J\n" +
-	"\bduration\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x13\xe0A\x02\xbaH\r\xc8\x01\x01\xaa\x01\a\"\x03\b\xd8\x04*\x00R\bduration\x125\n" +
-	"\tcpu_cores\x18\x06 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bcpuCores\x88\x01\x01\x12;\n" +
-	"\x11memory_peak_bytes\x18\a \x01(\x03B\n" +
-	"\xe0A\x01\xbaH\x04\"\x02(\x00H\x01R\x0fmemoryPeakBytes\x88\x01\x01\x128\n" +
-	"\tthrottled\x18\b \x01(\x01B\x1a\xe0A\x01\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\tthrottled\x12=\n" +
-	"\fcpu_pressure\x18\t \x01(\x01B\x1a\xe0A\x01\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\vcpuPressure\x12C\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xa0\x04\n" +
+	"\x0eContainerUsage\x12\x1c\n" +
+	"\apod_uid\x18\x01 \x01(\tB\x03\xe0A\x02R\x06podUid\x12!\n" +
+	"\tcontainer\x18\x02 \x01(\tB\x03\xe0A\x01R\tcontainer\x12&\n" +
+	"\fcontainer_id\x18\x03 \x01(\tB\x03\xe0A\x01R\vcontainerId\x12:\n" +
+	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\aendTime\x12:\n" +
+	"\bduration\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x03\xe0A\x02R\bduration\x12%\n" +
+	"\tcpu_cores\x18\x06 \x01(\x01B\x03\xe0A\x01H\x00R\bcpuCores\x88\x01\x01\x124\n" +
+	"\x11memory_peak_bytes\x18\a \x01(\x03B\x03\xe0A\x01H\x01R\x0fmemoryPeakBytes\x88\x01\x01\x12!\n" +
+	"\tthrottled\x18\b \x01(\x01B\x03\xe0A\x01R\tthrottled\x12&\n" +
+	"\fcpu_pressure\x18\t \x01(\x01B\x03\xe0A\x01R\vcpuPressure\x12,\n" +
 	"\x0fmemory_pressure\x18\n" +
-	" \x01(\x01B\x1a\xe0A\x01\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0ememoryPressure\x12:\n" +
-	"\x13memory_limit_events\x18\v \x01(\x03B\n" +
-	"\xe0A\x01\xbaH\x04\"\x02(\x00R\x11memoryLimitEventsB\f\n" +
+	" \x01(\x01B\x03\xe0A\x01R\x0ememoryPressure\x123\n" +
+	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01R\x11memoryLimitEventsB\f\n" +
 	"\n" +
 	"_cpu_coresB\x14\n" +
 	"\x12_memory_peak_bytes\"\x88\x01\n" +

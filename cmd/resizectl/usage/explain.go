@@ -36,7 +36,7 @@ The steps are
   - the rule that applies, and where its demand comes from
   - what was measured on each node type, as measured, and how fast the node type is. The
     history of a node type whose speed is unknown does not count
-  - how the target follows, in units of the baseline: percentile, margin, floor, bounds
+  - how the target follows, in units of the baseline: estimate, margin, floor, bounds
   - the bounds outside of which requests are wrong, and how much history there is
   - whether requests may be lowered to the target
   - the sizes on the types of nodes where its pods run

@@ -30,10 +30,9 @@ type. WORKLOAD is TYPE/NAME, such as deployment/web, or its name alone if no oth
 workload has it. --container can be omitted if there is only one name.
 
 Amounts are as measured on the nodes, not converted to the baseline. SHARE is how much of
-the history a row has, and UP TO the share of all rows up to this one: the percentiles
-of the recommendation are read from the node types together. A sample loses half of its
-weight in 24 hours. Of memory, the highest usage of each pod in each window of 24 hours
-counts.
+the history a row has, and UP TO the share of all rows up to this one. A recommendation
+takes its percentiles from all node types together. A sample loses half of its weight in
+24 hours. Of memory, the highest usage of each pod in each window of 24 hours counts.
 
 Several buckets of the history share a row. -o wide has a row for each, and -o json and
 -o yaml print them as in the API.`,

@@ -89,6 +89,12 @@ func (t *target) parse(cmd *cobra.Command, args []string) error {
 			return command.UsageErrorf(cmd, "unknown command %q: did you mean %s? Name a workload as TYPE/NAME, such as deployment/%s", args[0], strings.Join(similar, " or "), args[0])
 		}
 	}
+	switch {
+	case len(args) == 1 && args[0] == "":
+		return command.UsageErrorf(cmd, "the name of the workload is empty: name one as TYPE/NAME, such as deployment/web")
+	case len(args) > 2:
+		return command.UsageErrorf(cmd, "%s are too many arguments: name one workload as TYPE/NAME, such as deployment/web", strings.Join(args, " "))
+	}
 	named, err := command.ParseObject(cmd, args)
 	if err != nil {
 		return err

@@ -50,11 +50,13 @@ sample a minute over a day), the size on each type of node where its pods run (O
 and why nothing is known.
 
 Tables round. -o json and -o yaml are exact: "recommendations" has the containers as in the
-API, "workloads", "namespaces" and "total" the sums over them. Costs are per hour there.
---sort-by and custom columns select from these, by --by: --sort-by .saved.cpu sorts
-workloads by what they save.
+API, and "workloads", "namespaces" and "total" have the sums over them. Costs are per hour
+there. --sort-by and custom columns select fields of what --by selects: --sort-by
+.saved.cpu sorts workloads by what they save.
 
-With --watch, there is one row per container. ` + connect.WatchHelp,
+With --watch, there is one row per container, without costs.
+
+` + connect.WatchHelp,
 		Example: `  # Show what the workloads of a namespace request, use and need
   resizectl usage -n shop
 
@@ -67,7 +69,7 @@ With --watch, there is one row per container. ` + connect.WatchHelp,
   # Show the sizes of one workload on the types of nodes where its pods run
   resizectl usage deployment/web -n shop -o wide
 
-  # Print what the cluster would save, as a number of cores
+  # Print how much CPU the cluster would save
   resizectl usage -A -o json | jq -r .total.saved.cpu`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: connect.CompleteWorkloads(server),

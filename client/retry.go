@@ -44,7 +44,7 @@ var retriedMethods = []string{
 	workloadresizerv1.UsageService_GetRecommendation_FullMethodName,
 	workloadresizerv1.UsageService_WatchRecommendations_FullMethodName,
 	workloadresizerv1.UsageService_GetUsageHistory_FullMethodName,
-	workloadresizerv1.UsageService_ListUsageSources_FullMethodName,
+	workloadresizerv1.UsageService_GetUsageStatus_FullMethodName,
 }
 
 // retries is the service config for four attempts in total. The pauses are 0.1, 0.2 and

@@ -50,7 +50,7 @@ func (c *Client) GetUsageHistory(ctx context.Context, namespace string, workload
 	return c.usage.GetUsageHistory(ctx, &workloadresizerv1.GetUsageHistoryRequest{Namespace: namespace, Workload: workload, Container: container})
 }
 
-// ListUsageSources returns the state of the sources of usage and of the storage of history.
-func (c *Client) ListUsageSources(ctx context.Context) (*workloadresizerv1.ListUsageSourcesResponse, error) {
-	return c.usage.ListUsageSources(ctx, &workloadresizerv1.ListUsageSourcesRequest{})
+// GetUsageStatus returns the state of the sources of usage and of the storage of history.
+func (c *Client) GetUsageStatus(ctx context.Context) (*workloadresizerv1.GetUsageStatusResponse, error) {
+	return c.usage.GetUsageStatus(ctx, &workloadresizerv1.GetUsageStatusRequest{})
 }

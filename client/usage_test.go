@@ -43,8 +43,8 @@ func (s usageServer) GetUsageHistory(_ context.Context, req *workloadresizerv1.G
 	}}, nil
 }
 
-func (s usageServer) ListUsageSources(context.Context, *workloadresizerv1.ListUsageSourcesRequest) (*workloadresizerv1.ListUsageSourcesResponse, error) {
-	return &workloadresizerv1.ListUsageSourcesResponse{Containers: 3}, nil
+func (s usageServer) GetUsageStatus(context.Context, *workloadresizerv1.GetUsageStatusRequest) (*workloadresizerv1.GetUsageStatusResponse, error) {
+	return &workloadresizerv1.GetUsageStatusResponse{Containers: 3}, nil
 }
 
 func (s usageServer) WatchRecommendations(req *workloadresizerv1.WatchRecommendationsRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchRecommendationsResponse]) error {
@@ -96,7 +96,7 @@ func returnsOneWorkloadItsHistoryAndTheSources(t *testing.T) {
 	if got, err := c.GetUsageHistory(t.Context(), "shop", web, "app"); err != nil || got.GetNodeTypes()[0].GetNodeType() != "shop/web/app" {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if got, err := c.ListUsageSources(t.Context()); err != nil || got.GetContainers() != 3 {
+	if got, err := c.GetUsageStatus(t.Context()); err != nil || got.GetContainers() != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -186,7 +186,7 @@ func TestQueue(t *testing.T) {
 }
 
 func TestUsageSources(t *testing.T) {
-	sources := func(change func(*workloadresizerv1.ListUsageSourcesResponse)) *workloadresizerv1.ListUsageSourcesResponse {
+	sources := func(change func(*workloadresizerv1.GetUsageStatusResponse)) *workloadresizerv1.GetUsageStatusResponse {
 		resp := cmdtest.UsageSources()
 		change(resp)
 		return resp
@@ -194,7 +194,7 @@ func TestUsageSources(t *testing.T) {
 	whole := cmdtest.UsageSources()
 	for _, tc := range []struct {
 		name  string
-		usage *workloadresizerv1.ListUsageSourcesResponse
+		usage *workloadresizerv1.GetUsageStatusResponse
 		err   error
 		level Level
 		text  string
@@ -203,8 +203,8 @@ func TestUsageSources(t *testing.T) {
 		{"a source that was not read", whole, nil, OK, "usage is collected from push: nothing was read yet"},
 		{"a source that fails", whole, nil, Warning, "source metrics.k8s.io: read usage"},
 		{"storage that fails", whole, nil, Warning, "storage: ConfigMap"},
-		{"a source that fails for an unknown reason", sources(func(r *workloadresizerv1.ListUsageSourcesResponse) { r.Sources[0].Message = "odd" }), nil, Warning, "source push: odd"},
-		{"a replica that does not collect", sources(func(r *workloadresizerv1.ListUsageSourcesResponse) { r.Collecting = false }), nil, OK, "from push by the leader"},
+		{"a source that fails for an unknown reason", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Sources[0].Message = "odd" }), nil, Warning, "source push: odd"},
+		{"a replica that does not collect", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Collecting = false }), nil, OK, "from push by the leader"},
 		{"a server without sources", nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "no"), OK, "is not collected"},
 		{"a caller without the right", nil, cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not"), Warning, "not checked: ann may not"},
 	} {

@@ -42,7 +42,7 @@ type subject struct {
 	tableErr  error
 	// usage is the state of the sources of usage; nil if usageErr says why it is not known, or if the
 	// server does not answer.
-	usage    *workloadresizerv1.ListUsageSourcesResponse
+	usage    *workloadresizerv1.GetUsageStatusResponse
 	usageErr error
 }
 
@@ -85,7 +85,7 @@ func (s *subject) askServer(ctx context.Context) {
 			return err
 		}
 		s.table, s.rules, s.tableErr = c.ListRatiosAndRules(ctx)
-		s.usage, s.usageErr = c.ListUsageSources(ctx)
+		s.usage, s.usageErr = c.GetUsageStatus(ctx)
 		return nil
 	})
 }

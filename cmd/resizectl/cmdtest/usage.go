@@ -119,14 +119,14 @@ func distributions() []*workloadresizerv1.NodeTypeHistory {
 
 // UsageSources returns sources of each kind: one without samples, one that fails, and one that is read
 // for the first time; and storage with a ConfigMap that cannot be read.
-func UsageSources() *workloadresizerv1.ListUsageSourcesResponse {
+func UsageSources() *workloadresizerv1.GetUsageStatusResponse {
 	at := func(ago time.Duration) *timestamppb.Timestamp { return timestamppb.New(now().Add(-ago)) }
-	return &workloadresizerv1.ListUsageSourcesResponse{
+	return &workloadresizerv1.GetUsageStatusResponse{
 		Sources: []*workloadresizerv1.UsageSource{
-			{Name: "push", Interval: durationpb.New(0)},
-			{Name: "metrics.k8s.io", Interval: durationpb.New(time.Minute), ReadTime: at(20 * time.Minute), SampleTime: at(21 * time.Minute), Counted: 15000, Rejected: 12, Waiting: 3,
+			{Name: "push", ReadIntervalDuration: durationpb.New(0)},
+			{Name: "metrics.k8s.io", ReadIntervalDuration: durationpb.New(time.Minute), ReadTime: at(20 * time.Minute), SampleTime: at(21 * time.Minute), Counted: 15000, Rejected: 12, Waiting: 3,
 				Message: "read usage from metrics.k8s.io: the server could not find\x1b[31m the requested resource (get pods.metrics.k8s.io)"},
-			{Name: "prometheus", Interval: durationpb.New(5 * time.Minute), ReadTime: at(3 * time.Hour), SampleTime: at(3 * time.Hour), Counted: 1234567,
+			{Name: "prometheus", ReadIntervalDuration: durationpb.New(5 * time.Minute), ReadTime: at(3 * time.Hour), SampleTime: at(3 * time.Hour), Counted: 1234567,
 				BackfillBeginTime: at(8 * 24 * time.Hour), BackfillProgress: new(0.375)},
 		},
 		Storage: &workloadresizerv1.UsageStorage{

@@ -19,7 +19,7 @@ type UsageScript struct {
 	// Explained answers GetRecommendation, by the name of the workload.
 	Explained map[string][]*workloadresizerv1.ExplainedRecommendation
 	History   []*workloadresizerv1.NodeTypeHistory
-	Sources   *workloadresizerv1.ListUsageSourcesResponse
+	Sources   *workloadresizerv1.GetUsageStatusResponse
 	Watches   Streams[*workloadresizerv1.WatchRecommendationsResponse]
 }
 
@@ -82,14 +82,14 @@ func (s *Server) GetUsageHistory(ctx context.Context, req *workloadresizerv1.Get
 	return &workloadresizerv1.GetUsageHistoryResponse{NodeTypes: s.usage().History}, nil
 }
 
-// ListUsageSources implements workloadresizerv1.UsageServiceServer.
-func (s *Server) ListUsageSources(ctx context.Context, req *workloadresizerv1.ListUsageSourcesRequest) (*workloadresizerv1.ListUsageSourcesResponse, error) {
+// GetUsageStatus implements workloadresizerv1.UsageServiceServer.
+func (s *Server) GetUsageStatus(ctx context.Context, req *workloadresizerv1.GetUsageStatusRequest) (*workloadresizerv1.GetUsageStatusResponse, error) {
 	s.note(req)
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
 	if s.usage().Sources == nil {
-		return nil, status.Error(codes.Unimplemented, "method ListUsageSources not implemented")
+		return nil, status.Error(codes.Unimplemented, "method GetUsageStatus not implemented")
 	}
 	return s.usage().Sources, nil
 }

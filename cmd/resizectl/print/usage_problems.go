@@ -14,7 +14,7 @@ type UsageProblem struct {
 }
 
 // UsageProblems returns what is wrong with the sources of usage and the storage of history.
-func UsageProblems(resp *workloadresizerv1.ListUsageSourcesResponse) []UsageProblem {
+func UsageProblems(resp *workloadresizerv1.GetUsageStatusResponse) []UsageProblem {
 	var found []UsageProblem
 	for _, source := range resp.GetSources() {
 		if message := OneLine(source.GetMessage()); message != "" {

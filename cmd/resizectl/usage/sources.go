@@ -49,7 +49,7 @@ knows only what the leader has stored.
 
 func (o *sourcesOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListUsageSources(ctx)
+		resp, err := c.GetUsageStatus(ctx)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (o *sourcesOptions) run(ctx context.Context) error {
 	})
 }
 
-func (o *sourcesOptions) print(resp *workloadresizerv1.ListUsageSourcesResponse) error {
+func (o *sourcesOptions) print(resp *workloadresizerv1.GetUsageStatusResponse) error {
 	if err := print.Sort(o.SortBy, resp.GetSources()); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (o *sourcesOptions) print(resp *workloadresizerv1.ListUsageSourcesResponse)
 }
 
 // warn says what is wrong, and what to do about it.
-func (o *sourcesOptions) warn(resp *workloadresizerv1.ListUsageSourcesResponse) error {
+func (o *sourcesOptions) warn(resp *workloadresizerv1.GetUsageStatusResponse) error {
 	if !resp.GetCollecting() {
 		if _, err := fmt.Fprintln(o.ErrOut, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads"); err != nil {
 			return err

@@ -45,7 +45,7 @@ func sourceState(s *workloadresizerv1.UsageSource) print.Cell {
 
 // intervalText returns how often a source is read. A source that is not read has none.
 func intervalText(s *workloadresizerv1.UsageSource) string {
-	interval := s.GetInterval().AsDuration()
+	interval := s.GetReadIntervalDuration().AsDuration()
 	if interval <= 0 {
 		return print.Absent
 	}
@@ -72,7 +72,7 @@ func backfillText(s *workloadresizerv1.UsageSource) string {
 }
 
 // storageLines are the values below the table.
-func storageLines(o *print.Output, resp *workloadresizerv1.ListUsageSourcesResponse) [][2]string {
+func storageLines(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) [][2]string {
 	lines := [][2]string{{"history", fmt.Sprintf("%s, %s", print.CountOf(resp.GetContainers(), "container"), print.CountOf(resp.GetRecommendations(), "recommendation"))}}
 	storage := resp.GetStorage()
 	if storage == nil {

@@ -38,7 +38,7 @@ func TestSourcesRules(t *testing.T) {
 }
 
 func saysThatHistoryIsOnlyInMemory(t *testing.T) {
-	server := &cmdtest.Server{Usage: &cmdtest.UsageScript{Sources: &workloadresizerv1.ListUsageSourcesResponse{Sources: cmdtest.UsageSources().GetSources()[:1], Containers: 1}}}
+	server := &cmdtest.Server{Usage: &cmdtest.UsageScript{Sources: &workloadresizerv1.GetUsageStatusResponse{Sources: cmdtest.UsageSources().GetSources()[:1], Containers: 1}}}
 	code, stdout, stderr := program.Shell(t.Context(), "usage", "sources", "--server", cmdtest.Serve(t, server), "-o", "wide")
 	const note = "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads\n"
 	if code != command.ExitOK || stderr != note {
@@ -67,7 +67,7 @@ func knowsWhatToDoAboutWhatIsWrong(t *testing.T) {
 		{"prometheus", "the answer is larger than 64 MiB", ""},
 		{"push", "could not find", ""},
 	} {
-		found := print.UsageProblems(&workloadresizerv1.ListUsageSourcesResponse{Sources: []*workloadresizerv1.UsageSource{{Name: tc.source, Message: tc.message}}})
+		found := print.UsageProblems(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: tc.source, Message: tc.message}}})
 		if len(found) != 1 || found[0].Message != "source "+tc.source+": "+tc.message || found[0].Remedy != tc.remedy {
 			t.Errorf("%+v", found)
 		}

@@ -1466,27 +1466,27 @@ func (x *UsageBucket) GetShare() float64 {
 	return 0
 }
 
-// Request message for UsageService.ListUsageSources.
-type ListUsageSourcesRequest struct {
+// Request message for UsageService.GetUsageStatus.
+type GetUsageStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListUsageSourcesRequest) Reset() {
-	*x = ListUsageSourcesRequest{}
+func (x *GetUsageStatusRequest) Reset() {
+	*x = GetUsageStatusRequest{}
 	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListUsageSourcesRequest) String() string {
+func (x *GetUsageStatusRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListUsageSourcesRequest) ProtoMessage() {}
+func (*GetUsageStatusRequest) ProtoMessage() {}
 
-func (x *ListUsageSourcesRequest) ProtoReflect() protoreflect.Message {
+func (x *GetUsageStatusRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1498,13 +1498,13 @@ func (x *ListUsageSourcesRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListUsageSourcesRequest.ProtoReflect.Descriptor instead.
-func (*ListUsageSourcesRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use GetUsageStatusRequest.ProtoReflect.Descriptor instead.
+func (*GetUsageStatusRequest) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{18}
 }
 
-// Response message for UsageService.ListUsageSources.
-type ListUsageSourcesResponse struct {
+// Response message for UsageService.GetUsageStatus.
+type GetUsageStatusResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sources, the preferred one first.
 	Sources []*UsageSource `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
@@ -1520,20 +1520,20 @@ type ListUsageSourcesResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ListUsageSourcesResponse) Reset() {
-	*x = ListUsageSourcesResponse{}
+func (x *GetUsageStatusResponse) Reset() {
+	*x = GetUsageStatusResponse{}
 	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *ListUsageSourcesResponse) String() string {
+func (x *GetUsageStatusResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*ListUsageSourcesResponse) ProtoMessage() {}
+func (*GetUsageStatusResponse) ProtoMessage() {}
 
-func (x *ListUsageSourcesResponse) ProtoReflect() protoreflect.Message {
+func (x *GetUsageStatusResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1545,40 +1545,40 @@ func (x *ListUsageSourcesResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use ListUsageSourcesResponse.ProtoReflect.Descriptor instead.
-func (*ListUsageSourcesResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use GetUsageStatusResponse.ProtoReflect.Descriptor instead.
+func (*GetUsageStatusResponse) Descriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{19}
 }
 
-func (x *ListUsageSourcesResponse) GetSources() []*UsageSource {
+func (x *GetUsageStatusResponse) GetSources() []*UsageSource {
 	if x != nil {
 		return x.Sources
 	}
 	return nil
 }
 
-func (x *ListUsageSourcesResponse) GetStorage() *UsageStorage {
+func (x *GetUsageStatusResponse) GetStorage() *UsageStorage {
 	if x != nil {
 		return x.Storage
 	}
 	return nil
 }
 
-func (x *ListUsageSourcesResponse) GetContainers() int64 {
+func (x *GetUsageStatusResponse) GetContainers() int64 {
 	if x != nil {
 		return x.Containers
 	}
 	return 0
 }
 
-func (x *ListUsageSourcesResponse) GetRecommendations() int64 {
+func (x *GetUsageStatusResponse) GetRecommendations() int64 {
 	if x != nil {
 		return x.Recommendations
 	}
 	return 0
 }
 
-func (x *ListUsageSourcesResponse) GetCollecting() bool {
+func (x *GetUsageStatusResponse) GetCollecting() bool {
 	if x != nil {
 		return x.Collecting
 	}
@@ -1591,7 +1591,7 @@ type UsageSource struct {
 	// The name: "push", "metrics" or "prometheus".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// How often it is read.
-	Interval *durationpb.Duration `protobuf:"bytes,2,opt,name=interval,proto3" json:"interval,omitempty"`
+	ReadIntervalDuration *durationpb.Duration `protobuf:"bytes,2,opt,name=read_interval_duration,json=readIntervalDuration,proto3" json:"read_interval_duration,omitempty"`
 	// Until when it has been read; absent if it has not been read.
 	ReadTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=read_time,json=readTime,proto3" json:"read_time,omitempty"`
 	// When its newest sample was taken; absent without one since this replica started.
@@ -1649,9 +1649,9 @@ func (x *UsageSource) GetName() string {
 	return ""
 }
 
-func (x *UsageSource) GetInterval() *durationpb.Duration {
+func (x *UsageSource) GetReadIntervalDuration() *durationpb.Duration {
 	if x != nil {
-		return x.Interval
+		return x.ReadIntervalDuration
 	}
 	return nil
 }
@@ -1879,19 +1879,23 @@ type ContainerUsage struct {
 	// When the measurement ended.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	// How long the measurement took, at most 10 minutes.
-	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
+	MeasureDuration *durationpb.Duration `protobuf:"bytes,5,opt,name=measure_duration,json=measureDuration,proto3" json:"measure_duration,omitempty"`
 	// The cores that it used on average; absent if that was not measured.
 	CpuCores *float64 `protobuf:"fixed64,6,opt,name=cpu_cores,json=cpuCores,proto3,oneof" json:"cpu_cores,omitempty"`
 	// The highest memory that it used, in bytes; absent if that was not measured.
 	MemoryPeakBytes *int64 `protobuf:"varint,7,opt,name=memory_peak_bytes,json=memoryPeakBytes,proto3,oneof" json:"memory_peak_bytes,omitempty"`
-	// The share of the time, from 0 to 1, in which it was throttled by its CPU limit.
-	Throttled float64 `protobuf:"fixed64,8,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	// The share of the time, from 0 to 1, in which it waited for CPU (PSI).
-	CpuPressure float64 `protobuf:"fixed64,9,opt,name=cpu_pressure,json=cpuPressure,proto3" json:"cpu_pressure,omitempty"`
-	// The share of the time, from 0 to 1, in which it waited for memory (PSI).
-	MemoryPressure float64 `protobuf:"fixed64,10,opt,name=memory_pressure,json=memoryPressure,proto3" json:"memory_pressure,omitempty"`
-	// How often it reached the memory limit or memory.high in this time (memory.events).
-	MemoryLimitEvents int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3" json:"memory_limit_events,omitempty"`
+	// The share of the time, from 0 to 1, in which it was throttled by its CPU limit;
+	// absent if that was not measured.
+	Throttled *float64 `protobuf:"fixed64,8,opt,name=throttled,proto3,oneof" json:"throttled,omitempty"`
+	// The share of the time, from 0 to 1, in which it waited for CPU (PSI); absent if
+	// that was not measured.
+	CpuPressure *float64 `protobuf:"fixed64,9,opt,name=cpu_pressure,json=cpuPressure,proto3,oneof" json:"cpu_pressure,omitempty"`
+	// The share of the time, from 0 to 1, in which it waited for memory (PSI); absent if
+	// that was not measured.
+	MemoryPressure *float64 `protobuf:"fixed64,10,opt,name=memory_pressure,json=memoryPressure,proto3,oneof" json:"memory_pressure,omitempty"`
+	// How often it reached the memory limit or memory.high in this time (memory.events);
+	// absent if that was not measured.
+	MemoryLimitEvents *int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3,oneof" json:"memory_limit_events,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1954,9 +1958,9 @@ func (x *ContainerUsage) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *ContainerUsage) GetDuration() *durationpb.Duration {
+func (x *ContainerUsage) GetMeasureDuration() *durationpb.Duration {
 	if x != nil {
-		return x.Duration
+		return x.MeasureDuration
 	}
 	return nil
 }
@@ -1976,29 +1980,29 @@ func (x *ContainerUsage) GetMemoryPeakBytes() int64 {
 }
 
 func (x *ContainerUsage) GetThrottled() float64 {
-	if x != nil {
-		return x.Throttled
+	if x != nil && x.Throttled != nil {
+		return *x.Throttled
 	}
 	return 0
 }
 
 func (x *ContainerUsage) GetCpuPressure() float64 {
-	if x != nil {
-		return x.CpuPressure
+	if x != nil && x.CpuPressure != nil {
+		return *x.CpuPressure
 	}
 	return 0
 }
 
 func (x *ContainerUsage) GetMemoryPressure() float64 {
-	if x != nil {
-		return x.MemoryPressure
+	if x != nil && x.MemoryPressure != nil {
+		return *x.MemoryPressure
 	}
 	return 0
 }
 
 func (x *ContainerUsage) GetMemoryLimitEvents() int64 {
-	if x != nil {
-		return x.MemoryLimitEvents
+	if x != nil && x.MemoryLimitEvents != nil {
+		return *x.MemoryLimitEvents
 	}
 	return 0
 }
@@ -2324,9 +2328,9 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\vUsageBucket\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x01R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x01R\x02to\x12\x14\n" +
-	"\x05share\x18\x03 \x01(\x01R\x05share\"\x19\n" +
-	"\x17ListUsageSourcesRequest\"\xfb\x01\n" +
-	"\x18ListUsageSourcesResponse\x129\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05share\"\x17\n" +
+	"\x15GetUsageStatusRequest\"\xf9\x01\n" +
+	"\x16GetUsageStatusResponse\x129\n" +
 	"\asources\x18\x01 \x03(\v2\x1f.workloadresizer.v1.UsageSourceR\asources\x12:\n" +
 	"\astorage\x18\x02 \x01(\v2 .workloadresizer.v1.UsageStorageR\astorage\x12\x1e\n" +
 	"\n" +
@@ -2335,10 +2339,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0frecommendations\x18\x04 \x01(\x03R\x0frecommendations\x12\x1e\n" +
 	"\n" +
 	"collecting\x18\x05 \x01(\bR\n" +
-	"collecting\"\xcc\x03\n" +
+	"collecting\"\xe6\x03\n" +
 	"\vUsageSource\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
-	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\x127\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12O\n" +
+	"\x16read_interval_duration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x14readIntervalDuration\x127\n" +
 	"\tread_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\breadTime\x12;\n" +
 	"\vsample_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"sampleTime\x12\x18\n" +
@@ -2365,23 +2369,28 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\x04 \x01(\x03R\n" +
 	"containers\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xa0\x04\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\x8e\x05\n" +
 	"\x0eContainerUsage\x12\x1c\n" +
 	"\apod_uid\x18\x01 \x01(\tB\x03\xe0A\x02R\x06podUid\x12!\n" +
 	"\tcontainer\x18\x02 \x01(\tB\x03\xe0A\x01R\tcontainer\x12&\n" +
 	"\fcontainer_id\x18\x03 \x01(\tB\x03\xe0A\x01R\vcontainerId\x12:\n" +
-	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\aendTime\x12:\n" +
-	"\bduration\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x03\xe0A\x02R\bduration\x12%\n" +
+	"\bend_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x02R\aendTime\x12I\n" +
+	"\x10measure_duration\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x03\xe0A\x02R\x0fmeasureDuration\x12%\n" +
 	"\tcpu_cores\x18\x06 \x01(\x01B\x03\xe0A\x01H\x00R\bcpuCores\x88\x01\x01\x124\n" +
-	"\x11memory_peak_bytes\x18\a \x01(\x03B\x03\xe0A\x01H\x01R\x0fmemoryPeakBytes\x88\x01\x01\x12!\n" +
-	"\tthrottled\x18\b \x01(\x01B\x03\xe0A\x01R\tthrottled\x12&\n" +
-	"\fcpu_pressure\x18\t \x01(\x01B\x03\xe0A\x01R\vcpuPressure\x12,\n" +
+	"\x11memory_peak_bytes\x18\a \x01(\x03B\x03\xe0A\x01H\x01R\x0fmemoryPeakBytes\x88\x01\x01\x12&\n" +
+	"\tthrottled\x18\b \x01(\x01B\x03\xe0A\x01H\x02R\tthrottled\x88\x01\x01\x12+\n" +
+	"\fcpu_pressure\x18\t \x01(\x01B\x03\xe0A\x01H\x03R\vcpuPressure\x88\x01\x01\x121\n" +
 	"\x0fmemory_pressure\x18\n" +
-	" \x01(\x01B\x03\xe0A\x01R\x0ememoryPressure\x123\n" +
-	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01R\x11memoryLimitEventsB\f\n" +
+	" \x01(\x01B\x03\xe0A\x01H\x04R\x0ememoryPressure\x88\x01\x01\x128\n" +
+	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01H\x05R\x11memoryLimitEvents\x88\x01\x01B\f\n" +
 	"\n" +
 	"_cpu_coresB\x14\n" +
-	"\x12_memory_peak_bytes\"\x88\x01\n" +
+	"\x12_memory_peak_bytesB\f\n" +
+	"\n" +
+	"_throttledB\x0f\n" +
+	"\r_cpu_pressureB\x12\n" +
+	"\x10_memory_pressureB\x16\n" +
+	"\x14_memory_limit_events\"\x88\x01\n" +
 	"\x12ReportUsageRequest\x12H\n" +
 	"\x06usages\x18\x01 \x03(\v2\".workloadresizer.v1.ContainerUsageB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\x06usages\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x85\x01\n" +
@@ -2400,13 +2409,13 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x1cUSAGE_ERROR_CODE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18USAGE_ERROR_CODE_INVALID\x10\x01\x12&\n" +
 	"\"USAGE_ERROR_CODE_CONTAINER_UNKNOWN\x10\x02\x12#\n" +
-	"\x1fUSAGE_ERROR_CODE_NODE_NOT_YOURS\x10\x032\xb2\x05\n" +
+	"\x1fUSAGE_ERROR_CODE_NODE_NOT_YOURS\x10\x032\xac\x05\n" +
 	"\fUsageService\x12v\n" +
 	"\x13ListRecommendations\x12..workloadresizer.v1.ListRecommendationsRequest\x1a/.workloadresizer.v1.ListRecommendationsResponse\x12p\n" +
 	"\x11GetRecommendation\x12,.workloadresizer.v1.GetRecommendationRequest\x1a-.workloadresizer.v1.GetRecommendationResponse\x12{\n" +
 	"\x14WatchRecommendations\x12/.workloadresizer.v1.WatchRecommendationsRequest\x1a0.workloadresizer.v1.WatchRecommendationsResponse0\x01\x12j\n" +
-	"\x0fGetUsageHistory\x12*.workloadresizer.v1.GetUsageHistoryRequest\x1a+.workloadresizer.v1.GetUsageHistoryResponse\x12m\n" +
-	"\x10ListUsageSources\x12+.workloadresizer.v1.ListUsageSourcesRequest\x1a,.workloadresizer.v1.ListUsageSourcesResponse\x12`\n" +
+	"\x0fGetUsageHistory\x12*.workloadresizer.v1.GetUsageHistoryRequest\x1a+.workloadresizer.v1.GetUsageHistoryResponse\x12g\n" +
+	"\x0eGetUsageStatus\x12).workloadresizer.v1.GetUsageStatusRequest\x1a*.workloadresizer.v1.GetUsageStatusResponse\x12`\n" +
 	"\vReportUsage\x12&.workloadresizer.v1.ReportUsageRequest\x1a'.workloadresizer.v1.ReportUsageResponse(\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
 var (
@@ -2443,8 +2452,8 @@ var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(*GetUsageHistoryResponse)(nil),      // 16: workloadresizer.v1.GetUsageHistoryResponse
 	(*NodeTypeHistory)(nil),              // 17: workloadresizer.v1.NodeTypeHistory
 	(*UsageBucket)(nil),                  // 18: workloadresizer.v1.UsageBucket
-	(*ListUsageSourcesRequest)(nil),      // 19: workloadresizer.v1.ListUsageSourcesRequest
-	(*ListUsageSourcesResponse)(nil),     // 20: workloadresizer.v1.ListUsageSourcesResponse
+	(*GetUsageStatusRequest)(nil),        // 19: workloadresizer.v1.GetUsageStatusRequest
+	(*GetUsageStatusResponse)(nil),       // 20: workloadresizer.v1.GetUsageStatusResponse
 	(*UsageSource)(nil),                  // 21: workloadresizer.v1.UsageSource
 	(*UsageStorage)(nil),                 // 22: workloadresizer.v1.UsageStorage
 	(*UsageShard)(nil),                   // 23: workloadresizer.v1.UsageShard
@@ -2493,9 +2502,9 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	29, // 32: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
 	18, // 33: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
 	18, // 34: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	21, // 35: workloadresizer.v1.ListUsageSourcesResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	22, // 36: workloadresizer.v1.ListUsageSourcesResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	31, // 37: workloadresizer.v1.UsageSource.interval:type_name -> google.protobuf.Duration
+	21, // 35: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	22, // 36: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	31, // 37: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
 	29, // 38: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
 	29, // 39: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
 	29, // 40: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
@@ -2503,7 +2512,7 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	23, // 42: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
 	29, // 43: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
 	29, // 44: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	31, // 45: workloadresizer.v1.ContainerUsage.duration:type_name -> google.protobuf.Duration
+	31, // 45: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
 	24, // 46: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
 	27, // 47: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
 	0,  // 48: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
@@ -2511,13 +2520,13 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	8,  // 50: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
 	13, // 51: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
 	15, // 52: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	19, // 53: workloadresizer.v1.UsageService.ListUsageSources:input_type -> workloadresizer.v1.ListUsageSourcesRequest
+	19, // 53: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
 	25, // 54: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
 	7,  // 55: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
 	9,  // 56: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
 	14, // 57: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
 	16, // 58: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	20, // 59: workloadresizer.v1.UsageService.ListUsageSources:output_type -> workloadresizer.v1.ListUsageSourcesResponse
+	20, // 59: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
 	26, // 60: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
 	55, // [55:61] is the sub-list for method output_type
 	49, // [49:55] is the sub-list for method input_type

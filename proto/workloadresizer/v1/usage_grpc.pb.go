@@ -23,7 +23,7 @@ const (
 	UsageService_GetRecommendation_FullMethodName    = "/workloadresizer.v1.UsageService/GetRecommendation"
 	UsageService_WatchRecommendations_FullMethodName = "/workloadresizer.v1.UsageService/WatchRecommendations"
 	UsageService_GetUsageHistory_FullMethodName      = "/workloadresizer.v1.UsageService/GetUsageHistory"
-	UsageService_ListUsageSources_FullMethodName     = "/workloadresizer.v1.UsageService/ListUsageSources"
+	UsageService_GetUsageStatus_FullMethodName       = "/workloadresizer.v1.UsageService/GetUsageStatus"
 	UsageService_ReportUsage_FullMethodName          = "/workloadresizer.v1.UsageService/ReportUsage"
 )
 
@@ -71,8 +71,8 @@ type UsageServiceClient interface {
 	//     is kept for.
 	GetUsageHistory(ctx context.Context, in *GetUsageHistoryRequest, opts ...grpc.CallOption) (*GetUsageHistoryResponse, error)
 	// Returns the state of the sources of usage and of the storage of history, as the replica
-	// that answers knows them. Only the leader reads sources.
-	ListUsageSources(ctx context.Context, in *ListUsageSourcesRequest, opts ...grpc.CallOption) (*ListUsageSourcesResponse, error)
+	// that answers knows it. Only the leader reads sources.
+	GetUsageStatus(ctx context.Context, in *GetUsageStatusRequest, opts ...grpc.CallOption) (*GetUsageStatusResponse, error)
 	// Counts what containers used. The response lists invalid usages, which do not affect the
 	// others. A usage of a time that was counted does not count again, so a client can safely
 	// send it again. A message can be up to 64 KiB; send as many messages as you need.
@@ -149,10 +149,10 @@ func (c *usageServiceClient) GetUsageHistory(ctx context.Context, in *GetUsageHi
 	return out, nil
 }
 
-func (c *usageServiceClient) ListUsageSources(ctx context.Context, in *ListUsageSourcesRequest, opts ...grpc.CallOption) (*ListUsageSourcesResponse, error) {
+func (c *usageServiceClient) GetUsageStatus(ctx context.Context, in *GetUsageStatusRequest, opts ...grpc.CallOption) (*GetUsageStatusResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListUsageSourcesResponse)
-	err := c.cc.Invoke(ctx, UsageService_ListUsageSources_FullMethodName, in, out, cOpts...)
+	out := new(GetUsageStatusResponse)
+	err := c.cc.Invoke(ctx, UsageService_GetUsageStatus_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +216,8 @@ type UsageServiceServer interface {
 	//     is kept for.
 	GetUsageHistory(context.Context, *GetUsageHistoryRequest) (*GetUsageHistoryResponse, error)
 	// Returns the state of the sources of usage and of the storage of history, as the replica
-	// that answers knows them. Only the leader reads sources.
-	ListUsageSources(context.Context, *ListUsageSourcesRequest) (*ListUsageSourcesResponse, error)
+	// that answers knows it. Only the leader reads sources.
+	GetUsageStatus(context.Context, *GetUsageStatusRequest) (*GetUsageStatusResponse, error)
 	// Counts what containers used. The response lists invalid usages, which do not affect the
 	// others. A usage of a time that was counted does not count again, so a client can safely
 	// send it again. A message can be up to 64 KiB; send as many messages as you need.
@@ -257,8 +257,8 @@ func (UnimplementedUsageServiceServer) WatchRecommendations(*WatchRecommendation
 func (UnimplementedUsageServiceServer) GetUsageHistory(context.Context, *GetUsageHistoryRequest) (*GetUsageHistoryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsageHistory not implemented")
 }
-func (UnimplementedUsageServiceServer) ListUsageSources(context.Context, *ListUsageSourcesRequest) (*ListUsageSourcesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListUsageSources not implemented")
+func (UnimplementedUsageServiceServer) GetUsageStatus(context.Context, *GetUsageStatusRequest) (*GetUsageStatusResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetUsageStatus not implemented")
 }
 func (UnimplementedUsageServiceServer) ReportUsage(grpc.ClientStreamingServer[ReportUsageRequest, ReportUsageResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReportUsage not implemented")
@@ -349,20 +349,20 @@ func _UsageService_GetUsageHistory_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _UsageService_ListUsageSources_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListUsageSourcesRequest)
+func _UsageService_GetUsageStatus_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetUsageStatusRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(UsageServiceServer).ListUsageSources(ctx, in)
+		return srv.(UsageServiceServer).GetUsageStatus(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: UsageService_ListUsageSources_FullMethodName,
+		FullMethod: UsageService_GetUsageStatus_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(UsageServiceServer).ListUsageSources(ctx, req.(*ListUsageSourcesRequest))
+		return srv.(UsageServiceServer).GetUsageStatus(ctx, req.(*GetUsageStatusRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -394,8 +394,8 @@ var UsageService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _UsageService_GetUsageHistory_Handler,
 		},
 		{
-			MethodName: "ListUsageSources",
-			Handler:    _UsageService_ListUsageSources_Handler,
+			MethodName: "GetUsageStatus",
+			Handler:    _UsageService_GetUsageStatus_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

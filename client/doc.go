@@ -1,10 +1,10 @@
 // Package client lets Go programs call a workload-resizer server. It reads the performance
-// ratios of the node types, what they mean for the pods in a cluster, and what was done to
-// these pods. It also changes overrides of ratios, and restores or pauses pods.
+// ratios of the node types, what they mean for the pods in a cluster, what was done to
+// these pods, and what workloads use and need. It also changes overrides of ratios, and restores or pauses pods.
 //
 // Dial returns a Client of the server at an address, DialCluster one of the server in a
 // cluster, through the API server. The Client's helpers do what most callers want; Ratios,
-// Overrides, Plans, Resizes, Holds and Benchmarks return the generated service clients for
+// Overrides, Plans, Resizes, Holds, Benchmarks and Usage return the generated service clients for
 // everything else. All of them return gRPC status errors: google.golang.org/grpc/status gives
 // the code, and Reason the reason that the API documents.
 //

@@ -40,6 +40,11 @@ var retriedMethods = []string{
 	workloadresizerv1.BenchmarkService_ListFeeds_FullMethodName,
 	workloadresizerv1.BenchmarkService_GetSuggestion_FullMethodName,
 	workloadresizerv1.BenchmarkService_ListSuggestions_FullMethodName,
+	workloadresizerv1.UsageService_ListRecommendations_FullMethodName,
+	workloadresizerv1.UsageService_GetRecommendation_FullMethodName,
+	workloadresizerv1.UsageService_WatchRecommendations_FullMethodName,
+	workloadresizerv1.UsageService_GetUsageHistory_FullMethodName,
+	workloadresizerv1.UsageService_GetUsageStatus_FullMethodName,
 }
 
 // retries is the service config for four attempts in total. The pauses are 0.1, 0.2 and

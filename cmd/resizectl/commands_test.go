@@ -14,13 +14,13 @@ import (
 )
 
 // commands returns all commands that do something, by their words without "resizectl",
-// except for cobra's own.
+// except for cobra's own. A command with commands of its own does something if it takes arguments.
 func commands(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	all := map[string]*cobra.Command{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if len(cmd.Commands()) == 0 {
+		if len(cmd.Commands()) == 0 || takesArguments(cmd) {
 			all[strings.TrimPrefix(cmd.CommandPath(), "resizectl ")] = cmd
 		}
 		for _, sub := range cmd.Commands() {
@@ -30,6 +30,9 @@ func commands(t *testing.T) map[string]*cobra.Command {
 	walk(newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false))
 	return all
 }
+
+// takesArguments reports whether a command takes arguments, by its own description.
+func takesArguments(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, " ") }
 
 // asksNobody are the commands that do not need a server. The package check has its own tests of a
 // server that does not answer, which is what it may find.

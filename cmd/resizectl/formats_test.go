@@ -19,7 +19,7 @@ func TestFormats(t *testing.T) {
 func printsWhatUsersSelect(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Rules, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Rules(), cmdtest.Held(), cmdtest.Writable().Changes
-	server.BenchmarkScript = cmdtest.Measured()
+	server.BenchmarkScript, server.Usage = cmdtest.Measured(), cmdtest.Used()
 	server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Resizes(), cmdtest.ManifestPlans()
 	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.3"}
 	address := cmdtest.Serve(t, server)
@@ -55,6 +55,8 @@ func printsWhatUsersSelect(t *testing.T) {
 		{"measurements", "BENCHMARK\ncoremark\nbench-node:memory-bandwidth\ncoremark\n", []string{"benchmark", "list", "--sort-by", ".samples", "-o", "custom-columns=BENCHMARK:.benchmark"}, 0},
 		{"feeds", "feed/coremark-table\nfeed/lab\nfeed/nightly\nfeed/passmark-scores\n", []string{"benchmark", "feeds", "-o", "name"}, 0},
 		{"suggestions", "nodetype/c3\nnodetype/e2\nnodetype/n4\nnodetype/n4@Intel-6-207\n", []string{"benchmark", "suggest", "-o", "name"}, 0},
+		{"usage in order of what is saved", "WORKLOAD\ncart\ndb\nweb\n", []string{"usage", "-A", "--sort-by", ".saved.cpu", "-o", "custom-columns=WORKLOAD:.workload.name"}, 0},
+		{"sources of usage", "source/push\nsource/metrics.k8s.io\nsource/prometheus\n", []string{"usage", "sources", "-o", "name"}, 0},
 		{"a status", "v1.2.3", []string{"status", "-o", "jsonpath={.version}"}, 0},
 		{"an explanation", "n4", []string{"explain", "api-0", "-o", "go-template={{.plan.nodeType}}"}, 0},
 		{"versions", "development", []string{"version", "--client", "-o", "jsonpath={.clientVersion.version}"}, 0},

@@ -107,7 +107,7 @@ func understood(line string) error {
 	if err != nil {
 		return err
 	}
-	if cmd == root && !strings.HasPrefix(words[0], "-") || cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "help" {
+	if cmd == root && !strings.HasPrefix(words[0], "-") || cmd.HasSubCommands() && !takesArguments(cmd) && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.Name() != "help" {
 		return errors.New("there is no such command")
 	}
 	// A flag at the end may lack its value: the text is about the flag.

@@ -12,6 +12,7 @@ import (
 func TestNames(t *testing.T) {
 	server := cmdtest.Cluster()
 	server.Ratios, server.Holds, server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Resizes(), cmdtest.ManifestPlans()
+	server.Usage = cmdtest.Used()
 	address := cmdtest.Serve(t, server)
 	manifest := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
 	for _, tc := range []struct {
@@ -25,6 +26,7 @@ func TestNames(t *testing.T) {
 		{"manifest.name", []string{"plan", "-f", manifest}, command.ExitDifferences},
 		{"resizes.name", []string{"resizes", "list", "-A"}, command.ExitOK},
 		{"holds.name", []string{"holds"}, command.ExitOK},
+		{"usage.name", []string{"usage", "-A"}, command.ExitOK},
 	} {
 		t.Run(filepath.Base(tc.golden), func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "-o", "name", "--server", address)...)

@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/usage"
 )
 
 const rootHelp = `resizectl shows what workload-resizer does with the pods in a cluster, and why.
@@ -77,6 +78,9 @@ const rootExamples = `  # Show whether the server is healthy
   # Show what would change if n4 were 1.08 times as fast as the baseline
   resizectl ratios set n4=1.08 --dry-run=server
 
+  # Show what the workloads in the cluster request, use and need
+  resizectl usage -A
+
   # Show the ratios that benchmarks suggest
   resizectl benchmark suggest
 
@@ -118,7 +122,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
-	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), backtest.NewCommand(out))...)
+	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes and the state of the server:",
 		resizes.NewCommand(out, server),
 		status.NewCommand(out, server),

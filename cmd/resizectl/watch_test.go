@@ -111,10 +111,10 @@ func failsIfTheWatchCannotBeWritten(t *testing.T) {
 }
 
 func endsOnAnInterrupt(t *testing.T) {
-	for _, what := range []string{"ratios", "resizes"} {
+	for _, args := range [][]string{{"ratios", "watch"}, {"resizes", "watch"}, {"usage", "-w"}} {
 		ctx, cancel := context.WithCancel(t.Context())
-		if code, _, stderr := program.Shell(ctx, what, "watch", "--server", cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel})); code != command.ExitInterrupted || stderr != "" {
-			t.Errorf("%s: exit %d, stderr %q", what, code, stderr)
+		if code, _, stderr := program.Shell(ctx, append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel}))...); code != command.ExitInterrupted || stderr != "" {
+			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 		}
 	}
 }

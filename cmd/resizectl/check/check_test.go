@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,6 +183,44 @@ func TestQueue(t *testing.T) {
 		s.status = &workloadresizerv1.GetStatusResponse{QueueLength: 200}
 		has(t, []Result{s.lag(t.Context())}, "queue", level, fmt.Sprint(later, " pods to process"))
 	}
+}
+
+func TestUsageSources(t *testing.T) {
+	sources := func(change func(*workloadresizerv1.GetUsageStatusResponse)) *workloadresizerv1.GetUsageStatusResponse {
+		resp := cmdtest.UsageSources()
+		change(resp)
+		return resp
+	}
+	whole := cmdtest.UsageSources()
+	for _, tc := range []struct {
+		name  string
+		usage *workloadresizerv1.GetUsageStatusResponse
+		err   error
+		level Level
+		text  string
+	}{
+		{"a source that is read", whole, nil, OK, "usage is collected from prometheus, and was read until 2026-11-21T03:02:03Z"},
+		{"a source that was not read", whole, nil, OK, "usage is collected from push: nothing was read yet"},
+		{"a source that fails", whole, nil, Warning, "source metrics.k8s.io: read usage"},
+		{"storage that fails", whole, nil, Warning, "storage: ConfigMap"},
+		{"a source that fails for an unknown reason", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Sources[0].Message = "odd" }), nil, Warning, "source push: odd"},
+		{"a replica that does not collect", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Collecting = false }), nil, OK, "from push by the leader"},
+		{"a server without sources", nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "no"), OK, "is not collected"},
+		{"a caller without the right", nil, cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not"), Warning, "not checked: ann may not"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.usage, s.usageErr = tc.usage, tc.err
+			has(t, s.usageSources(), "usage-sources", tc.level, tc.text)
+		})
+	}
+	t.Run("a server that is too old", func(t *testing.T) {
+		s := on("v1.36.3")
+		s.usageErr = status.Error(codes.Unimplemented, "unknown service")
+		if found := s.usageSources(); len(found) > 0 {
+			t.Errorf("got %v", found)
+		}
+	})
 }
 
 func TestCertificateExpiry(t *testing.T) {

@@ -38,7 +38,8 @@ func (s *subject) serverGroup(ctx context.Context) []Result {
 	for _, problem := range s.otherProblems() {
 		found = append(found, failure("problems", "see the alerts in docs/operations.md, and the log: kubectl -n "+s.namespace+" logs deployment/"+s.service, "%s", problem))
 	}
-	return append(found, s.leader(), s.lag(ctx), s.held())
+	found = append(found, s.leader(), s.lag(ctx), s.held())
+	return append(found, s.usageSources()...)
 }
 
 // otherProblems returns the problems that no other check reports.

@@ -40,6 +40,10 @@ type subject struct {
 	rules     *workloadresizerv1.ListRatioRulesResponse
 	statusErr error
 	tableErr  error
+	// usage is the state of the sources of usage; nil if usageErr says why it is not known, or if the
+	// server does not answer.
+	usage    *workloadresizerv1.GetUsageStatusResponse
+	usageErr error
 }
 
 // newSubject returns a subject without any answers.
@@ -81,6 +85,7 @@ func (s *subject) askServer(ctx context.Context) {
 			return err
 		}
 		s.table, s.rules, s.tableErr = c.ListRatiosAndRules(ctx)
+		s.usage, s.usageErr = c.GetUsageStatus(ctx)
 		return nil
 	})
 }

@@ -29,6 +29,7 @@ type Server struct {
 	workloadresizerv1.UnimplementedHoldServiceServer
 	workloadresizerv1.UnimplementedStatusServiceServer
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
+	workloadresizerv1.UnimplementedUsageServiceServer
 	RatioScript
 	BenchmarkScript
 
@@ -51,6 +52,8 @@ type Server struct {
 	Hang   bool
 	// Resizing has the answers about resizes and manifests, in a file of its own.
 	Resizing ResizingScript
+	// Usage has the answers about usage, in a file of its own; nil for none.
+	Usage *UsageScript
 	// Asked is called when a request has arrived.
 	Asked func()
 
@@ -155,6 +158,7 @@ func Serve(t *testing.T, s *Server, opts ...grpc.ServerOption) string {
 	workloadresizerv1.RegisterHoldServiceServer(server, s)
 	workloadresizerv1.RegisterStatusServiceServer(server, s)
 	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)
+	workloadresizerv1.RegisterUsageServiceServer(server, s)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -39,6 +39,29 @@ func CompleteObjects(server *Connection) cobra.CompletionFunc {
 	}
 }
 
+// CompleteWorkloads completes the workload that is the only argument of a command about usage, as
+// TYPE/NAME.
+func CompleteWorkloads(server *Connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		namespace := server.typedNamespace(cmd)
+		if cluster := server.completing(); cluster != nil {
+			_, workloads := namesInCluster(cmd, cluster, namespace)
+			return workloads, cobra.ShellCompDirectiveNoFileComp
+		}
+		return Completions(cmd, server, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+			known := map[string]bool{}
+			resp, err := c.ListRecommendations(ctx, &workloadresizerv1.ListRecommendationsRequest{Namespace: namespace})
+			for _, r := range resp.GetRecommendations() {
+				known[print.WorkloadName(r.GetWorkload())] = true
+			}
+			return slices.Sorted(maps.Keys(known)), err
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // typedNamespace returns the namespace on a command line that is not complete yet.
 func (c *Connection) typedNamespace(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("namespace"); flag != nil && flag.Changed {
@@ -50,22 +73,10 @@ func (c *Connection) typedNamespace(cmd *cobra.Command) string {
 // namesIn returns the names of the pods and workloads in a namespace: from the cluster of the
 // kubeconfig if its server is called, and else from the server.
 func (c *Connection) namesIn(cmd *cobra.Command, namespace string) (pods, workloads []string) {
-	known := map[string]bool{}
 	if cluster := c.completing(); cluster != nil {
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		list, err := cluster.Pods(namespace).List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
-		if err != nil {
-			return nil, nil
-		}
-		for i := range list.Items {
-			pods = append(pods, list.Items[i].Name)
-			if workload := workloadOf(&list.Items[i].ObjectMeta); workload != "" {
-				known[workload] = true
-			}
-		}
-		return pods, slices.Sorted(maps.Keys(known))
+		return namesInCluster(cmd, cluster, namespace)
 	}
+	known := map[string]bool{}
 	Completions(cmd, c, func(ctx context.Context, server *client.Client) ([]cobra.Completion, error) {
 		for plan, err := range server.PreviewPlans(ctx, namespace).All() {
 			if err != nil || len(pods) >= mostCompletions {
@@ -83,6 +94,24 @@ func (c *Connection) namesIn(cmd *cobra.Command, namespace string) (pods, worklo
 		}
 		return nil, nil
 	})
+	return pods, slices.Sorted(maps.Keys(known))
+}
+
+// namesInCluster returns the names of the pods and workloads in a namespace of a cluster.
+func namesInCluster(cmd *cobra.Command, cluster *corev1client.CoreV1Client, namespace string) (pods, workloads []string) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	list, err := cluster.Pods(namespace).List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
+	if err != nil {
+		return nil, nil
+	}
+	known := map[string]bool{}
+	for i := range list.Items {
+		pods = append(pods, list.Items[i].Name)
+		if workload := workloadOf(&list.Items[i].ObjectMeta); workload != "" {
+			known[workload] = true
+		}
+	}
 	return pods, slices.Sorted(maps.Keys(known))
 }
 

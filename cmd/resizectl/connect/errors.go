@@ -29,6 +29,8 @@ func (c *Connection) explain(err error) error {
 		return fmt.Errorf("no workload-resizer server answers at %s: %s; %s", c.where(), cause, c.remedy(cause))
 	case status.Code(err) == codes.Unauthenticated:
 		return fmt.Errorf("%s cannot authenticate you: %s; %s", c.where(), MessageOf(err), c.identityHint())
+	case status.Code(err) == codes.Unimplemented && client.Reason(err) == "":
+		return errors.New("the server does not know this command, so it is older than this resizectl: update the server; \"resizectl version\" shows both versions")
 	case isStatus:
 		return errors.New(RefusedBecause(err))
 	}

@@ -1,0 +1,130 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type explainOptions struct {
+	print.Output
+	target
+	container string
+	server    *connect.Connection
+}
+
+func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &explainOptions{Output: out, server: server}
+	cmd := &cobra.Command{
+		Use:   "explain WORKLOAD",
+		Short: "Explain step by step what a workload needs",
+		Long: `Explain step by step what a workload needs, for each of its containers. WORKLOAD is
+TYPE/NAME, such as deployment/web, or its name alone if no other workload has it.
+A workload without pods is explained, too, if it was measured before: name its type.
+
+The steps are
+
+  - the rule that applies, and where its demand comes from
+  - what was measured on each node type, as measured, and how fast the node type is. The
+    history of a node type whose speed is unknown does not count
+  - how the target follows, in units of the baseline: estimate, margin, floor, bounds
+  - the bounds outside of which requests are wrong, and how much history there is
+  - whether requests may be lowered to the target
+  - the sizes on the types of nodes where its pods run
+  - what its pods request, use and need together, and what that saves
+
+-o json and -o yaml print the same as in the API. -o wide is the same as table.`,
+		Example: `  # Explain what a Deployment needs
+  resizectl usage explain deployment/web -n shop
+
+  # Print the target of one of its containers
+  resizectl usage explain deployment/web -n shop -c app -o jsonpath='{.containers[0].recommendation.baseline.target}'`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteWorkloads(server),
+		RunE:              command.Steps(o.run, o.complete),
+	}
+	connect.AddNamespaceFlag(cmd, &o.namespace, "namespace of the workload")
+	addContainerFlag(cmd, &o.container, "explain only the containers with this name")
+	command.AddOutputFlag(cmd, &o.Format)
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		if err := o.resolve(ctx, c); err != nil {
+			return err
+		}
+		resp, err := c.GetRecommendation(ctx, o.namespace, o.workload)
+		if err != nil {
+			return err
+		}
+		names := containersOf(resp)
+		if o.container != "" {
+			resp.Containers = slices.DeleteFunc(resp.GetContainers(), func(e *workloadresizerv1.ExplainedRecommendation) bool {
+				return e.GetRecommendation().GetContainer() != o.container
+			})
+		}
+		switch {
+		case o.Format.IsDocument() && (o.container == "" || len(resp.GetContainers()) > 0):
+			return o.Document(resp)
+		case len(resp.GetContainers()) == 0:
+			return o.noContainer(o.container, names)
+		}
+		return o.print(resp)
+	})
+}
+
+// containersOf returns the names of the containers.
+func containersOf(resp *workloadresizerv1.GetRecommendationResponse) []string {
+	var names []string
+	for _, e := range resp.GetContainers() {
+		if name := e.GetRecommendation().GetContainer(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// noContainer returns the error for a container that does not exist; name is empty for any.
+func (t *target) noContainer(name string, names []string) error {
+	workload := print.WorkloadName(t.workload)
+	if len(names) == 0 {
+		return fmt.Errorf("nothing is known of a container of %s in namespace %s: \"resizectl usage sources\" shows what is collected", workload, t.namespace)
+	}
+	return fmt.Errorf("%s in namespace %s has no container %q: set --container to one of %s", workload, t.namespace, name, print.OneLine(strings.Join(names, ", ")))
+}
+
+func addContainerFlag(cmd *cobra.Command, container *string, usage string) {
+	cmd.Flags().StringVarP(container, "container", "c", "", usage)
+}
+
+func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse) error {
+	for i, e := range resp.GetContainers() {
+		steps, err := stepsOf(o.Painter(), e, resp.GetCurrency())
+		if err != nil {
+			return err
+		}
+		lead := "\n"
+		if i == 0 {
+			lead = ""
+		}
+		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), print.WorkloadName(o.workload), o.namespace); err != nil {
+			return err
+		}
+		for i, step := range steps {
+			if _, err := fmt.Fprintf(o.Out, "%2d. %s\n", i+1, step); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package usage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// stepsOf explains what one container needs, a line per step.
+func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, currency string) ([]string, error) {
+	r := e.GetRecommendation()
+	steps := []string{ruleStep(r), demandStep(r)}
+	for _, m := range e.GetMeasured() {
+		steps = append(steps, measuredStep(m))
+	}
+	if len(e.GetMeasured()) == 0 {
+		steps = append(steps, "Measured: nothing in the time that history is kept for.")
+	}
+	for _, step := range e.GetSteps() {
+		steps = append(steps, computedStep(step))
+	}
+	if size := r.GetBaseline(); size != nil {
+		steps = append(steps, targetStep(size), confidenceStep(size), decreaseStep(p, size))
+	} else {
+		steps = append(steps, "Target: "+p.Paint(print.Notable, "unknown")+": "+whyUnknown(r)+".")
+	}
+	if nodes := onNodes(r); nodes != "" {
+		steps = append(steps, "Nodes: one container needs, as cpu/memory: "+nodes+".")
+	}
+	now, err := nowSteps(p, r, currency)
+	return append(steps, now...), err
+}
+
+func ruleStep(r *workloadresizerv1.Recommendation) string {
+	if rule := r.GetRule(); rule != "" {
+		return fmt.Sprintf("Rule: %s applies to the pods.", print.OneLine(rule))
+	}
+	return "Rule: none matches the pods, so the configuration for all pods applies."
+}
+
+func demandStep(r *workloadresizerv1.Recommendation) string {
+	switch from := r.GetDemandFrom(); from {
+	case "author", "":
+		return "Demand: it comes from the author, as demand.from says: the recommendation is only shown."
+	case "usage":
+		return "Demand: it comes from usage, as demand.from says. Nothing is resized by it yet: the recommendation is only shown."
+	default:
+		return fmt.Sprintf("Demand: it comes from %s, as demand.from says.", print.OneLine(from))
+	}
+}
+
+// measuredStep says what was measured on one node type, and whether it counts.
+func measuredStep(m *workloadresizerv1.MeasuredNodeType) string {
+	text := fmt.Sprintf("Measured on %s: %s of CPU", nodeTypeText(m.GetNodeType()), print.CountOf(m.GetSamples(), "sample"))
+	if m.GetFirstTime() != nil {
+		text += fmt.Sprintf(" from %s to %s", print.Timestamp(m.GetFirstTime()), print.Timestamp(m.GetLastTime()))
+	}
+	if m.GetThrottled() > 0 {
+		text += fmt.Sprintf(", %s of them throttled", percent(m.GetThrottled()))
+	}
+	if m.GetPercentile() != nil {
+		text += "; the percentile there, as measured: " + amountsText(m.GetPercentile())
+	}
+	if m.CpuSpeed == nil || m.MemorySpeed == nil {
+		return text + ". Its speed is unknown, so this does not count: set a ratio for the node type."
+	}
+	return text + fmt.Sprintf(". Its speed is %s for CPU and %s for memory, and that of the baseline is 1.", print.Factor(m.GetCpuSpeed()), print.Factor(m.GetMemorySpeed()))
+}
+
+func nodeTypeText(nodeType string) string {
+	if nodeType == "" {
+		return "nodes of an unknown type"
+	}
+	return print.OneLine(nodeType)
+}
+
+// amountsText returns exact amounts.
+func amountsText(a *workloadresizerv1.ResourceAmounts) string {
+	return "cpu " + print.OrAbsent(print.OneLine(a.GetCpu())) + ", memory " + print.OrAbsent(print.OneLine(a.GetMemory()))
+}
+
+func computedStep(step *workloadresizerv1.RecommendationStep) string {
+	name := print.OneLine(step.GetName())
+	if name != "" {
+		name = strings.ToUpper(name[:1]) + name[1:]
+	}
+	text := name
+	if step.GetAmounts() != nil {
+		text += ": " + amountsText(step.GetAmounts())
+	}
+	if step.GetMessage() != "" {
+		text += ": " + print.OneLine(step.GetMessage())
+	}
+	return text + "."
+}
+
+func targetStep(size *workloadresizerv1.RecommendedSize) string {
+	target, lower, upper := size.GetTarget(), size.GetLower(), size.GetUpper()
+	text := fmt.Sprintf("Target: %s, on the baseline (requests outside of cpu %s to %s and memory %s to %s are wrong)",
+		amountsText(target), print.OneLine(lower.GetCpu()), print.OneLine(upper.GetCpu()), print.OneLine(lower.GetMemory()), print.OneLine(upper.GetMemory()))
+	if uncapped := size.GetUncappedTarget(); uncapped != nil && (uncapped.GetCpu() != target.GetCpu() || uncapped.GetMemory() != target.GetMemory()) {
+		text += "; without the bounds in the configuration: " + amountsText(uncapped)
+	}
+	return text + "; used: " + amountsText(size.GetUsed()) + "."
+}
+
+func confidenceStep(size *workloadresizerv1.RecommendedSize) string {
+	return fmt.Sprintf("History: %s for CPU and %s for memory, where 1 is one sample a minute over a day. Less history moves the bounds apart.",
+		confidence(size.GetCpuConfidence()), confidence(size.GetMemoryConfidence()))
+}
+
+// decreaseStep says which requests may be lowered, and why others may not.
+func decreaseStep(p print.Painter, size *workloadresizerv1.RecommendedSize) string {
+	told := func(name string, may bool, why string) string {
+		switch {
+		case may:
+			return "requests of " + name + " may be lowered to the target"
+		case why == "":
+			why = "too little of its history is known"
+		}
+		return "requests of " + name + " " + p.Paint(print.Notable, "may not be lowered") + ": " + print.OneLine(why)
+	}
+	return "Decrease: " + told("cpu", size.GetCpuMayDecrease(), size.GetCpuDecreaseMessage()) + "; " +
+		told("memory", size.GetMemoryMayDecrease(), size.GetMemoryDecreaseMessage()) + "."
+}
+
+// nowSteps says what the pods request, use and need together.
+func nowSteps(p print.Painter, r *workloadresizerv1.Recommendation, currency string) ([]string, error) {
+	var s sums
+	if err := s.read(r.GetSums()); err != nil {
+		return nil, fmt.Errorf("read the sums of container %s: %w", r.GetContainer(), err)
+	}
+	if s.Containers == 0 {
+		return []string{"Now: the workload has no pods with this container."}, nil
+	}
+	steps := []string{fmt.Sprintf("Now: requests of %s: cpu %s, memory %s; authored: cpu %s, memory %s.",
+		print.CountOf(s.Containers, "pod"), cores(s.requested.cpu), bytes(s.requested.memory), cores(s.authored.cpu), bytes(s.authored.memory))}
+	if s.UnknownContainers > 0 {
+		unknown := s.unknown()
+		steps = append(steps, fmt.Sprintf("%s: %s without a recommendation, or on a node whose performance is unknown (authored: cpu %s, memory %s). Savings do not count this.",
+			p.Paint(print.Notable, "Unknown"), print.CountOf(s.UnknownContainers, "pod"), cores(unknown.cpu), bytes(unknown.memory)))
+	}
+	if s.known() == 0 {
+		return steps, nil
+	}
+	saved := s.saved()
+	steps = append(steps, fmt.Sprintf("Saved: authored - recommended: cpu %s - %s = %s, memory %s - %s = %s; used: cpu %s, memory %s.",
+		cores(s.compared.cpu), cores(s.recommended.cpu), p.Paint(savedStyle(saved.cpu.Sign()), cores(saved.cpu)),
+		bytes(s.compared.memory), bytes(s.recommended.memory), p.Paint(savedStyle(saved.memory.Sign()), bytes(saved.memory)),
+		cores(s.used.cpu), bytes(s.used.memory)))
+	if cost := s.savedCost(); cost != nil {
+		steps = append(steps, fmt.Sprintf("Cost of a month of %d hours: authored - recommended: %s - %s = %s %s.", monthHours, money(*s.authoredCost), money(*s.recommendedCost), money(*cost), print.OneLine(currency)))
+	}
+	return steps, nil
+}
+
+func whyUnknown(r *workloadresizerv1.Recommendation) string {
+	if r.GetUnknownMessage() == "" {
+		return "the server gave no reason"
+	}
+	return print.OneLine(r.GetUnknownMessage())
+}
+
+// percent returns a share as a percentage.
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }

@@ -1,0 +1,71 @@
+package usage
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestExplain(t *testing.T) {
+	for _, tc := range []struct {
+		golden string
+		args   []string
+		asked  *workloadresizerv1.GetRecommendationRequest
+	}{
+		{"explain.table", []string{"deploy/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain.table", []string{"web", "-o", "wide"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain.color", []string{"deploy/web", "--color", "always"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain-proxy.table", []string{"deploy/web", "-c", "proxy"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain-proxy.json", []string{"deploy/web", "-c", "proxy", "-o", "json"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain-proxy.yaml", []string{"deploy/web", "-c", "proxy", "-o", "yaml"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain-proxy.jsonpath", []string{"deploy/web", "-c", "proxy", "-o", "jsonpath={.containers[0].recommendation.baseline.target}"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain-cart.table", []string{"shop/statefulset/cart"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}},
+		{"explain-db.table", []string{"sts/db", "-n", "shop"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "db"}}},
+		{"explain-gone.table", []string{"sts/gone", "-n", "shop"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "gone"}}},
+	} {
+		t.Run(strings.Join(append([]string{"usage explain"}, tc.args...), " "), func(t *testing.T) {
+			server := &cmdtest.Server{Usage: cmdtest.Used()}
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "explain", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			if code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d, stderr %q", code, stderr)
+			}
+			if diff := cmp.Diff(tc.asked, server.LastRequest(), protocmp.Transform()); diff != "" {
+				t.Errorf("wrong request (-want +got):\n%s", diff)
+			}
+			cmdtest.Golden(t, tc.golden, stdout)
+		})
+	}
+}
+
+func TestExplainRules(t *testing.T) {
+	t.Run("rejects anything but one workload and its containers", rejectsAnythingButOneWorkload)
+}
+
+func rejectsAnythingButOneWorkload(t *testing.T) {
+	address := cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
+	for _, tc := range []struct {
+		want string
+		args []string
+	}{
+		{"name the workload: resizectl usage explain TYPE/NAME; see \"resizectl usage explain --help\"", nil},
+		{"the namespace is empty; omit --namespace for the default one; see \"resizectl usage explain --help\"", []string{"deploy/web", "-n", ""}},
+		{"deployment/web in namespace default has no container \"side\": set --container to one of app, proxy", []string{"deploy/web", "-c", "side"}},
+		{"deployment/web in namespace default has no container \"side\": set --container to one of app, proxy", []string{"deploy/web", "-c", "side", "-o", "json"}},
+		{"nothing is known of a container of deployment/empty in namespace default: \"resizectl usage sources\" shows what is collected", []string{"deploy/empty"}},
+	} {
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "explain", "--server", address}, tc.args...)...)
+		if code != command.ExitError || stdout != "" || stderr != "error: "+tc.want+"\n" {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", tc.args, code, stdout, stderr, tc.want)
+		}
+	}
+	code, _, stderr := program.Shell(t.Context(), "usage", "explain", "deploy/never", "--server", address)
+	if code != command.ExitError || !strings.HasPrefix(stderr, "error: no pod of workload default/Deployment/never exists, and nothing was measured of it in the time that history is kept for; check ") {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+}

@@ -1,0 +1,141 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// selection selects workloads: those that match all of its fields.
+type selection struct {
+	target
+	allNamespaces bool
+	labels        string
+}
+
+func (s *selection) addFlags(cmd *cobra.Command) {
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the workloads")
+	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the workloads in every namespace, regardless of --namespace")
+	cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+}
+
+// complete parses the arguments. An empty namespace would be the whole cluster to the server.
+func (s *selection) complete(cmd *cobra.Command, args []string) error {
+	if err := command.CheckNamespace(cmd, s.namespace, "use --all-namespaces for every namespace"); err != nil {
+		return err
+	}
+	if err := command.CheckSelector(cmd, s.labels); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("selector") && s.labels == "" {
+		return command.UsageErrorf(cmd, "--selector is empty; omit it for all pods")
+	}
+	if err := s.parse(cmd, args); err != nil {
+		return err
+	}
+	if len(args) > 0 && s.allNamespaces {
+		return command.UsageErrorf(cmd, "a workload is in one namespace: name it with --namespace instead of --all-namespaces")
+	}
+	return nil
+}
+
+func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
+	request := &workloadresizerv1.ListRecommendationsRequest{Namespace: s.namespace, LabelSelector: s.labels, Workload: s.workload}
+	if s.allNamespaces {
+		request.Namespace = ""
+	}
+	return request
+}
+
+// nothingFound says that no workload is selected.
+func (s *selection) nothingFound() string {
+	found := "no workloads found that have pods"
+	if s.labels != "" {
+		found += " with labels " + s.labels
+	}
+	if s.allNamespaces {
+		return found
+	}
+	return found + " in namespace " + s.namespace
+}
+
+// noPods returns the error for a workload that the server does not list.
+func (s *selection) noPods() error {
+	name := print.WorkloadName(s.workload)
+	return fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace; \"resizectl usage explain %s -n %s\" shows what was measured before, if anything",
+		s.namespace, name, name, s.namespace)
+}
+
+// target is a workload, or its name until resolve has found its type.
+type target struct {
+	namespace string
+	name      string
+	workload  *workloadresizerv1.Workload
+}
+
+// parse parses the argument of a command about one workload, if there is one.
+func (t *target) parse(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && len(args[0]) > 3 {
+		if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+			return command.UsageErrorf(cmd, "unknown command %q: did you mean %s? Name a workload as TYPE/NAME, such as deployment/%s", args[0], strings.Join(similar, " or "), args[0])
+		}
+	}
+	switch {
+	case len(args) == 1 && args[0] == "":
+		return command.UsageErrorf(cmd, "the name of the workload is empty: name one as TYPE/NAME, such as deployment/web")
+	case len(args) > 2:
+		return command.UsageErrorf(cmd, "%s are too many arguments: name one workload as TYPE/NAME, such as deployment/web", strings.Join(args, " "))
+	}
+	named, err := command.ParseObject(cmd, args)
+	if err != nil {
+		return err
+	}
+	t.name, t.workload = named.Pod(), named.Workload()
+	t.namespace, err = named.In(cmd, t.namespace)
+	return err
+}
+
+// complete is parse for a command that needs a workload.
+func (t *target) complete(cmd *cobra.Command, args []string) error {
+	if err := command.CheckNamespace(cmd, t.namespace, "omit --namespace for the default one"); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return command.UsageErrorf(cmd, "name the workload: %s TYPE/NAME", cmd.CommandPath())
+	}
+	return t.parse(cmd, args)
+}
+
+// resolve finds the workload that has the name, if only that is known.
+func (t *target) resolve(ctx context.Context, c *client.Client) error {
+	if t.workload != nil || t.name == "" {
+		return nil
+	}
+	resp, err := c.ListRecommendations(ctx, &workloadresizerv1.ListRecommendationsRequest{Namespace: t.namespace})
+	if err != nil {
+		return err
+	}
+	var found []string
+	for _, r := range resp.GetRecommendations() {
+		if w := r.GetWorkload(); w.GetName() == t.name && !slices.Contains(found, print.WorkloadName(w)) {
+			t.workload = w
+			found = append(found, print.WorkloadName(w))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return fmt.Errorf("no workload in namespace %s has pods and the name %q: name a workload, such as deployment/web, not a pod; \"resizectl usage -n %s\" lists them", t.namespace, t.name, t.namespace)
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("several workloads in namespace %s have the name %q: name one of %s", t.namespace, t.name, strings.Join(found, ", "))
+}

@@ -1,0 +1,112 @@
+package usage
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// sourceName returns what -o name prints.
+func sourceName(source *workloadresizerv1.UsageSource) string { return "source/" + source.GetName() }
+
+func sourcesTable(o *print.Output, sources []*workloadresizerv1.UsageSource) *metav1.Table {
+	t := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
+		print.Column("Source"), print.Column("State"), print.Column("Interval"), print.Column("Age"), print.Column("Newest"),
+		print.Column("Counted"), print.Column("Rejected"), print.Column("Waiting"), print.Column("Backfill"),
+		print.WideColumn("Read Until"), print.WideColumn("Backfill From"),
+	}}
+	for _, s := range sources {
+		t.Rows = append(t.Rows, metav1.TableRow{Cells: []any{
+			print.OneLine(s.GetName()), sourceState(s), intervalText(s), o.Age(s.GetReadTime()), o.Age(s.GetSampleTime()),
+			fmt.Sprint(s.GetCounted()), fmt.Sprint(s.GetRejected()), fmt.Sprint(s.GetWaiting()), backfillText(s),
+			print.Timestamp(s.GetReadTime()), print.Timestamp(s.GetBackfillBeginTime()),
+		}})
+	}
+	return t
+}
+
+// sourceState returns, as a word, whether a source needs attention.
+func sourceState(s *workloadresizerv1.UsageSource) print.Cell {
+	switch {
+	case s.GetMessage() != "":
+		return print.Cell{Text: "failing", Style: print.Red}
+	case s.GetSampleTime() == nil && s.GetReadTime() == nil:
+		return print.Cell{Text: "waiting", Style: print.Dim}
+	case backfills(s):
+		return print.Cell{Text: "backfill", Style: print.Notable}
+	}
+	return print.Cell{Text: "good"}
+}
+
+// intervalText returns how often a source is read. A source that is not read has none.
+func intervalText(s *workloadresizerv1.UsageSource) string {
+	interval := s.GetReadIntervalDuration().AsDuration()
+	if interval <= 0 {
+		return print.Absent
+	}
+	text := interval.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// backfills reports whether the first read still runs.
+func backfills(s *workloadresizerv1.UsageSource) bool {
+	return s.BackfillProgress != nil && s.GetBackfillProgress() < 1
+}
+
+func backfillText(s *workloadresizerv1.UsageSource) string {
+	if !backfills(s) {
+		return print.Absent
+	}
+	// It is not done at 100%.
+	return fmt.Sprintf("%d%%", min(int(100*s.GetBackfillProgress()), 99))
+}
+
+// storageLines are the values below the table.
+func storageLines(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) [][2]string {
+	lines := [][2]string{{"history", fmt.Sprintf("%s, %s", print.CountOf(resp.GetContainers(), "container"), print.CountOf(resp.GetRecommendations(), "recommendation"))}}
+	storage := resp.GetStorage()
+	if storage == nil {
+		return append(lines, [2]string{"storage", o.Painter().Paint(print.Notable, "none: history is lost when the server stops")})
+	}
+	text := fmt.Sprintf("%s, %s", print.CountOf(int64(len(storage.GetShards())), "ConfigMap"), bytesText(storage.GetBytes()))
+	if storage.GetStoreTime() != nil {
+		text += ", the oldest stored " + o.Age(storage.GetStoreTime()) + " ago"
+	}
+	return append(lines, [2]string{"storage", text})
+}
+
+func shardsTable(o *print.Output, shards []*workloadresizerv1.UsageShard) *metav1.Table {
+	t := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
+		print.Column("ConfigMap"), print.Column("Stored"), print.Column("Size"), print.Column("Containers"), print.Column("Message"),
+	}}
+	for _, s := range shards {
+		size, containers, message := bytesText(s.GetBytes()), fmt.Sprint(s.GetContainers()), print.Cell{Text: print.Absent}
+		if s.GetMessage() != "" {
+			message = print.Cell{Text: print.OneLine(s.GetMessage()), Style: print.Red}
+			if s.GetContainers() == 0 {
+				containers = print.Absent // It cannot be read, so this is not known.
+			}
+		}
+		t.Rows = append(t.Rows, metav1.TableRow{Cells: []any{print.OneLine(s.GetName()), o.Age(s.GetStoreTime()), size, containers, message}})
+	}
+	return t
+}
+
+// bytesText returns the size of stored data, in whole KiB below some MiB.
+func bytesText(n int64) string {
+	const ki, mi = 1 << 10, 1 << 20
+	if n >= 10*mi || n < ki {
+		return bytes(*resource.NewQuantity(n, resource.BinarySI))
+	}
+	return fmt.Sprintf("%dKi", (n+ki/2)/ki)
+}

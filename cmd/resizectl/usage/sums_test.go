@@ -1,0 +1,159 @@
+package usage
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+func TestSums(t *testing.T) {
+	t.Run("over containers, workloads and namespaces equal the total", sumsEqualTheTotal)
+	t.Run("split what was authored into what is recommended, saved and unknown", sumsSplitWhatWasAuthored)
+	t.Run("have no cost if that of a part is unknown", sumsHaveNoCostIfThatOfAPartIsUnknown)
+}
+
+// many returns recommendations of 5 namespaces with 40 workloads each, in the order of the server. Some
+// amounts are no whole Mi, and some pods are unknown.
+func many() *workloadresizerv1.ListRecommendationsResponse {
+	random := rand.New(rand.NewPCG(1, 2))
+	amounts := func() *workloadresizerv1.ResourceAmounts {
+		return cmdtest.Amounts(fmt.Sprintf("%dm", random.Int64N(1e7)), fmt.Sprint(random.Int64N(1e12)))
+	}
+	resp := &workloadresizerv1.ListRecommendationsResponse{Currency: "USD"}
+	for namespace := range 5 {
+		for workload := range 40 {
+			for container := range 1 + random.IntN(3) {
+				pods := 1 + random.Int64N(20)
+				s := &workloadresizerv1.UsageSums{Pods: pods, UnknownPods: random.Int64N(pods + 1), Authored: amounts(), Requested: amounts(), AuthoredCost: new(0.0), RecommendedCost: new(0.0)}
+				switch {
+				case s.GetUnknownPods() == 0:
+					s.Compared = s.GetAuthored()
+				case s.GetUnknownPods() < pods:
+					s.Compared = cmdtest.Amounts("1m", "1")
+				}
+				if s.GetUnknownPods() < pods {
+					s.Used, s.Recommended, s.AuthoredCost, s.RecommendedCost = amounts(), amounts(), new(random.Float64()), new(random.Float64())
+				}
+				resp.Recommendations = append(resp.Recommendations, &workloadresizerv1.Recommendation{
+					Namespace: fmt.Sprint(namespace), Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprint(workload)}, Container: fmt.Sprint(container), Sums: s,
+				})
+			}
+		}
+	}
+	return resp
+}
+
+func sumsEqualTheTotal(t *testing.T) {
+	resp := many()
+	all, err := reportOf(resp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An addition of its own, in whole millicores and bytes.
+	type totals struct {
+		containers, unknown int64
+		amounts             [5][2]int64
+		cost                [2]float64
+	}
+	var want totals
+	number := func(text string, scale resource.Scale) int64 {
+		if text == "" {
+			return 0
+		}
+		q := resource.MustParse(text)
+		return q.ScaledValue(scale)
+	}
+	for _, r := range resp.GetRecommendations() {
+		s := r.GetSums()
+		want.containers, want.unknown = want.containers+s.GetPods(), want.unknown+s.GetUnknownPods()
+		for i, a := range []*workloadresizerv1.ResourceAmounts{s.GetAuthored(), s.GetRequested(), s.GetCompared(), s.GetUsed(), s.GetRecommended()} {
+			want.amounts[i][0] += number(a.GetCpu(), resource.Milli)
+			want.amounts[i][1] += number(a.GetMemory(), 0)
+		}
+		want.cost[0], want.cost[1] = want.cost[0]+s.GetAuthoredCost(), want.cost[1]+s.GetRecommendedCost()
+	}
+	if len(all.Workloads) != 200 || len(all.Namespaces) != 5 || len(all.Containers) != len(resp.GetRecommendations()) {
+		t.Fatalf("%d workloads, %d namespaces, %d containers", len(all.Workloads), len(all.Namespaces), len(all.Containers))
+	}
+	for name, rows := range map[string][]*row{"containers": all.Containers, "workloads": all.Workloads, "namespaces": all.Namespaces, "total": {&all.Total}} {
+		var got totals
+		for _, r := range rows {
+			got.containers, got.unknown = got.containers+r.Containers, got.unknown+r.UnknownContainers
+			for i, a := range []amounts{r.authored, r.requested, r.compared, r.used, r.recommended} {
+				got.amounts[i][0] += a.cpu.MilliValue()
+				got.amounts[i][1] += a.memory.Value()
+			}
+			if r.authoredCost == nil || r.recommendedCost == nil {
+				t.Fatalf("%s: no cost in %+v", name, r)
+			}
+			got.cost[0], got.cost[1] = got.cost[0]+*r.authoredCost, got.cost[1]+*r.recommendedCost
+		}
+		for i := range got.cost {
+			if math.Abs(got.cost[i]-want.cost[i]) > 1e-9*want.cost[i] {
+				t.Errorf("%s: costs %v, want %v", name, got.cost, want.cost)
+			}
+		}
+		got.cost = want.cost // The order of an addition changes the last digits.
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func sumsSplitWhatWasAuthored(t *testing.T) {
+	all, err := reportOf(many())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range [][]*row{all.Containers, all.Workloads, all.Namespaces, {&all.Total}} {
+		for _, r := range rows {
+			sum := r.unknown()
+			sum.add(r.recommended)
+			sum.add(r.saved())
+			if sum.cpu.Cmp(r.authored.cpu) != 0 || sum.memory.Cmp(r.authored.memory) != 0 {
+				t.Fatalf("%v, want %v, of %+v", sum.fields(), r.authored.fields(), r)
+			}
+		}
+	}
+}
+
+func sumsHaveNoCostIfThatOfAPartIsUnknown(t *testing.T) {
+	resp := many()
+	resp.Recommendations[len(resp.Recommendations)-1].Sums = &workloadresizerv1.UsageSums{Pods: 1, Authored: cmdtest.Amounts("1", "1Gi"), Compared: cmdtest.Amounts("1", "1Gi"), Recommended: cmdtest.Amounts("1", "1Gi")}
+	all, err := reportOf(resp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Total.savedCost() != nil || all.Namespaces[4].savedCost() != nil || all.Namespaces[3].savedCost() == nil {
+		t.Error("a cost that is not known is 0 in the total, or affects other namespaces")
+	}
+}
+
+func TestAmountsForPeople(t *testing.T) {
+	for _, tc := range []struct{ cpu, cores, memory, bytes string }{
+		{"0", "0", "0", "0"},
+		{"1m", "1m", "1", "1"},
+		{"1500m", "1500m", "1023Ki", "1023Ki"},
+		{"3", "3", "1572864", "2Mi"},
+		{"9999m", "9999m", "943718401", "900Mi"},
+		{"10", "10", "10239Mi", "10239Mi"},
+		{"12345m", "12.3", "10Gi", "10Gi"},
+		{"999900m", "999.9", "12345Mi", "12.1Gi"},
+		{"1234567m", "1234", "1234567Mi", "1205Gi"},
+		{"-1500m", "-1500m", "-900Mi", "-900Mi"},
+		{"-12345m", "-12.3", "-12345Mi", "-12.1Gi"},
+	} {
+		if got := cores(resource.MustParse(tc.cpu)); got != tc.cores {
+			t.Errorf("cpu %s is %s, want %s", tc.cpu, got, tc.cores)
+		}
+		if got := bytes(resource.MustParse(tc.memory)); got != tc.bytes {
+			t.Errorf("memory %s is %s, want %s", tc.memory, got, tc.bytes)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+type options struct {
+	print.Output
+	selection
+	server *connect.Connection
+	by     by
+	watch  bool
+}
+
+// NewCommand returns usage, with its commands.
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &options{Output: out, server: server}
+	cmd := &cobra.Command{
+		Use:   "usage [WORKLOAD]",
+		Short: "Show what workloads request, use and need",
+		Long: `Show what workloads request, use and need. Nothing is resized by it.
+
+By default, usage shows every workload in the namespace that has pods or, with
+--all-namespaces, in the cluster. WORKLOAD selects one: TYPE/NAME, such as
+deployment/web, or its name alone if no other workload has it.
+
+There is one row per workload, and the totals follow; "*" stands for every namespace,
+workload or container. CPU and MEMORY are sums over the containers in all pods,
+"authored → recommended". The columns USED have the mean of CPU, and of the highest
+memory of each day. SAVED is what the recommendations would free; it is negative if
+workloads need more than their authors requested. The columns for a MONTH (730 hours)
+are there if the server has prices.
+
+CONTAINERS counts the containers in all pods, and UNKNOWN those without a recommendation,
+or on a node whose performance is unknown. These are in none of the sums: what is unknown
+is neither zero nor saved. A "-" means that all of them are unknown.
+
+-o wide has one row per container, with the rule that applies, where its demand comes
+from, the recommendation for one container on the baseline (TARGET), the bounds outside of
+which requests are wrong, how much history there is (CONFIDENCE, of CPU/memory: 1 for one
+sample a minute over a day), the size on each type of node where its pods run (ON NODES),
+and why nothing is known.
+
+Tables round. -o json and -o yaml are exact: "recommendations" has the containers as in the
+API, and "workloads", "namespaces" and "total" have the sums over them. Costs are per hour
+there. --sort-by and custom columns select fields of what --by selects: --sort-by
+.saved.cpu sorts workloads by what they save.
+
+With --watch, there is one row per container, without costs.
+
+` + connect.WatchHelp,
+		Example: `  # Show what the workloads of a namespace request, use and need
+  resizectl usage -n shop
+
+  # Show the workloads in the cluster, those that save most memory last
+  resizectl usage -A --sort-by .saved.memory
+
+  # Show what each namespace would save
+  resizectl usage -A --by namespace
+
+  # Show the sizes of one workload on the types of nodes where its pods run
+  resizectl usage deployment/web -n shop -o wide
+
+  # Print how much CPU the cluster would save
+  resizectl usage -A -o json | jq -r .total.saved.cpu`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteWorkloads(server),
+		RunE:              command.Steps(o.run, o.complete, o.validate),
+		// For names that are similar to those of the commands.
+		SuggestionsMinimumDistance: 2,
+	}
+	o.addFlags(cmd)
+	cmd.Flags().Var(command.OneOf(&o.by, "what", groupings), "by", "what a row is about: namespace, workload or container (default: workload, or container with -o wide)")
+	command.CompleteFlag(cmd, "by", cobra.FixedCompletions(groupings, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the rows, one per container, print those that have changed")
+	command.AddListFlags(cmd, &o.Output)
+	cmd.AddCommand(
+		newExplainCommand(out, server),
+		newHistoryCommand(out, server),
+		newSourcesCommand(out, server),
+	)
+	return cmd
+}
+
+func (o *options) validate(cmd *cobra.Command, _ []string) error {
+	switch {
+	case o.watch && o.SortBy.IsSet():
+		return command.UsageErrorf(cmd, "--sort-by cannot be combined with --watch: changes arrive in their own order")
+	case o.watch && o.labels != "":
+		return command.UsageErrorf(cmd, "--selector cannot be combined with --watch: name a workload or a namespace")
+	case o.watch && o.by != "" && o.by != byContainer:
+		return command.UsageErrorf(cmd, "--by %s cannot be combined with --watch, which prints containers as they change", o.by)
+	}
+	if o.by == "" {
+		if o.by = byWorkload; o.Wide() {
+			o.by = byContainer
+		}
+	}
+	if o.Format == print.FormatName && o.by == byContainer {
+		o.by = byWorkload // Containers have no names of their own.
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context) error {
+	if o.watch {
+		return o.follow(ctx)
+	}
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		if err := o.resolve(ctx, c); err != nil {
+			return err
+		}
+		resp, err := c.ListRecommendations(ctx, o.request())
+		if err != nil {
+			return err
+		}
+		if o.workload != nil && o.labels == "" && len(resp.GetRecommendations()) == 0 {
+			return o.noPods()
+		}
+		all, err := reportOf(resp)
+		if err != nil {
+			return err
+		}
+		if err := o.print(all); err != nil {
+			return err
+		}
+		if len(resp.GetRecommendations()) == 0 {
+			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
+			return err
+		}
+		return nil
+	})
+}
+
+func (o *options) print(all *report) error {
+	rows := all.rows(o.by)
+	if err := print.SortBy(o.SortBy, rows, print.Fields); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return all.document(&o.Output)
+	case o.Format == print.FormatName:
+		return printNames(o.Out, rows)
+	case o.Format.IsListing():
+		return print.Columns(&o.Output, rows...)
+	}
+	if err := o.Table(all.table(o, rows)); err != nil {
+		return err
+	}
+	return remarkUnknown(o.ErrOut, &all.Total)
+}

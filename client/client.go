@@ -37,6 +37,7 @@ type Client struct {
 	holds      workloadresizerv1.HoldServiceClient
 	status     workloadresizerv1.StatusServiceClient
 	benchmarks workloadresizerv1.BenchmarkServiceClient
+	usage      workloadresizerv1.UsageServiceClient
 }
 
 // Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
@@ -115,6 +116,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		holds:      workloadresizerv1.NewHoldServiceClient(conn),
 		status:     workloadresizerv1.NewStatusServiceClient(conn),
 		benchmarks: workloadresizerv1.NewBenchmarkServiceClient(conn),
+		usage:      workloadresizerv1.NewUsageServiceClient(conn),
 	}, nil
 }
 
@@ -138,3 +140,6 @@ func (c *Client) Holds() workloadresizerv1.HoldServiceClient { return c.holds }
 
 // Benchmarks returns the generated client of the BenchmarkService.
 func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return c.benchmarks }
+
+// Usage returns the generated client of the UsageService.
+func (c *Client) Usage() workloadresizerv1.UsageServiceClient { return c.usage }

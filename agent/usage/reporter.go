@@ -25,7 +25,7 @@ type Reporter struct {
 	Log    *slog.Logger
 }
 
-// Run samples and reports until ctx is done.
+// Run samples and reports until ctx is done, and then reports the time since the last report.
 func (r *Reporter) Run(ctx context.Context) {
 	ticks := time.NewTicker(r.Interval)
 	defer ticks.Stop()
@@ -41,6 +41,8 @@ func (r *Reporter) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			r.note(r.Sampler.Sample(), problem)
+			r.Report(r.Sampler.Fold())
 			return
 		case <-ticks.C:
 		}

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -206,9 +207,13 @@ func reportsOnceAMinute(t *testing.T) {
 		}
 		reports = append(reports, time.Now())
 	}}
-	go r.Run(t.Context())
-	time.Sleep(10*time.Minute + time.Second)
-	synctest.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+time.Second)
+	defer cancel()
+	r.Run(ctx)
+	if last := reports[len(reports)-1]; last.Sub(began) != 10*time.Minute+time.Second {
+		t.Errorf("the last report came after %v", last.Sub(began))
+	}
+	reports = reports[:len(reports)-1]
 	if first := reports[0].Sub(began); first < firstPeriod || first > firstPeriod+period+r.Interval {
 		t.Errorf("the first report came after %v", first)
 	}
@@ -237,9 +242,9 @@ func logsAProblemOnce(t *testing.T) {
 	n := &node{err: errors.New("busy"), until: time.Now().Add(10 * time.Second)}
 	var log strings.Builder
 	r := &Reporter{Sampler: NewSampler(n), Interval: time.Second, Log: slog.New(slog.NewTextHandler(&log, nil)), Report: func([]Usage) {}}
-	go r.Run(t.Context())
-	time.Sleep(20*time.Second + 1)
-	synctest.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r.Run(ctx)
 	var messages []string
 	for line := range strings.Lines(log.String()) {
 		_, message, _ := strings.Cut(strings.TrimSpace(line), " ")

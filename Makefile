@@ -295,6 +295,19 @@ bench-node: ## Measure this machine twice. If it is idle, the scores agree withi
 bench-node-load: ## Measure this machine next to processes that use 30% and 60% of it. The scores agree within 5%.
 	go test ./agent -run '^$$' -bench NextToLoad -benchtime 1x -v
 
+# Debian's kernel for virtual machines, and the emulator, which apt-get installs where it is missing.
+# It needs no hardware support.
+.PHONY: bin/kernel
+bin/kernel:
+	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v xz >/dev/null || \
+	  { apt-get update -qq && apt-get install -qq --no-install-recommends qemu-system-x86 cpio xz-utils; } || \
+	  { echo 'apt-get cannot install the packages qemu-system-x86, cpio and xz-utils: add them to PATH'; exit 1; }
+	@test -e bin/kernel/vmlinuz || test/cgroups/kernel.sh bin/kernel
+
+.PHONY: test-cgroups
+test-cgroups: bin/kernel ## Test on a Linux kernel what node agents report (KERNEL=DIR with vmlinuz and modules).
+	test/cgroups/run.sh $(or $(KERNEL),bin/kernel)
+
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.
 	$(TOOL) buf generate

@@ -149,7 +149,7 @@ func (o *options) authorityIn(ctx context.Context, core corev1client.ConfigMapsG
 	}
 	var err error
 	o.tls.readAuthorities = func(ctx context.Context) (*x509.CertPool, error) {
-		return publishedAuthorities(ctx, core, o.cluster.service.Namespace)
+		return publishedAuthorities(ctx, core, o.cluster.service.Namespace, AuthorityConfigMap)
 	}
 	if o.tls.authorities, err = o.tls.readAuthorities(ctx); err != nil {
 		return fmt.Errorf("find the certificate authority of the server: %w", err)
@@ -157,19 +157,19 @@ func (o *options) authorityIn(ctx context.Context, core corev1client.ConfigMapsG
 	return nil
 }
 
-// publishedAuthorities reads the authorities that a server in the namespace publishes.
-func publishedAuthorities(ctx context.Context, core corev1client.ConfigMapsGetter, namespace string) (*x509.CertPool, error) {
-	configMap, err := core.ConfigMaps(namespace).Get(ctx, AuthorityConfigMap, metav1.GetOptions{})
+// publishedAuthorities reads the authorities that a server publishes.
+func publishedAuthorities(ctx context.Context, core corev1client.ConfigMapsGetter, namespace, name string) (*x509.CertPool, error) {
+	configMap, err := core.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("there is no ConfigMap %s/%s: "+
-			"check that workload-resizer runs in that namespace, with TLS", namespace, AuthorityConfigMap)
+			"check that workload-resizer runs in that namespace, with TLS", namespace, name)
 	case err != nil:
-		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, AuthorityConfigMap, err)
+		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, name, err)
 	}
 	authorities, err := authoritiesOf([]byte(configMap.Data[AuthorityKey]))
 	if err != nil {
-		return nil, fmt.Errorf("key %s of ConfigMap %s/%s %w", AuthorityKey, namespace, AuthorityConfigMap, err)
+		return nil, fmt.Errorf("key %s of ConfigMap %s/%s %w", AuthorityKey, namespace, name, err)
 	}
 	return authorities, nil
 }

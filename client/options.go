@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"k8s.io/client-go/rest"
 )
 
 // Option changes how Dial and DialCluster set up a Client.
@@ -82,6 +83,14 @@ func WithCAFile(path string) Option {
 // WithCAPool trusts these authorities instead of the system's. It implies WithTLS.
 func WithCAPool(authorities *x509.CertPool) Option {
 	return func(o *options) { o.tls.wanted, o.tls.authorities = true, authorities }
+}
+
+// WithPublishedCA trusts the authorities that a server publishes in a ConfigMap, such as
+// AuthorityConfigMap in DefaultNamespace, instead of the system's. The ConfigMap is read from the
+// API server of config for new connections, at most every few minutes. It implies WithTLS.
+func WithPublishedCA(config *rest.Config, namespace, name string) Option {
+	published := &publishedCA{config: config, namespace: namespace, name: name}
+	return func(o *options) { o.tls.wanted, o.tls.readAuthorities = true, published.read }
 }
 
 // WithServerName sets the name that the server's certificate must be for, instead of the

@@ -8,8 +8,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
+	"time"
 
 	"google.golang.org/grpc/credentials"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 )
 
 // credentialsFor returns the transport credentials for a server whose certificate is for
@@ -25,8 +29,8 @@ func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentia
 		config.ServerName = o.serverName
 	}
 	if o.caFile != "" {
-		if o.authorities != nil {
-			return nil, errors.New("WithCAFile cannot be combined with WithCAPool")
+		if o.authorities != nil || o.readAuthorities != nil {
+			return nil, errors.New("WithCAFile cannot be combined with WithCAPool or WithPublishedCA")
 		}
 		o.readAuthorities = func(context.Context) (*x509.CertPool, error) { return authoritiesIn(o.caFile) }
 		var err error
@@ -42,7 +46,7 @@ func (o *tlsOptions) credentialsFor(host string) (credentials.TransportCredentia
 
 // rereading is TLS that reads the authorities again for each connection: an authority is
 // replaced every few weeks, while a program may run for longer. If they cannot be read, those
-// from the start count.
+// from the start count, if there were any.
 type rereading struct {
 	credentials.TransportCredentials
 	config *tls.Config
@@ -52,8 +56,11 @@ type rereading struct {
 // ClientHandshake implements credentials.TransportCredentials.
 func (r *rereading) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	config := r.config.Clone()
-	if fresh, err := r.read(ctx); err == nil {
+	switch fresh, err := r.read(ctx); {
+	case err == nil:
 		config.RootCAs = fresh
+	case config.RootCAs == nil:
+		return nil, nil, fmt.Errorf("find the certificate authority of the server: %w", err)
 	}
 	return credentials.NewTLS(config).ClientHandshake(ctx, authority, conn)
 }
@@ -61,6 +68,43 @@ func (r *rereading) ClientHandshake(ctx context.Context, authority string, conn 
 // Clone implements credentials.TransportCredentials.
 func (r *rereading) Clone() credentials.TransportCredentials {
 	return &rereading{r.TransportCredentials.Clone(), r.config.Clone(), r.read}
+}
+
+// publishedFor is how long authorities count before they are read again. A server publishes an
+// authority before it uses it, and thousands of clients may look for another replica every few
+// seconds.
+const publishedFor = 5 * time.Minute
+
+// publishedCA is the authorities in a ConfigMap.
+type publishedCA struct {
+	config          *rest.Config
+	namespace, name string
+
+	mu    sync.Mutex
+	known *x509.CertPool
+	at    time.Time
+}
+
+// read returns the authorities. If the API server does not answer, those that it last returned
+// count.
+func (p *publishedCA) read(ctx context.Context) (*x509.CertPool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known != nil && time.Since(p.at) < publishedFor {
+		return p.known, nil
+	}
+	core, err := corev1client.NewForConfig(p.config)
+	if err != nil {
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
+	}
+	fresh, err := publishedAuthorities(ctx, core, p.namespace, p.name)
+	switch {
+	case err == nil:
+		p.known, p.at = fresh, time.Now()
+	case p.known == nil:
+		return nil, err
+	}
+	return p.known, nil
 }
 
 func authoritiesIn(file string) (*x509.CertPool, error) {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -204,4 +210,71 @@ func TestTokens(t *testing.T) {
 	if _, err := seen(); status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "get a token for the server: logged out") {
 		t.Errorf("a failing function: %v", err)
 	}
+}
+
+// publisher is an API server with one ConfigMap, a/ca. It counts how often that is read.
+type publisher struct {
+	content atomic.Pointer[string]
+	reads   atomic.Int64
+}
+
+func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.reads.Add(1)
+	content := p.content.Load()
+	if content == nil || r.URL.Path != "/api/v1/namespaces/a/configmaps/ca" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`))
+		return
+	}
+	body, err := yaml.Marshal(corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "ca"}, Data: map[string]string{AuthorityKey: *content},
+	})
+	if err == nil {
+		body, err = yaml.YAMLToJSON(body)
+	}
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body)
+}
+
+func (p *publisher) publish(content string) { p.content.Store(&content) }
+
+func (p *publisher) serve(t *testing.T) *rest.Config {
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}
+}
+
+func TestPublishedCA(t *testing.T) {
+	authority := newAuthority(t)
+	certificate := authority.issue(&x509.Certificate{DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
+	address := serveSecured(t, &tls.Config{Certificates: []tls.Certificate{certificate}}, 0)
+	p := &publisher{}
+	config := p.serve(t)
+	published := WithPublishedCA(config, "a", "ca")
+	for _, tc := range []struct{ name, content, says string }{
+		{"says why there is none", "", "find the certificate authority of the server: there is no ConfigMap a/ca"},
+		{"says what is wrong with it", "none", "key ca.crt of ConfigMap a/ca contains no PEM certificate"},
+		{"trusts what is published", string(authority.pem()), ""},
+		{"trusts what was published if it cannot be read", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p.content.Store(nil)
+			if tc.content != "" {
+				p.publish(tc.content)
+			}
+			_, err := ask(t, address, published)
+			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want %q", err, tc.says)
+			}
+		})
+	}
+	t.Run("cannot be combined with a file", func(t *testing.T) {
+		if _, err := Dial(address, published, WithCAFile(authority.file())); err == nil || !strings.Contains(err.Error(), "cannot be combined") {
+			t.Errorf("got %v", err)
+		}
+	})
 }

@@ -101,9 +101,14 @@ func TestSend(t *testing.T) {
 
 // connect returns a client with an in-memory connection to the server.
 func connect(t *testing.T, s workloadresizerv1.BenchmarkServiceServer) workloadresizerv1.BenchmarkServiceClient {
+	return workloadresizerv1.NewBenchmarkServiceClient(dial(t, func(server *grpc.Server) { workloadresizerv1.RegisterBenchmarkServiceServer(server, s) }))
+}
+
+// dial returns an in-memory connection to a server.
+func dial(t *testing.T, register func(*grpc.Server)) *grpc.ClientConn {
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
-	workloadresizerv1.RegisterBenchmarkServiceServer(server, s)
+	register(server)
 	go func() { _ = server.Serve(listener) }()
 	conn, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return listener.Dial() }))
@@ -111,5 +116,5 @@ func connect(t *testing.T, s workloadresizerv1.BenchmarkServiceServer) workloadr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(); server.Stop() })
-	return workloadresizerv1.NewBenchmarkServiceClient(conn)
+	return conn
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/agent/deliver"
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 	"github.com/workload-resizer/workload-resizer/agent/nodelabel"
-	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
@@ -87,9 +86,13 @@ func deliverTo(config *agent.Config, o *benchNodeOptions, stdout io.Writer) (end
 		config.Deliver = func(_ context.Context, samples []sample.Sample) error { return write(o.output, stdout, samples) }
 		return func() {}, nil
 	}
-	c, err := client.Dial(o.server, o.dialOptions()...)
+	dial, err := o.dialer("bench-node")
 	if err != nil {
-		return nil, fmt.Errorf("--server: %w", err)
+		return nil, err
+	}
+	c, err := dial()
+	if err != nil {
+		return nil, err
 	}
 	sender := &deliver.Sender{Client: c.Benchmarks(), Node: o.nodeName}
 	config.Deliver = sender.Send

@@ -10,37 +10,28 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // benchNodeOptions are the flags of bench-node.
 type benchNodeOptions struct {
-	nodeName     string
-	nodeType     string
-	output       string
-	server       string
-	serverCAFile string
-	serverName   string
-	tokenFile    string
-	every        time.Duration
-	stateFile    string
-	labelNode    bool
-	kubeconfig   string
+	serverOptions
+	nodeName  string
+	nodeType  string
+	output    string
+	every     time.Duration
+	stateFile string
+	labelNode bool
 }
 
 func (o *benchNodeOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.nodeName, "node-name", "", "name of the node that this command runs on (default: the environment variable NODE_NAME, or else the host name)")
 	flags.StringVar(&o.nodeType, "node-type", "", "node type of this machine, as ratios name it, e.g. n4; for the samples in --output")
 	flags.StringVar(&o.output, "output", "", "file to append samples to, one JSON object per line, in the samples format of feeds; - is standard output")
-	flags.StringVar(&o.server, "server", "", "address of the server to send samples to, host:port")
-	flags.StringVar(&o.serverCAFile, "server-ca-file", "", "PEM file with the certificate authorities for the server's certificate (default: the system's)")
-	flags.StringVar(&o.serverName, "server-name", "", "name that the server's certificate must be valid for (default: the host of --server)")
-	flags.StringVar(&o.tokenFile, "token-file", "", "file with the bearer token to authenticate with; read again for each call")
+	o.serverOptions.addTo(flags, "samples", "--server-ca-config-map and --label-node")
 	flags.DurationVar(&o.every, "every", 0, "keep running, and check the node briefly once per period (at least 1h); 0 measures once and exits")
 	flags.StringVar(&o.stateFile, "state-file", "", "file that records, with --every, what was measured and when, so that a restart does not measure it again")
 	flags.BoolVar(&o.labelNode, "label-node", false, "write the CPU model to the node's label workload-resizer.io/cpu-model")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the cluster, for --label-node; its current context is used (default: the cluster that the process runs in)")
 }
 
 // leastPeriod is the minimum of --every, so that a node is not measured all the time.
@@ -78,13 +69,7 @@ func (o *benchNodeOptions) validate() error {
 	if o.output == "" && o.nodeType != "" {
 		reject("node-type", "requires --output; with --server, the server knows the types of its nodes")
 	}
-	if o.server == "" {
-		for flag, value := range map[string]string{"server-ca-file": o.serverCAFile, "server-name": o.serverName, "token-file": o.tokenFile} {
-			if value != "" {
-				reject(flag, "requires --server")
-			}
-		}
-	}
+	o.serverOptions.validate(reject)
 	if o.every != 0 && o.every < leastPeriod {
 		reject("every", "must be 0 or at least %v, not %v", leastPeriod, o.every)
 	}
@@ -94,18 +79,16 @@ func (o *benchNodeOptions) validate() error {
 	if o.stateFile != "" && o.every == 0 {
 		reject("state-file", "requires --every")
 	}
-	if o.kubeconfig != "" && !o.labelNode {
-		reject("kubeconfig", "requires --label-node")
+	if o.kubeconfig != "" && !o.labelNode && o.serverCAConfigMap == "" {
+		reject("kubeconfig", "requires --label-node or --server-ca-config-map")
 	}
 	return errors.Join(errs...)
 }
 
 // try finds errors that would otherwise occur only after the node was measured.
 func (o *benchNodeOptions) try() error {
-	if o.tokenFile != "" {
-		if _, err := os.ReadFile(o.tokenFile); err != nil {
-			return fmt.Errorf("--token-file: %w", err)
-		}
+	if err := o.serverOptions.try(); err != nil {
+		return err
 	}
 	_, err := os.Stat(o.output)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -117,19 +100,4 @@ func (o *benchNodeOptions) try() error {
 		_ = os.Remove(o.output)
 	}
 	return nil
-}
-
-// dialOptions returns the options for reaching the server.
-func (o *benchNodeOptions) dialOptions() []client.Option {
-	opts := []client.Option{client.WithUserAgent("workload-resizer-bench-node/" + build.Version)}
-	if o.serverCAFile != "" {
-		opts = append(opts, client.WithCAFile(o.serverCAFile))
-	}
-	if o.serverName != "" {
-		opts = append(opts, client.WithServerName(o.serverName))
-	}
-	if o.tokenFile != "" {
-		opts = append(opts, client.WithTokenFile(o.tokenFile))
-	}
-	return opts
 }

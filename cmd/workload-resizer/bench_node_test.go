@@ -51,8 +51,10 @@ func rejectsInvalidFlagsBeforeMeasuring(t *testing.T) {
 	}
 }
 
-func acceptsTheArgumentsOfTheDaemonSet(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "bench-node", "daemonset.yaml"))
+// daemonSetArgs returns the arguments of the DaemonSet in a component.
+func daemonSetArgs(t *testing.T, component string) []string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", component, "daemonset.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +70,12 @@ func acceptsTheArgumentsOfTheDaemonSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return set.Spec.Template.Spec.Containers[0].Args
+}
+
+func acceptsTheArgumentsOfTheDaemonSet(t *testing.T) {
 	// The component cpu-model-label adds this argument.
-	args := append(set.Spec.Template.Spec.Containers[0].Args, "--label-node")
+	args := append(daemonSetArgs(t, "bench-node"), "--label-node")
 	cmd, flags, err := newCommand().Find(args)
 	if err != nil || cmd.Name() != "bench-node" {
 		t.Fatalf("%v is %s, %v", args, cmd.Name(), err)

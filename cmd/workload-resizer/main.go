@@ -50,7 +50,7 @@ within bounds. Its gRPC API reports what it would do, and why.`,
 	// cobra's own flag would also use -v.
 	root.Flags().Bool("version", false, "print the version of workload-resizer")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServeCommand(), newBenchNodeCommand(), &cobra.Command{
+	root.AddCommand(newServeCommand(), newBenchNodeCommand(), newReportUsageCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArguments,

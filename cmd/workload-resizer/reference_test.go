@@ -71,7 +71,7 @@ func generated(t *testing.T, file string, tables map[string]string) string {
 }
 
 func matchesTheCode(t *testing.T) {
-	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
+	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "report-usage flags": flagTable((&reportUsageOptions{}).addTo), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
 	for _, label := range nodetype.New("").Labels() {
 		if !strings.Contains(want, "`"+label+"`") {
 			t.Errorf("%s does not name the node label %s", reference, label)

@@ -31,6 +31,8 @@ var copies = map[string]string{
 	"prometheusrule.yaml":            "components/monitoring/prometheusrule.yaml",
 	"dashboard.json":                 "monitoring/dashboard.json",
 	"bench-node-serviceaccount.yaml": "components/bench-node/serviceaccount.yaml",
+	"report-usage-namespace.yaml":    "components/report-usage/namespace.yaml",
+	"report-usage-rbac.yaml":         "components/report-usage/rbac.yaml",
 	"cpu-model-label-policy.yaml":    "components/cpu-model-label/policy.yaml",
 	"cpu-model-label-rbac.yaml":      "components/cpu-model-label/rbac.yaml",
 	"startup-taint-policy.yaml":      "components/startup-taint/policy.yaml",

@@ -1,6 +1,8 @@
 package charts
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,6 +13,7 @@ namespace: {create: true}
 config: {name: speeds, content: "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n"}
 serviceAccount: {name: resizer}
 benchNode: {enabled: true, labelNode: true}
+reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
@@ -18,7 +21,9 @@ monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, d
 `
 
 func TestNamespace(t *testing.T) {
+	t.Run("agents that report usage have a namespace of their own", agentsThatReportUsageHaveANamespaceOfTheirOwn)
 	t.Run("all objects use the namespace of the release", allObjectsUseTheNamespaceOfTheRelease)
+	t.Run("agents that report usage have a namespace of their own", agentsThatReportUsageHaveANamespaceOfTheirOwn)
 	t.Run("all objects use the name of the ServiceAccount", allObjectsUseTheNameOfTheServiceAccount)
 	t.Run("the ConfigMap with the ratios may have another name", theConfigMapWithTheRatiosMayHaveAnotherName)
 }
@@ -27,6 +32,9 @@ func allObjectsUseTheNamespaceOfTheRelease(t *testing.T) {
 	manifest, err := rendered(t, "elsewhere", everything)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Count(manifest, "\nkind: Namespace\n") != 1 {
+		t.Error("the namespace is created twice, or not at all")
 	}
 	if at := strings.Index(manifest, namespace); at >= 0 {
 		t.Errorf("the default namespace is left in:\n%s", manifest[max(at-300, 0):at+100])
@@ -43,6 +51,36 @@ func allObjectsUseTheNamespaceOfTheRelease(t *testing.T) {
 	}
 }
 
+func agentsThatReportUsageHaveANamespaceOfTheirOwn(t *testing.T) {
+	for _, create := range []bool{true, false} {
+		manifest, err := rendered(t, "elsewhere", fmt.Sprintf("reportUsage: {enabled: true, namespace: agents, createNamespace: %v}", create))
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := parsed(t, manifest)
+		if created := objects["v1 Namespace <nil>/agents"] != nil; created != create {
+			t.Errorf("the namespace is created: %v, want %v", created, create)
+		}
+		agent := objects["apps/v1 DaemonSet agents/workload-resizer-report-usage"]
+		if agent == nil {
+			t.Fatal("there is no agent in the namespace")
+		}
+		pod := agent["spec"].(object)["template"].(object)["spec"].(object)
+		args := anys(list(pod["containers"])[0]["args"])
+		for _, want := range []any{"--server=workload-resizer.elsewhere.svc:443", "--server-ca-config-map=elsewhere/workload-resizer-ca"} {
+			if !slices.Contains(args, want) {
+				t.Errorf("the agent has the arguments %v, want %v", args, want)
+			}
+		}
+		for _, binding := range []string{"RoleBinding elsewhere", "ClusterRoleBinding <nil>"} {
+			subject := list(objects["rbac.authorization.k8s.io/v1 "+binding+"/workload-resizer-report-usage"]["subjects"])[0]
+			if subject["namespace"] != "agents" {
+				t.Errorf("the %s is for %v", binding, subject)
+			}
+		}
+	}
+}
+
 func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 	manifest, err := rendered(t, namespace, everything)
 	if err != nil {
@@ -54,7 +92,7 @@ func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 			switch name := subject["name"]; name {
 			case "resizer":
 				subjects++
-			case "workload-resizer-bench-node", "workload-resizer-viewer":
+			case "workload-resizer-bench-node", "workload-resizer-report-usage", "workload-resizer-viewer":
 			default:
 				t.Errorf("%s is for %v", key, name)
 			}

@@ -36,6 +36,9 @@ func invalidValuesAreRefused(t *testing.T) {
 		{"an invalid name of a ServiceAccount", "serviceAccount: {name: My_Account}", "at '/serviceAccount/name'"},
 		{"a Deployment to replace without labels", "dropIn: {enabled: true, selector: null}", "at '/dropIn'"},
 		{"a startup taint without an agent", "benchNode: {startupTaint: true}", "at '/benchNode/enabled'"},
+		{"a sample interval that is too long", "reportUsage: {sampleInterval: 11s}", "at '/reportUsage/sampleInterval'"},
+		{"a sample interval without a unit", "reportUsage: {sampleInterval: '5'}", "at '/reportUsage/sampleInterval'"},
+		{"an invalid namespace of agents", "reportUsage: {namespace: My_Agents}", "at '/reportUsage/namespace'"},
 		{"a node label without an agent", "benchNode: {labelNode: true}", "at '/benchNode/enabled'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,5 +1,5 @@
 {{/*
-A manifest that kustomize uses, too. Only the namespace and the name of the server's
+A manifest that kustomize uses, too. Only the namespaces and the name of the server's
 ServiceAccount are replaced with the release's, also inside expressions.
 Takes a dict of root (the top-level scope) and name (of the file in files/).
 */}}
@@ -8,6 +8,7 @@ Takes a dict of root (the top-level scope) and name (of the file in files/).
 {{- $account := .root.Values.serviceAccount.name }}
 {{- $text := .root.Files.Get $path | required (printf "the chart lacks %s" $path) }}
 {{- $text = replace "workload-resizer-system" .root.Release.Namespace $text }}
+{{- $text = replace "workload-resizer-agents" .root.Values.reportUsage.namespace $text }}
 {{- $text = regexReplaceAll "(kind: ServiceAccount\n +name: )workload-resizer\n" $text (printf "${1}%s\n" $account) }}
 {{- regexReplaceAll "(system:serviceaccount:[^:]+:)workload-resizer(['\"])" $text (printf "${1}%s${2}" $account) }}
 {{- end }}

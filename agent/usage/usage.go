@@ -1,0 +1,22 @@
+package usage
+
+import "time"
+
+// Usage is what one container used in about a minute.
+type Usage struct {
+	PodUID, ContainerID string
+	// End is when the measurement ended, and Duration how long it took.
+	End      time.Time
+	Duration time.Duration
+	// CPU is the mean, in cores, and Memory the highest working set, in bytes; nil if unknown.
+	CPU    *float64
+	Memory *int64
+	// Throttled is the share of the periods of the CPU limit in which the container ran and had
+	// to wait for the next period.
+	Throttled float64
+	// CPUPressure and MemoryPressure are the shares of the time in which at least one task
+	// waited for the resource.
+	CPUPressure, MemoryPressure float64
+	// LimitEvents is how often the container reached memory.max or memory.high.
+	LimitEvents int64
+}

@@ -1,0 +1,108 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/agent/cgroup"
+)
+
+// window is what a container has used since the last usage was made of it.
+type window struct {
+	cgroup.Container
+	// from is when the window began, and at when the last reading was taken.
+	from, at time.Time
+	last     cgroup.Reading
+	// grown is by how much the counters have grown since from. Its other values are unknown.
+	grown cgroup.Reading
+	// memory is the highest memory.
+	memory cgroup.Count
+	// scan is the last search that found the container.
+	scan uint64
+}
+
+// begin returns a window that begins with a reading: what the container used before is unknown.
+func begin(c cgroup.Container, now time.Time, r cgroup.Reading) *window {
+	return &window{Container: c, from: now, at: now, last: r, memory: r.WorkingSet()}
+}
+
+// beginAtCreation returns the window of a container that was created after since, with the first
+// reading of it.
+func beginAtCreation(c cgroup.Container, since, now time.Time, r cgroup.Reading) *window {
+	w := &window{Container: c, from: since, at: since, last: r.AtCreation()}
+	w.add(now, r)
+	return w
+}
+
+// add adds a reading.
+func (w *window) add(now time.Time, r cgroup.Reading) {
+	for _, counter := range []struct {
+		sum         *cgroup.Count
+		now, before cgroup.Count
+	}{
+		{&w.grown.CPU, r.CPU, w.last.CPU},
+		{&w.grown.Periods, r.Periods, w.last.Periods},
+		{&w.grown.Throttled, r.Throttled, w.last.Throttled},
+		{&w.grown.CPUWait, r.CPUWait, w.last.CPUWait},
+		{&w.grown.MemoryWait, r.MemoryWait, w.last.MemoryWait},
+		{&w.grown.Limited, r.Limited, w.last.Limited},
+	} {
+		if grown := counter.now.Since(counter.before); grown.Known {
+			*counter.sum = cgroup.Count{N: counter.sum.N + grown.N, Known: true}
+		}
+	}
+	w.raise(r.WorkingSet())
+	w.raise(spike(&w.last, &r))
+	w.at, w.last = now, r
+}
+
+func (w *window) raise(memory cgroup.Count) {
+	if memory.Known {
+		w.memory = cgroup.Count{N: max(w.memory.N, memory.N), Known: true}
+	}
+}
+
+// spike returns how high the working set was between two readings if the memory of the container
+// reached a new peak. The peak has the page cache in it, which does not count as far as the kernel
+// can easily take it back. How much that was at the peak is unknown: a file that is written and
+// deleted between two readings leaves no other trace. So two estimates limit each other: the peak
+// without the inactive pages before or after it, and the working set before it with all that page
+// faults can have added. Neither reading files nor writing them causes faults.
+func spike(before, now *cgroup.Reading) cgroup.Count {
+	faulted, known := now.Faulted.Since(before.Faulted), before.WorkingSet()
+	if !now.Peak.Known || !before.Peak.Known || !now.Inactive.Known || !faulted.Known || !known.Known || now.Peak.N <= before.Peak.N {
+		return cgroup.Count{}
+	}
+	uncached := now.Peak.N - max(before.Inactive.N, now.Inactive.N)
+	return cgroup.Count{N: max(min(uncached, known.N+faulted.N), 0), Known: true}
+}
+
+// fold returns the usage of the window, and begins the next one. There is none if the container was
+// not read since the window began.
+func (w *window) fold() (u Usage, ok bool) {
+	took := w.at.Sub(w.from)
+	if took <= 0 {
+		return Usage{}, false
+	}
+	u = Usage{
+		PodUID: w.PodUID, ContainerID: w.ID, End: w.at, Duration: took,
+		Throttled:   share(w.grown.Throttled.N, w.grown.Periods.N),
+		CPUPressure: share(w.grown.CPUWait.N, took.Microseconds()), MemoryPressure: share(w.grown.MemoryWait.N, took.Microseconds()),
+		LimitEvents: w.grown.Limited.N,
+	}
+	if w.grown.CPU.Known {
+		u.CPU = new(float64(w.grown.CPU.N) / 1e6 / took.Seconds())
+	}
+	if w.memory.Known {
+		u.Memory = new(w.memory.N)
+	}
+	w.from, w.grown, w.memory = w.at, cgroup.Reading{}, cgroup.Count{}
+	return u, true
+}
+
+// share returns a part of a whole, from 0 to 1: counters are read one after the other.
+func share(part, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(float64(part)/float64(whole), 1)
+}

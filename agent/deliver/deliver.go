@@ -152,7 +152,7 @@ func messages(node string, samples []sample.Sample) []*workloadresizerv1.Benchma
 }
 
 // known returns a number of a sample; nil for 0, which means that it was not measured.
-func known[N int32 | float64](n N) *N {
+func known[N int32 | int64 | float64](n N) *N {
 	if n == 0 {
 		return nil
 	}

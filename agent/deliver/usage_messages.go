@@ -15,9 +15,9 @@ func usageMessages(usages []usage.Usage) []*workloadresizerv1.ContainerUsage {
 	for i := range usages {
 		u := &usages[i]
 		all[i] = &workloadresizerv1.ContainerUsage{
-			PodUid: u.PodUID, ContainerId: u.ContainerID, EndTime: timestamppb.New(u.End), Duration: durationpb.New(u.Duration),
+			PodUid: u.PodUID, ContainerId: u.ContainerID, EndTime: timestamppb.New(u.End), MeasureDuration: durationpb.New(u.Duration),
 			CpuCores: u.CPU, MemoryPeakBytes: u.Memory,
-			Throttled: u.Throttled, CpuPressure: u.CPUPressure, MemoryPressure: u.MemoryPressure, MemoryLimitEvents: u.LimitEvents,
+			Throttled: known(u.Throttled), CpuPressure: known(u.CPUPressure), MemoryPressure: known(u.MemoryPressure), MemoryLimitEvents: known(u.LimitEvents),
 		}
 	}
 	return all

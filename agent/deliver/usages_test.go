@@ -333,7 +333,7 @@ func TestUsageMessages(t *testing.T) {
 		PodUID: "u", ContainerID: "i", End: end, Duration: time.Minute, CPU: new(0.5), Memory: new(int64(7)),
 		Throttled: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, LimitEvents: 4,
 	}})[0]
-	if known.GetPodUid() != "u" || known.GetContainerId() != "i" || known.GetContainer() != "" || !known.GetEndTime().AsTime().Equal(end) || known.GetDuration().AsDuration() != time.Minute ||
+	if known.GetPodUid() != "u" || known.GetContainerId() != "i" || known.GetContainer() != "" || !known.GetEndTime().AsTime().Equal(end) || known.GetMeasureDuration().AsDuration() != time.Minute ||
 		known.GetCpuCores() != 0.5 || known.GetMemoryPeakBytes() != 7 || known.GetThrottled() != 0.1 || known.GetCpuPressure() != 0.2 || known.GetMemoryPressure() != 0.3 || known.GetMemoryLimitEvents() != 4 {
 		t.Errorf("got %v", known)
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -94,7 +95,7 @@ func (u *usedCluster) recommendation(t *testing.T) (*workloadresizerv1.Recommend
 	return list.GetRecommendations()[0], nil
 }
 
-func (u *usedCluster) usage() workloadresizerv1.UsageServiceClient { return u.replicas[0].api.Usage() }
+func (u *usedCluster) usage() *client.Client { return u.replicas[0].api }
 
 // await waits for the recommendation while both pods run on nodes of a type.
 func (u *usedCluster) await(t *testing.T, nodeType string) (r *workloadresizerv1.Recommendation) {
@@ -143,7 +144,7 @@ func (u *usedCluster) addsUp(t *testing.T, r *workloadresizerv1.Recommendation) 
 func (u *usedCluster) stored(t *testing.T) {
 	t.Helper()
 	localcluster.Eventually(t, "stored history", func() error {
-		status, err := u.usage().GetUsageStatus(t.Context(), &workloadresizerv1.GetUsageStatusRequest{})
+		status, err := u.usage().GetUsageStatus(t.Context())
 		if err != nil {
 			return err
 		}
@@ -186,8 +187,8 @@ func (u *usedCluster) move(t *testing.T, nodeType string) {
 // changedRatio checks that a ratio that is twice as high doubles what is needed of the baseline where the
 // usage was measured, and leaves the history of the other node type alone.
 func (u *usedCluster) changedRatio(t *testing.T) {
-	of := &workloadresizerv1.GetUsageHistoryRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, Container: "app"}
-	before, err := u.usage().GetUsageHistory(t.Context(), of)
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	before, err := u.usage().GetUsageHistory(t.Context(), "shop", web, "app")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func (u *usedCluster) changedRatio(t *testing.T) {
 		}
 		return nil
 	})
-	after, err := u.usage().GetUsageHistory(t.Context(), of)
+	after, err := u.usage().GetUsageHistory(t.Context(), "shop", web, "app")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,9 +99,9 @@ func keepsPartsOfTheLongestUsagesBelowTheLimit(t *testing.T) {
 	var usages []*workloadresizerv1.ContainerUsage
 	for range 1500 {
 		usages = append(usages, &workloadresizerv1.ContainerUsage{
-			PodUid: long(64), Container: long(63), ContainerId: long(128), EndTime: timestamppb.Now(), Duration: durationpb.New(time.Minute + 1),
+			PodUid: long(64), Container: long(63), ContainerId: long(128), EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute + 1),
 			CpuCores: proto.Float64(math.MaxFloat64), MemoryPeakBytes: proto.Int64(math.MaxInt64),
-			Throttled: 0.1, CpuPressure: 0.1, MemoryPressure: 0.1, MemoryLimitEvents: math.MaxInt64,
+			Throttled: proto.Float64(0.1), CpuPressure: proto.Float64(0.1), MemoryPressure: proto.Float64(0.1), MemoryLimitEvents: proto.Int64(math.MaxInt64),
 		})
 	}
 	server := &usageServer{}

@@ -57,7 +57,7 @@ func stepsLeadToTheTarget(t *testing.T) {
 			t.Errorf("measured %+v", e.Measured)
 		}
 		// 10 hours are not enough.
-		if want := "9h of CPU is known, and 24h are needed (minHistory)"; e.KeepsCPU != want {
+		if want := "9 hours of CPU known, and 24 hours needed (minHistory)"; e.KeepsCPU != want {
 			t.Errorf("CPU is kept because %q, want %q", e.KeepsCPU, want)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *Service) GetRecommendation(ctx context.Context, request *workloadresize
 		return nil, translate.Error(err)
 	}
 	if len(found) == 0 {
-		return nil, unknown("workload", request.GetNamespace()+"/"+of.Kind+"/"+of.Name)
+		return nil, unknown("workload", request.GetNamespace()+"/"+of.Kind+"/"+of.Name, "no pod of it exists, and "+notMeasured)
 	}
 	response := &workloadresizerv1.GetRecommendationResponse{Currency: currency(table)}
 	for i := range found {
@@ -66,7 +66,7 @@ func (s *Service) GetUsageHistory(ctx context.Context, request *workloadresizerv
 	of := workloadOf(request.GetWorkload())
 	found, known := s.config.Demands.Distributions(history.Container{Namespace: request.GetNamespace(), Kind: of.Kind, Workload: of.Name, Name: request.GetContainer()})
 	if !known {
-		return nil, unknown("container", request.GetNamespace()+"/"+of.Kind+"/"+of.Name+"/"+request.GetContainer())
+		return nil, unknown("container", request.GetNamespace()+"/"+of.Kind+"/"+of.Name+"/"+request.GetContainer(), notMeasured)
 	}
 	response := &workloadresizerv1.GetUsageHistoryResponse{}
 	for i := range found {

@@ -92,7 +92,10 @@ func currency(table *ratios.Table) string {
 	return table.Prices.Currency
 }
 
-// unknown returns the error for a workload or container of which nothing is known.
-func unknown(what, name string) error {
-	return rpcerror.NotFound(rpcerror.UsageUnknown, what, name, fmt.Sprintf("no pod of %s %s exists, and nothing was measured of it in the time that history is kept for", what, name))
+// unknown returns the error for an object of which nothing is known. why completes the sentence.
+func unknown(what, name, why string) error {
+	return rpcerror.NotFound(rpcerror.UsageUnknown, what, name, fmt.Sprintf("the usage of %s %s is not known: %s", what, name, why))
 }
+
+// notMeasured is why usage is not known.
+const notMeasured = "nothing was measured in the time that history is kept for"

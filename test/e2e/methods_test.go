@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -40,7 +41,7 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 	p := newPlane(t)
 	p.apply(t, []byte(methodsConfig))
 	p.namespace(t, "users")
-	c := &caller{server: p.servePlain(t, ownedByNodes...), tokens: map[string]string{
+	c := &caller{server: p.servePlain(t, append(ownedByNodes, "--usage-sources=push")...), tokens: map[string]string{
 		"viewer": p.person(t, "users", "viewer", "workload-resizer-viewer"),
 		"nobody": p.tokenFile(t, "users", "default", nil),
 	}}
@@ -70,6 +71,12 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 	})
 	p.awaitSettled(t, c.server, metav1.NamespaceDefault)
 
+	pod, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), "n2d-0", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.use(t, pod)
+
 	t.Run("good and bad requests are answered as recorded", c.recorded)
 	t.Run("methods of the old API have the names of the new ones", c.moved)
 }
@@ -81,6 +88,28 @@ const methodsConfig = planeConfig + `
       nodeTypes:
         n4: {cpuPerf: 1.2, memPerf: 1}
 `
+
+// use reports what the container of a pod used, and waits until that is stored.
+func (c *caller) use(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	usage := fmt.Sprintf(`{"usages": [{"pod_uid": %q, "container": "app", "end_time": %q, "measure_duration": "60s", "cpu_cores": 0.5, "memory_peak_bytes": 104857600}]}`, pod.UID, time.Now().UTC().Format(time.RFC3339))
+	localcluster.Eventually(t, "the server to collect usage", func() error {
+		if code, answer := c.grpcurl(t, methodCall{Method: "UsageService/ReportUsage", Messages: []json.RawMessage{json.RawMessage(usage)}}); code != codes.OK.String() {
+			return fmt.Errorf("%s: %s", code, answer)
+		}
+		return nil
+	})
+	localcluster.Eventually(t, "stored history", func() error {
+		status, err := c.server.api.GetUsageStatus(t.Context())
+		if err != nil {
+			return err
+		}
+		if shards := status.GetStorage().GetShards(); len(shards) != 1 || shards[0].GetContainers() != 1 || status.GetRecommendations() != 1 {
+			return fmt.Errorf("%v", status)
+		}
+		return nil
+	})
+}
 
 // recorded makes the calls of testdata/calls.yaml, and compares requests and answers with a file per
 // method.
@@ -285,7 +314,7 @@ func indented(t *testing.T, messages []json.RawMessage) string {
 
 // varying has the parts of requests and answers that are different each time.
 var varying = regexp.MustCompile(`"(uid|nextPageToken|resumeToken|revision|ratioRevision|replica|identity|version)": "[^"]+"` +
-	`|"(etag|ratioEtag)": "[0-9a-f]{16}"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
+	`|"bytes": "\d+"|"(etag|ratioEtag)": "[0-9a-f]{16}"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
 
 // normal returns the text with constant words instead of these parts.
 func normal(text string) string {

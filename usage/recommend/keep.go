@@ -38,7 +38,7 @@ func (o *Options) unknown(what string, k Known) string {
 	case k == Known{}:
 		return fmt.Sprintf("no %s was measured", what)
 	case k.Age < o.MinHistory:
-		return fmt.Sprintf("%s of %s is known, and %s are needed (minHistory)", short(k.Age), what, short(o.MinHistory))
+		return fmt.Sprintf("%s of %s known, and %s needed (minHistory)", short(k.Age), what, short(o.MinHistory))
 	case k.Coverage < o.MinCoverage:
 		return fmt.Sprintf("%s was measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, 100*k.Coverage, 100*o.MinCoverage)
 	}
@@ -48,7 +48,14 @@ func (o *Options) unknown(what string, k Known) string {
 // short returns a duration in whole hours, or in whole minutes if it is shorter.
 func short(d time.Duration) string {
 	if d < time.Hour {
-		return fmt.Sprintf("%dm", d/time.Minute)
+		return plural(int(d/time.Minute), "minute")
 	}
-	return fmt.Sprintf("%dh", d/time.Hour)
+	return plural(int(d/time.Hour), "hour")
+}
+
+func plural(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
 }

@@ -32,7 +32,7 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 	steps := []Step{
 		{"estimate", estimate, o.policy()},
 		{"margin", padded, fmt.Sprintf("%.4g%% is added", 100*o.Margin)},
-		{"floor", floored, fmt.Sprintf("at least %s, the share of one of %d containers in the floor of the pod", least, max(containers, 1))},
+		{"floor", floored, fmt.Sprintf("at least %s: the floor of a pod, divided by %s", least, plural(max(containers, 1), "container"))},
 	}
 	if o.IntegerCPU || o.Round.CPU > 1 || o.Round.Memory > 1 {
 		steps = append(steps, Step{"rounding", rounded, o.rounding()})

@@ -78,7 +78,7 @@ func explained() map[string][]*workloadresizerv1.ExplainedRecommendation {
 		Recommendation: all[0],
 		Measured: []*workloadresizerv1.MeasuredNodeType{
 			{NodeType: "n2d", CpuSpeed: new(1.0), MemorySpeed: new(1.0), FirstTime: begin, LastTime: last, Samples: 1380, Throttled: 0.034, Percentile: Amounts("230m", "270Mi")},
-			{NodeType: "n4", CpuSpeed: new(1.25), MemorySpeed: new(1.0), FirstTime: begin, LastTime: last, Samples: 1, Percentile: Amounts("180m", "260Mi")},
+			{NodeType: "n4", CpuSpeed: new(1.25), MemorySpeed: new(1.0), FirstTime: begin, LastTime: last, Samples: 0, Percentile: Amounts("0", "272629777")},
 			{NodeType: "t2d", FirstTime: begin, LastTime: last, Samples: 40, Percentile: Amounts("300m", "280Mi")},
 		},
 		Steps: []*workloadresizerv1.RecommendationStep{

@@ -60,8 +60,11 @@ func measuredStep(m *workloadresizerv1.MeasuredNodeType) string {
 	if m.GetThrottled() > 0 {
 		text += fmt.Sprintf(", %s of them throttled", percent(m.GetThrottled()))
 	}
-	if m.GetPercentile() != nil {
-		text += "; the percentile there, as measured: " + amountsText(m.GetPercentile())
+	if of := m.GetPercentile(); of != nil {
+		if m.GetSamples() == 0 { // What was not measured is not 0.
+			of = &workloadresizerv1.ResourceAmounts{Memory: of.GetMemory()}
+		}
+		text += "; the percentile there, as measured: " + amountsText(of)
 	}
 	if m.CpuSpeed == nil || m.MemorySpeed == nil {
 		return text + ". Its speed is unknown, so this does not count: set a ratio for the node type."
@@ -76,9 +79,9 @@ func nodeTypeText(nodeType string) string {
 	return print.OneLine(nodeType)
 }
 
-// amountsText returns exact amounts.
+// amountsText returns amounts for people.
 func amountsText(a *workloadresizerv1.ResourceAmounts) string {
-	return "cpu " + print.OrAbsent(print.OneLine(a.GetCpu())) + ", memory " + print.OrAbsent(print.OneLine(a.GetMemory()))
+	return "cpu " + shown(a.GetCpu(), cores) + ", memory " + shown(a.GetMemory(), bytes)
 }
 
 func computedStep(step *workloadresizerv1.RecommendationStep) string {
@@ -99,7 +102,7 @@ func computedStep(step *workloadresizerv1.RecommendationStep) string {
 func targetStep(size *workloadresizerv1.RecommendedSize) string {
 	target, lower, upper := size.GetTarget(), size.GetLower(), size.GetUpper()
 	text := fmt.Sprintf("Target: %s, on the baseline (requests outside of cpu %s to %s and memory %s to %s are wrong)",
-		amountsText(target), print.OneLine(lower.GetCpu()), print.OneLine(upper.GetCpu()), print.OneLine(lower.GetMemory()), print.OneLine(upper.GetMemory()))
+		amountsText(target), shown(lower.GetCpu(), cores), shown(upper.GetCpu(), cores), shown(lower.GetMemory(), bytes), shown(upper.GetMemory(), bytes))
 	if uncapped := size.GetUncappedTarget(); uncapped != nil && (uncapped.GetCpu() != target.GetCpu() || uncapped.GetMemory() != target.GetMemory()) {
 		text += "; without the bounds in the configuration: " + amountsText(uncapped)
 	}

@@ -26,13 +26,8 @@ const (
 	usagePrometheus = "prometheus"
 )
 
-const (
-	// pushInterval is how often what node agents have reported is counted.
-	pushInterval = 5 * time.Second
-	// pushPast is how old a report may be that arrives soon after the server started: agents keep
-	// what they could not send while no replica led.
-	pushPast = 15 * time.Minute
-)
+// pushInterval is how often what node agents have reported is counted.
+const pushInterval = 5 * time.Second
 
 // usageOptions are the flags of usage.
 type usageOptions struct {
@@ -120,7 +115,7 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 	}
 	var pushed *push.Source
 	for _, name := range o.usage.sources {
-		source := demand.Source{Interval: pushInterval, Backfill: pushPast}
+		source := demand.Source{Interval: pushInterval}
 		switch name {
 		case usagePush:
 			pushed = push.New()

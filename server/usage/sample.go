@@ -22,10 +22,6 @@ func invalid(field, format string, args ...any) *fault {
 	return &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_INVALID, field, fmt.Sprintf(format, args...)}
 }
 
-// throttledFrom is the share of the time from which a sample counts as throttled. Short waits at the
-// end of a period are normal.
-const throttledFrom = 0.01
-
 // samples returns the samples of a usage, or its fault.
 func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Sample, *fault) {
 	if wrong := faultOf(u); wrong != nil {
@@ -45,7 +41,7 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 	if u.CpuCores != nil {
 		cpu := one
 		cpu.Usage, _ = history.Millicores(u.GetCpuCores())
-		cpu.Resource, cpu.Throttled, cpu.Pressure = history.CPU, u.GetThrottled() >= throttledFrom, u.GetCpuPressure()
+		cpu.Resource, cpu.Throttled, cpu.Pressure = history.CPU, u.GetThrottled() > 0, u.GetCpuPressure()
 		all = append(all, cpu)
 	}
 	if u.MemoryPeakBytes != nil {

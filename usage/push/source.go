@@ -44,9 +44,9 @@ func (s *Source) Push(samples []usage.Sample) error {
 	return nil
 }
 
-// Read implements usage.Source. It passes each sample once: reading the same time again finds nothing.
-// Samples that are too new stay, and those that are too old can no longer count.
-func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+// Read implements usage.Source. It passes each sample once, however old it is: an agent sends what it
+// could not send before. Samples that are too new stay.
+func (s *Source) Read(ctx context.Context, _, until time.Time, observe func(usage.Sample)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 		s.mu.Unlock()
 	}
 	for _, sample := range all {
-		if sample.At.After(since) && !sample.At.After(until) {
+		if !sample.At.After(until) {
 			observe(sample)
 		}
 	}

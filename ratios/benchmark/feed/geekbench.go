@@ -94,5 +94,5 @@ func (c *collector) geekbench(g *geekbenchResult, server Server, model string, s
 		return fault
 	}
 	key := machineKey{name: server.InstanceType, suite: of.Name, version: of.Comparable(g.Version), cpuModel: model}
-	return c.take(c.result.Rows, row{machineKey: key, suite: of, test: test, single: single, run: run{value, c.options.Now, true}, server: server})
+	return c.take(c.result.Rows, row{machineKey: key, suite: of, test: test, single: single, run: run{value, c.options.Now, true}, server: server}, geekbenchNames)
 }

@@ -321,7 +321,7 @@ func getsNothingOverHTTPUnlessItIsAllowed(t *testing.T) {
 }
 
 func neverConnectsToAMetadataService(t *testing.T) {
-	for _, host := range []string{"169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "100.100.100.200", "169.254.170.2:80", "[fe80::1%25lo]"} {
+	for _, host := range []string{"169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "100.100.100.200", "169.254.170.2:80", "[fd00:c1::a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "[fe80::1%25lo]"} {
 		p := poll(t, Feed{Name: "a", Place: Place{URL: "http://" + host + "/latest"}, Insecure: true})
 		p.wantErr(p.first(), "metadata service")
 		from := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {

@@ -46,7 +46,7 @@ func readPhoronix(in *bufio.Reader, c *collector) error {
 		for _, system := range slices.Sorted(maps.Keys(test.Results)) {
 			c.result.Rows++
 			if fault := c.phoronix(&p, &test, system); fault != nil {
-				c.fault(c.result.Rows, 1, fault)
+				c.fault(documentLine, 1, fault.of(test.Identifier, system))
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (c *collector) phoronix(p *phoronixResult, t *phoronixTest, system string) 
 		server.InstanceType = system
 	}
 	key := machineKey{name: system, suite: of.Name, version: of.Comparable(t.AppVersion), cpuModel: model}
-	return c.take(c.result.Rows, row{machineKey: key, suite: of, test: test, run: run{score, observed.UTC().Truncate(time.Second), true}, server: server}, phoronixNames)
+	return c.take(documentLine, row{machineKey: key, suite: of, test: test, run: run{score, observed.UTC().Truncate(time.Second), true}, server: server}, phoronixNames)
 }
 
 // phoronixServer returns what the description of a processor says about the machine.

@@ -174,8 +174,8 @@ test: ## Run all tests, against real clusters that are built and started for the
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
 # LARGE_STORED names the subtests of TestStore that do.
 PURE := $(addprefix ./,agent/kernel ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
-LARGE := TestAnyHistory|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
-LARGE_STORED := 10,000.nodes|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
+LARGE := TestAnyHistory|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestManySamplesArePacked|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
+LARGE_STORED := 10,000.nodes|20.machines.of.300|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 
 .PHONY: test-unit

@@ -149,6 +149,17 @@ func TestStay(t *testing.T) {
 			}
 		})
 	})
+	t.Run("measures again if it was measured in the future, while the clock was ahead", func(t *testing.T) {
+		in(t, func(t *testing.T, l *lab) {
+			file := filepath.Join(t.TempDir(), "state.json")
+			ahead := memory{Last: time.Now().Add(365 * day), Full: time.Now().Add(365 * day), Version: kernel.Version()}
+			if err := ahead.save(file); err != nil {
+				t.Fatal(err)
+			}
+			l.stay(t, l.agent(file), time.Hour)
+			l.expect(t, "full")
+		})
+	})
 	t.Run("does not measure again after a restart", func(t *testing.T) {
 		in(t, func(t *testing.T, l *lab) {
 			file := filepath.Join(t.TempDir(), "state.json")

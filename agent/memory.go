@@ -59,7 +59,8 @@ func (m *memory) learn(began time.Time, full bool, scores []measure.Score) {
 }
 
 // load reads the memory. It is empty if the file does not exist or is not readable; the next
-// run is then a full run.
+// run is then a full run. It is also empty if the clock was ahead when it was saved: otherwise,
+// the node would not be measured until that time.
 func load(file string) (memory, error) {
 	var m memory
 	content, err := os.ReadFile(file)
@@ -71,6 +72,9 @@ func load(file string) (memory, error) {
 	}
 	if err != nil {
 		return memory{}, fmt.Errorf("read the state of earlier runs: %w", err)
+	}
+	if m.Last.After(time.Now()) {
+		return memory{}, nil
 	}
 	return m, nil
 }

@@ -34,14 +34,17 @@ type Claim struct {
 }
 
 // Claim asks the server whether to measure the node, until it answers or patience runs out. It
-// returns when the node lets pods in at the latest; zero if it does so now. The error is a
+// returns when the node lets pods in at the latest, by the clock of this node; zero if it does so
+// now. The error is a
 // *DeclinedError if other nodes are enough.
 func (s *Sender) Claim(ctx context.Context, c Claim) (release time.Time, err error) {
 	request := &workloadresizerv1.ClaimMeasurementRequest{
 		Node: s.Node, Vcpus: int32(c.VCPUs), CpuModel: c.CPUModel, Version: c.Version, ThreadsPerCore: known(int32(c.ThreadsPerCore)),
 	}
 	var response *workloadresizerv1.ClaimMeasurementResponse
+	var asked time.Time
 	err = persist(ctx, "ask whether to measure this node", func(ctx context.Context) (again, err error) {
+		asked = time.Now()
 		response, err = s.Client.ClaimMeasurement(ctx, request)
 		if status.Code(err) == codes.NotFound {
 			return err, nil // The node is so new that the server does not know it yet.
@@ -57,6 +60,9 @@ func (s *Sender) Claim(ctx context.Context, c Claim) (release time.Time, err err
 		return time.Time{}, &DeclinedError{response.GetMessage()}
 	case response.GetReleaseTime() == nil:
 		return time.Time{}, nil
+	case response.GetReleaseDelay() != nil:
+		// By the clock of this node, which may be wrong until it has started.
+		return asked.Add(response.GetReleaseDelay().AsDuration()), nil
 	}
 	return response.GetReleaseTime().AsTime(), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -22,6 +23,7 @@ type granting struct {
 	scripted
 	errs    []error
 	granted bool
+	delay   *durationpb.Duration
 	asked   []*workloadresizerv1.ClaimMeasurementRequest
 }
 
@@ -32,7 +34,7 @@ func (g *granting) ClaimMeasurement(_ context.Context, request *workloadresizerv
 		g.errs = g.errs[1:]
 		return nil, err
 	}
-	return &workloadresizerv1.ClaimMeasurementResponse{ReleaseTime: timestamppb.New(released), Granted: g.granted, Message: "20 nodes are enough"}, nil
+	return &workloadresizerv1.ClaimMeasurementResponse{ReleaseTime: timestamppb.New(released), ReleaseDelay: g.delay, Granted: g.granted, Message: "20 nodes are enough"}, nil
 }
 
 func TestClaim(t *testing.T) {
@@ -70,4 +72,17 @@ func TestClaim(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestClaimWithAWrongClock asks a server whose clock differs from that of the node by decades.
+func TestClaimWithAWrongClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const delay = 28 * time.Second
+		server := &granting{granted: true, delay: durationpb.New(delay)}
+		sender := &Sender{Client: connect(t, server), Node: "n4-1"}
+		release, err := sender.Claim(t.Context(), Claim{VCPUs: 8})
+		if got := time.Until(release); err != nil || got != delay {
+			t.Errorf("the node lets pods in after %v, error %v", got, err)
+		}
+	})
 }

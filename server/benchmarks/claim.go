@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
@@ -54,7 +56,9 @@ func (s *Service) ClaimMeasurement(ctx context.Context, request *workloadresizer
 		response.Message = "vCPUs of this node share cores, so it can only be measured while it starts"
 	}
 	if response.GetGranted() {
-		response.ReleaseTime = values.Timestamp(release)
+		if response.ReleaseTime = values.Timestamp(release); response.ReleaseTime != nil {
+			response.ReleaseDelay = durationpb.New(release.Sub(s.now()))
+		}
 	} else if bound && !request.GetValidateOnly() {
 		s.config.Reconciler.Gate.Release(request.GetNode())
 	}

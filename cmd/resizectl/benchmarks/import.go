@@ -56,9 +56,9 @@ The formats are
 Files may be compressed with gzip or xz. They are read by the server's own parser.
 Each bad row, and each sample that the server rejects, is a line on standard
 error, as FILE:LINE: FIELD: what is wrong. Good rows are imported anyway. SKIPPED
-rows are valid, but do not measure a node's speed. The documents (-o json) count skipped and bad rows by reason. KNOWN
-samples are already stored, so you can import a file again. OLD samples are older
-than the samples that the server keeps.
+rows are valid, but do not measure a node's speed. The documents (-o json) count
+skipped and bad rows by reason. KNOWN samples are already stored, so you can
+import a file again. OLD samples are older than the samples that the server keeps.
 
 With --dry-run, nothing is stored. The exit code is
 

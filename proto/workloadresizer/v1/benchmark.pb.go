@@ -11,6 +11,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -677,7 +678,10 @@ type ClaimMeasurementResponse struct {
 	WantedMachines int64 `protobuf:"varint,4,opt,name=wanted_machines,json=wantedMachines,proto3" json:"wanted_machines,omitempty"`
 	// When the node lets pods in at the latest, which its startup taint keeps out for the
 	// measurement; absent if it lets them in now.
-	ReleaseTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=release_time,json=releaseTime,proto3" json:"release_time,omitempty"`
+	ReleaseTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=release_time,json=releaseTime,proto3" json:"release_time,omitempty"`
+	// How long it is until release_time, for agents on nodes whose clocks are wrong, as they
+	// may be while nodes start; negative if the taint stays longer than it should.
+	ReleaseDelay  *durationpb.Duration `protobuf:"bytes,6,opt,name=release_delay,json=releaseDelay,proto3" json:"release_delay,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -743,6 +747,13 @@ func (x *ClaimMeasurementResponse) GetWantedMachines() int64 {
 func (x *ClaimMeasurementResponse) GetReleaseTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ReleaseTime
+	}
+	return nil
+}
+
+func (x *ClaimMeasurementResponse) GetReleaseDelay() *durationpb.Duration {
+	if x != nil {
+		return x.ReleaseDelay
 	}
 	return nil
 }
@@ -2249,7 +2260,7 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfb\x05\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfb\x05\n" +
 	"\x0fBenchmarkSample\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
 	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
@@ -2301,13 +2312,14 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\aversion\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\aversion\x12(\n" +
 	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12;\n" +
 	"\x10threads_per_core\x18\x06 \x01(\x05B\f\xe0A\x01\xbaH\x06\x1a\x04\x18\b(\x01H\x00R\x0ethreadsPerCore\x88\x01\x01B\x13\n" +
-	"\x11_threads_per_core\"\xd2\x01\n" +
+	"\x11_threads_per_core\"\x92\x02\n" +
 	"\x18ClaimMeasurementResponse\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
 	"\bmachines\x18\x03 \x01(\x03R\bmachines\x12'\n" +
 	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\x12=\n" +
-	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\"\xc0\x01\n" +
+	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\x12>\n" +
+	"\rrelease_delay\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\freleaseDelay\"\xc0\x01\n" +
 	"\x15ListBenchmarksRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
@@ -2516,8 +2528,9 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*SuggestionProgress)(nil),       // 25: workloadresizer.v1.SuggestionProgress
 	nil,                              // 26: workloadresizer.v1.Feed.ReasonsEntry
 	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*Impact)(nil),                   // 28: workloadresizer.v1.Impact
-	(*Ratio)(nil),                    // 29: workloadresizer.v1.Ratio
+	(*durationpb.Duration)(nil),      // 28: google.protobuf.Duration
+	(*Impact)(nil),                   // 29: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 30: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
 	27, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
@@ -2525,46 +2538,47 @@ var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
 	27, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
-	10, // 5: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	27, // 6: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	27, // 7: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
-	13, // 8: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	27, // 9: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	27, // 10: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
-	14, // 11: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	26, // 12: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
-	19, // 13: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	28, // 14: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
-	19, // 15: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	21, // 16: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	29, // 17: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	22, // 18: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	23, // 19: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	24, // 20: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	27, // 21: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	27, // 22: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
-	1,  // 23: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	25, // 24: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	20, // 25: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
-	27, // 26: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	27, // 27: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 28: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 29: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 30: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 31: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 32: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 33: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 34: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 35: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 36: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 37: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 38: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 39: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	34, // [34:40] is the sub-list for method output_type
-	28, // [28:34] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	28, // 5: workloadresizer.v1.ClaimMeasurementResponse.release_delay:type_name -> google.protobuf.Duration
+	10, // 6: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
+	27, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	13, // 9: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
+	27, // 10: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	27, // 11: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	14, // 12: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
+	26, // 13: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	19, // 14: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
+	29, // 15: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	19, // 16: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
+	21, // 17: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	30, // 18: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	22, // 19: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	23, // 20: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	24, // 21: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	27, // 22: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	27, // 23: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	1,  // 24: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	25, // 25: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	20, // 26: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
+	27, // 27: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	27, // 28: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 29: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 30: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 31: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 32: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 33: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 34: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 35: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 36: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 37: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 38: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 39: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 40: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	35, // [35:41] is the sub-list for method output_type
+	29, // [29:35] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }

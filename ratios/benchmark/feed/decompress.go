@@ -9,15 +9,13 @@ import (
 	"io"
 
 	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
 )
 
 const (
 	// maxText is the maximum size of a feed after decompression. Spare Cores' whole dump,
 	// most of which is prices, is smaller.
 	maxText = 4 << 30
-	// maxDictionary is the memory that decompressing xz may take: the dictionary of its
-	// highest level.
-	maxDictionary = 64 << 20
 )
 
 var (
@@ -58,10 +56,8 @@ func decompress(in *bufio.Reader) (io.Reader, error) {
 	case bytes.HasPrefix(head, gzipMagic):
 		return gzip.NewReader(in)
 	case bytes.HasPrefix(head, xzMagic):
-		if size := dictionary(head); size > maxDictionary {
-			return nil, fmt.Errorf("it needs %d bytes of memory, and may need at most %d", size, maxDictionary)
-		}
-		return xz.NewReader(in)
+		// A block takes what its header asks for, and not 8 MiB by default.
+		return xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(&xzHeaders{in: in})
 	}
 	return nil, nil
 }
@@ -81,23 +77,4 @@ func (l *limited) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("the feed is larger than %d bytes after decompression", int64(maxText))
 	}
 	return n, err
-}
-
-// dictionary returns the size of the dictionary that the header of the first block of xz data
-// asks for; 0 if it cannot be read.
-func dictionary(head []byte) int64 {
-	const streamHeader, lzma2 = 12, 0x21
-	if len(head) < streamHeader+2 {
-		return 0
-	}
-	// The header of the block has its size, its flags, and its filters. Sizes of the block
-	// are optional; the filter is an ID, the number of its properties (1), and the size.
-	size := (int(head[streamHeader]) + 1) * 4
-	block := head[streamHeader:min(len(head), streamHeader+size)]
-	at := bytes.Index(block[2:], []byte{lzma2, 1})
-	if at < 0 || 2+at+2 >= len(block) {
-		return 0
-	}
-	bits := block[2+at+2] & 0x3f
-	return int64(2|bits&1) << (bits/2 + 11)
 }

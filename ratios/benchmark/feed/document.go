@@ -5,10 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // maxDocument is the maximum size of a feed that is one JSON document.
 const maxDocument = 8 << 20
+
+// documentLine is the line of the results in a document: they have none of their own.
+const documentLine = 1
+
+// of returns the fault of a result in a document, with the names that lead to it.
+func (f *Fault) of(names ...string) *Fault {
+	path := strings.Join(append(names, f.Field), ", ")
+	if len(path) > maxName {
+		return f
+	}
+	return &Fault{Line: f.Line, Field: strings.TrimSuffix(path, ", "), Code: f.Code, Reason: f.Reason}
+}
 
 // document reads a feed that is one JSON document.
 func document(in *bufio.Reader, into any) error {

@@ -89,6 +89,12 @@ func TestPhoronix(t *testing.T) {
 	if r.Rows != 5 || r.Reasons[UnknownBenchmark] != 1 || r.Reasons[InvalidValue] != 1 {
 		t.Errorf("%+v", r)
 	}
+	text := `{"results":{"a":{"identifier":"pts/stockfish","results":{"x":{},"y":{}}}}}`
+	for i, f := range read(t, Phoronix, text, options()).Faults {
+		if want := (Fault{1, "pts/stockfish, " + []string{"x", "y"}[i] + ", value", InvalidValue, "must be set"}); f != want {
+			t.Errorf("%+v, want %+v", f, want)
+		}
+	}
 }
 
 // TestPerfKitRun reads a run as PerfKitBenchmarker writes it.

@@ -63,7 +63,8 @@ type Options struct {
 
 // Fault describes an invalid row.
 type Fault struct {
-	// Line counts from 1. In a JSON array, it is the line where the row begins.
+	// Line counts from 1. In a JSON array, it is the line where the row begins. It is 1 in a format
+	// that is one JSON document, where Field names the result.
 	Line int
 	// Field is the name of the column or key; empty if the fault affects the whole
 	// row.

@@ -26,7 +26,9 @@ func FuzzDump(f *testing.F) {
 
 func FuzzGeekbench(f *testing.F) { fuzz(f, Geekbench, geekbenchExport) }
 
-func FuzzPhoronix(f *testing.F) { fuzz(f, Phoronix, phoronixExport) }
+func FuzzPhoronix(f *testing.F) {
+	fuzz(f, Phoronix, phoronixExport, `{"results":{"a":{"identifier":"pts/stockfish","results":{"x":{},"y":{}}}}}`)
+}
 
 func FuzzSamples(f *testing.F) { fuzz(f, Samples, goodSample, "\uFEFF"+goodSample+"\n{}\n") }
 

@@ -72,7 +72,7 @@ func readGeekbench(in *bufio.Reader, c *collector) error {
 		for _, test := range section.Workloads {
 			c.result.Rows++
 			if fault := c.geekbench(&g, server, model, single, test.Name, test.Score); fault != nil {
-				c.fault(c.result.Rows, 1, fault)
+				c.fault(documentLine, 1, fault.of(section.Name, test.Name))
 			}
 		}
 	}
@@ -94,5 +94,5 @@ func (c *collector) geekbench(g *geekbenchResult, server Server, model string, s
 		return fault
 	}
 	key := machineKey{name: server.InstanceType, suite: of.Name, version: of.Comparable(g.Version), cpuModel: model}
-	return c.take(c.result.Rows, row{machineKey: key, suite: of, test: test, single: single, run: run{value, c.options.Now, true}, server: server})
+	return c.take(documentLine, row{machineKey: key, suite: of, test: test, single: single, run: run{value, c.options.Now, true}, server: server}, geekbenchNames)
 }

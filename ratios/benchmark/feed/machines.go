@@ -59,8 +59,36 @@ type row struct {
 	unit   string
 }
 
-// take adds a row to its machine, or returns why it does not.
-func (c *collector) take(line int, r row) *Fault {
+// maxName is the maximum length of what rows call machines, versions and the like, in bytes. No sample
+// may be that long, and while a feed is read, all of these names are in memory.
+const maxName = 512
+
+// tooLong returns the fault of a row with too long a name; nil if there is none.
+func (r *row) tooLong(names map[string]string) *Fault {
+	for _, of := range []struct{ field, value string }{
+		{"machine", r.name}, {"vendor", r.vendor}, {"instanceType", r.server.InstanceType}, {"version", r.version}, {"cpuModel", r.cpuModel}, {"unit", r.unit},
+	} {
+		if fault := tooLong(cmp.Or(names[of.field], of.field), of.value); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+// tooLong returns the fault of a field that is too long for a name; nil if it is not.
+func tooLong(field, value string) *Fault {
+	if len(value) <= maxName {
+		return nil
+	}
+	return &Fault{Field: field, Reason: fmt.Sprintf("must have at most %d bytes, not %d", maxName, len(value))}
+}
+
+// take adds a row to its machine, or returns why it does not. names maps the fields of a sample to
+// their names in the format, where these differ.
+func (c *collector) take(line int, r row, names map[string]string) *Fault {
+	if fault := r.tooLong(names); fault != nil {
+		return fault
+	}
 	m := c.machines[r.machineKey]
 	if m == nil {
 		if len(c.machines) == maxSamples {

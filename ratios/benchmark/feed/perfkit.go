@@ -85,7 +85,7 @@ func (c *collector) perfKit(raw rawRow) *Fault {
 	if key.name != server.InstanceType {
 		key.name += "/" + server.InstanceType
 	}
-	return c.take(raw.line, row{machineKey: key, suite: of, test: test, single: threads != server.VCPUs, run: run{score, measured, true}, server: server, unit: r("unit")})
+	return c.take(raw.line, row{machineKey: key, suite: of, test: test, single: threads != server.VCPUs, run: run{score, measured, true}, server: server, unit: r("unit")}, perfKitNames)
 }
 
 // perfKitThreads returns how many threads or copies ran; 0 if the row does not state it.

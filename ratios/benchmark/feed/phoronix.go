@@ -46,7 +46,7 @@ func readPhoronix(in *bufio.Reader, c *collector) error {
 		for _, system := range slices.Sorted(maps.Keys(test.Results)) {
 			c.result.Rows++
 			if fault := c.phoronix(&p, &test, system); fault != nil {
-				c.fault(c.result.Rows, 1, fault)
+				c.fault(documentLine, 1, fault.of(test.Identifier, system))
 			}
 		}
 	}
@@ -55,6 +55,12 @@ func readPhoronix(in *bufio.Reader, c *collector) error {
 }
 
 func (c *collector) phoronix(p *phoronixResult, t *phoronixTest, system string) *Fault {
+	machine := p.Systems[system]
+	processor := machine.Hardware["Processor"]
+	// Every row searches them again.
+	if fault := cmp.Or(tooLong("identifier", t.Identifier), tooLong("description", t.Description), tooLong("Processor", processor)); fault != nil {
+		return fault
+	}
 	name := t.Identifier
 	if i := strings.LastIndex(name, "-"); i > 0 && strings.Trim(name[i+1:], "0123456789.") == "" {
 		name = name[:i] // The version of the test profile.
@@ -71,18 +77,16 @@ func (c *collector) phoronix(p *phoronixResult, t *phoronixTest, system string) 
 	if strings.EqualFold(t.Proportion, "LIB") { // Lower is better.
 		score = 1 / score
 	}
-	machine := p.Systems[system]
 	observed, fault := record(func(string) string { return machine.Timestamp }).moment("timestamp", c.options.Now)
 	if fault != nil {
 		return fault
 	}
-	processor := machine.Hardware["Processor"]
 	server, model := phoronixServer(processor)
 	if server.InstanceType = c.options.InstanceType; server.InstanceType == "" {
 		server.InstanceType = system
 	}
 	key := machineKey{name: system, suite: of.Name, version: of.Comparable(t.AppVersion), cpuModel: model}
-	return c.take(c.result.Rows, row{machineKey: key, suite: of, test: test, run: run{score, observed.UTC().Truncate(time.Second), true}, server: server})
+	return c.take(documentLine, row{machineKey: key, suite: of, test: test, run: run{score, observed.UTC().Truncate(time.Second), true}, server: server}, phoronixNames)
 }
 
 // phoronixServer returns what the description of a processor says about the machine.

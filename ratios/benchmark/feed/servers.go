@@ -59,11 +59,12 @@ var serverColumns = []string{"vendor_id", "server_id", "vcpus"}
 // take adds a row of the table.
 func (s Servers) take(r record) {
 	k := serverKey{strings.Clone(r("vendor_id")), strings.Clone(r("server_id"))}
+	server := Server{InstanceType: strings.Clone(cmp.Or(r("api_reference"), r("server_id")))}
 	vcpus, fault := r.count("vcpus")
-	if k.id == "" || fault != nil || len(s) == maxServers {
+	if k.id == "" || fault != nil || len(s) == maxServers || max(len(k.vendor), len(k.id), len(server.InstanceType)) > maxName {
 		return
 	}
-	server := Server{InstanceType: strings.Clone(cmp.Or(r("api_reference"), r("server_id"))), VCPUs: vcpus}
+	server.VCPUs = vcpus
 	cores, fault := r.count("cpu_cores")
 	switch {
 	case fault == nil && cores > 0 && vcpus%cores == 0:

@@ -18,7 +18,7 @@ const (
 // is the instance type.
 var spareCoresNames = map[string]string{
 	"instanceType": "api_reference", "benchmark": "benchmark_id", "version": "framework_version", "machine": "server_id",
-	"time": "observed_at", "vcpus": "vcpus",
+	"time": "observed_at", "vcpus": "vcpus", "vendor": "vendor_id",
 }
 
 // readSpareCores reads rows of the benchmark_score table of Spare Cores: a JSON array,
@@ -86,7 +86,7 @@ func (c *collector) spareCores(line int, r record) *Fault {
 	if config.partial || config.threads > 1 && !c.isAll(key, known, config.threads) {
 		return skip(NotAllThreads)
 	}
-	return c.take(line, row{machineKey: key, suite: of, test: test, single: single, run: run{score, observed, true}, server: known})
+	return c.take(line, row{machineKey: key, suite: of, test: test, single: single, run: run{score, observed, true}, server: known}, spareCoresNames)
 }
 
 // isAll reports whether a number of threads is the number of vCPUs of a machine.

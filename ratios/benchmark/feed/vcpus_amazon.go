@@ -19,6 +19,28 @@ var amazonExceptions = map[string]int{
 	"t1.micro": 1, "t2.nano": 1, "t2.micro": 1, "t2.small": 1, "t2.medium": 2,
 }
 
+// amazonMetal has the families whose whole server is a type named metal, without its size, by the
+// number of vCPUs. It does not have types for which sources disagree, such as i3.metal.
+var amazonMetal = byFamily(map[int]string{
+	16:  "a1",
+	48:  "m5zn x2iezn z1d",
+	64:  "c6g c6gd c6gn c7g c7gd g5g m6g m6gd m7g m7gd r6g r6gd r7g r7gd x2gd",
+	72:  "c5n",
+	96:  "c5 c5d g4dn i3en m5 m5d m5dn m5n r5 r5b r5d r5dn r5n",
+	128: "c6i c6id c6in i4i m6i m6id m6idn m6in r6i r6id r6idn r6in x2idn x2iedn",
+	192: "c6a m6a r6a",
+})
+
+func byFamily(families map[int]string) map[string]int {
+	vcpus := map[string]int{}
+	for n, names := range families {
+		for name := range strings.FieldsSeq(names) {
+			vcpus[name] = n
+		}
+	}
+	return vcpus
+}
+
 // amazonVCPUs returns the number of vCPUs of an AWS type: 2 if it is large, 4 if it is xlarge, 4N
 // if it is Nxlarge, and 1 if it is medium and does not burst. Types that burst have 2 up to
 // large.
@@ -31,6 +53,8 @@ func amazonVCPUs(instanceType string) int {
 		return 0
 	}
 	switch size {
+	case "metal":
+		return amazonMetal[family]
 	case "nano", "micro", "small", "medium":
 		if family == "t3" || family == "t3a" || family == "t4g" {
 			return 2

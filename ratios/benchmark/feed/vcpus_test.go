@@ -11,7 +11,7 @@ func TestVCPUsByName(t *testing.T) {
 		// The number is an ordinal.
 		"Standard_D3_v2": 0, "Standard_DS3": 0, "Standard_A5": 0, "Standard_G5": 0, "Standard_GS5": 0, "Basic_A3": 0, "Standard_D11_v2_Promo": 0,
 		"m7i.large": 2, "m7i.xlarge": 4, "m7i.2xlarge": 8, "u-6tb1.56xlarge": 224, "m7i.metal-24xl": 96, "t3.micro": 2, "m7g.medium": 1,
-		"c4.8xlarge": 36, "t2.medium": 2, "m5.metal": 0, "m5.small": 0, "m5.xxlarge": 0,
+		"c4.8xlarge": 36, "t2.medium": 2, "m5.metal": 96, "c7g.metal": 64, "m6a.metal": 192, "i3.metal": 0, "m5.small": 0, "m5.xxlarge": 0,
 		"e2-micro": 0, "e2-medium": 0, "a2-highgpu-1g": 0, "u-6tb1.metal": 0, "cx22": 0, "": 0,
 		"n4-standard-99999999999999999999": 0, "n4-standard-0": 0,
 	} {

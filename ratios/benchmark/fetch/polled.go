@@ -130,6 +130,7 @@ func (f *polled) refresh(ctx context.Context, now time.Time) (*feed.Result, erro
 		return nil, f.fault
 	}
 	if options.Servers, err = f.readServers(ctx); err != nil {
+		f.readTime = time.Time{} // Otherwise, the source would call this content unchanged.
 		return nil, err
 	}
 	f.sum, f.readTime = sum, now

@@ -16,17 +16,26 @@ import (
 var errMetadata = errors.New("refused to connect to the metadata service of a cloud")
 
 // metadata are the addresses of the metadata services of clouds: AWS, Azure, Google and others,
-// AWS with IPv6, AWS's credentials of tasks and of pods, and Alibaba Cloud.
+// AWS with IPv6, AWS's credentials of tasks and of pods, Google with IPv6, Alibaba Cloud, Azure's
+// configuration of nodes, and Oracle with IPv6.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"),
 	netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::23"),
 	netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
+	netip.MustParseAddr("fd00:c1::a9fe:a9fe"),
 }
+
+// nat64 are addresses that gateways translate to IPv4: the address in their last four bytes.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // isMetadata reports whether an address belongs to a metadata service. All link-local addresses
 // count, as no feed has one.
 func isMetadata(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
+	if nat64.Contains(a) {
+		bytes := a.As16()
+		a = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
 	if a.IsLinkLocalUnicast() {
 		return true
 	}

@@ -60,6 +60,7 @@ func TestWeb(t *testing.T) {
 	t.Run("gets nothing over http unless it is allowed", getsNothingOverHTTPUnlessItIsAllowed)
 	t.Run("never connects to a metadata service", neverConnectsToAMetadataService)
 	t.Run("reads the table of servers with the feed", readsTheTableOfServersWithTheFeed)
+	t.Run("reads new content later if the table of servers fails", readsNewContentLaterIfTheTableOfServersFails)
 	t.Run("sends credentials and does not show them", sendsCredentialsAndDoesNotShowThem)
 }
 
@@ -321,7 +322,7 @@ func getsNothingOverHTTPUnlessItIsAllowed(t *testing.T) {
 }
 
 func neverConnectsToAMetadataService(t *testing.T) {
-	for _, host := range []string{"169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "100.100.100.200", "169.254.170.2:80", "[fe80::1%25lo]"} {
+	for _, host := range []string{"169.254.169.254", "[fd00:ec2::254]", "[::ffff:169.254.169.254]", "100.100.100.200", "169.254.170.2:80", "[fd00:c1::a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "[fe80::1%25lo]"} {
 		p := poll(t, Feed{Name: "a", Place: Place{URL: "http://" + host + "/latest"}, Insecure: true})
 		p.wantErr(p.first(), "metadata service")
 		from := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
@@ -375,6 +376,30 @@ func readsTheTableOfServersWithTheFeed(t *testing.T) {
 	}
 	p.wantErr(p.after(time.Hour), "get "+table.URL+": the server responded with 404")
 	p.wantDelivered("a")
+}
+
+func readsNewContentLaterIfTheTableOfServersFails(t *testing.T) {
+	const servers = `{"vendor_id":"gcp","server_id":"4711","api_reference":"n4-standard-8","vcpus":8}`
+	table := newSite(t, httptest.NewServer, text(servers))
+	content := "a"
+	f := newSite(t, httptest.NewServer, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", strconv.Quote(content))
+		if r.Header.Get("If-None-Match") == strconv.Quote(content) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, content)
+	}).feed()
+	f.Servers = &Place{URL: table.URL}
+	p := poll(t, f)
+	p.wantErr(p.first(), "")
+	content = "b"
+	table.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	p.wantErr(p.after(time.Hour), "get "+table.URL+": the server responded with 404")
+	p.wantErr(p.after(time.Minute), "get "+table.URL+": the server responded with 404")
+	table.serve(text(servers))
+	p.wantErr(p.after(2*time.Minute), "")
+	p.wantDelivered("a", "b")
 }
 
 func sendsCredentialsAndDoesNotShowThem(t *testing.T) {

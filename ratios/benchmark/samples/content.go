@@ -32,8 +32,10 @@ type entry struct {
 	text string
 	// rows are in the order of inOrder.
 	rows []row
-	// packed means that text is one packed line.
-	packed bool
+	// packed means that text is one packed line. unpacked is the size of all packed lines,
+	// unpacked.
+	packed   bool
+	unpacked int
 }
 
 // row is a sample in the form in which it is stored: see normal.
@@ -65,6 +67,7 @@ func (p *parser) parse(data map[string]string) (content, error) {
 		if known := p.last[nodeType]; known != nil && known.text == data[nodeType] {
 			c[nodeType] = known
 			left.samples -= len(known.rows)
+			left.bytes -= known.unpacked
 			continue
 		}
 		if right := shardOf(nodeType); right != p.shard {
@@ -96,7 +99,7 @@ func parseEntry(nodeType, text string, before *entry, left *budget) (*entry, doc
 	e := &entry{text: text, packed: strings.HasPrefix(text, packed) && !strings.Contains(text, "\n")}
 	var faults document.Faults
 	ids := map[string]bool{}
-	number := 0
+	number, allowed := 0, left.bytes
 	for line := range strings.Lines(text) {
 		number++
 		all, err := parseLine(strings.TrimSpace(line), left)
@@ -123,6 +126,7 @@ func parseEntry(nodeType, text string, before *entry, left *budget) (*entry, doc
 		}
 	}
 	slices.SortFunc(e.rows, inOrder)
+	e.unpacked = allowed - left.bytes
 	return e, faults
 }
 

@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 		for _, e := range c {
 			groups = append(groups, Limits{PerKey: len(e.rows) + 1, Bytes: maxBytes}.bound(e.rows, began)...)
 		}
-		written, err := write(nil, groups)
+		written, _, err := write(nil, groups)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,10 +94,11 @@ func merge(c content, add []row, l Limits, now time.Time) (data map[string]strin
 		return nil, outcomes, nil
 	}
 	l = l.orDefault()
-	for ; ; l.Bytes -= l.Bytes / 8 {
+	for {
 		groups := l.bound(rows, now)
-		kept, changed := map[id]bool{}, false
+		kept, changed, counted := map[id]bool{}, false, 0
 		for _, g := range groups {
+			counted += g.bytes
 			for _, r := range g.rows {
 				name := id{r.NodeType, r.ID}
 				kept[name] = true
@@ -105,12 +106,15 @@ func merge(c content, add []row, l Limits, now time.Time) (data map[string]strin
 			}
 		}
 		if data = nil; changed {
-			data, err = write(c, groups)
-			switch {
-			case err != nil:
+			var unpacked int
+			data, unpacked, err = write(c, groups)
+			if err != nil {
 				return nil, nil, err
-			case bytesOf(data) > maxBytes:
-				continue // Such samples take more space than most.
+			}
+			// Some samples take much more space than most, packed or unpacked.
+			if excess := max(float64(bytesOf(data))/maxBytes, float64(unpacked)/maxUnpacked); excess > 1 {
+				l.Bytes = below(l.Bytes, int(float64(min(l.Bytes, counted))/excess))
+				continue
 			}
 		}
 		for i, r := range add {
@@ -122,14 +126,25 @@ func merge(c content, add []row, l Limits, now time.Time) (data map[string]strin
 	}
 }
 
-// write returns the data of a ConfigMap whose content is c. It keeps the text of node types whose
-// rows do not change, unless it is in the format of an earlier release.
-func write(c content, groups []group) (map[string]string, error) {
+// below returns a lower limit of bytes, near a target. From the same limit, it is always one of the same
+// few values: otherwise, a feed that is read again in parts would be cut at a different place each time.
+func below(limit, target int) int {
+	for {
+		limit -= max(1, limit/8)
+		if limit <= 1 || limit-limit/8 <= target {
+			return max(1, limit)
+		}
+	}
+}
+
+// write returns the data of a ConfigMap whose content is c, and its size unpacked. It keeps the text
+// of node types whose rows do not change, unless it is in the format of an earlier release.
+func write(c content, groups []group) (data map[string]string, unpacked int, err error) {
 	rows := map[string][]row{}
 	for _, g := range groups {
 		rows[g.nodeType] = append(rows[g.nodeType], g.rows...)
 	}
-	data := make(map[string]string, len(rows))
+	data = make(map[string]string, len(rows))
 	p := packer{}
 	for nodeType, rows := range rows {
 		if len(rows) == 0 {
@@ -137,16 +152,16 @@ func write(c content, groups []group) (map[string]string, error) {
 		}
 		slices.SortFunc(rows, inOrder)
 		if before := c[nodeType]; before != nil && before.packed && slices.Equal(before.rows, rows) {
-			data[nodeType] = before.text
+			data[nodeType], unpacked = before.text, unpacked+before.unpacked
 			continue
 		}
-		text, err := p.pack(rows)
+		text, size, err := p.pack(rows)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		data[nodeType] = text
+		data[nodeType], unpacked = text, unpacked+size
 	}
-	return data, nil
+	return data, unpacked, nil
 }
 
 // bytesOf returns the size of the data of a ConfigMap, as the API server counts it.

@@ -113,30 +113,30 @@ type packer struct {
 	writer *flate.Writer
 }
 
-// pack returns a line with samples, at least one.
-func (p *packer) pack(rows []row) (string, error) {
+// pack returns a line with samples, at least one, and its size unpacked.
+func (p *packer) pack(rows []row) (line string, unpacked int, err error) {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), a.Time.Compare(b.Time), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.ID, b.ID))
 	})
 	text, err := json.Marshal(columnsOf(rows))
 	if err != nil {
-		return "", fmt.Errorf("write samples as JSON: %w", err)
+		return "", 0, fmt.Errorf("write samples as JSON: %w", err)
 	}
 	p.bytes.Reset()
 	if p.writer == nil {
 		if p.writer, err = flate.NewWriter(nil, flate.DefaultCompression); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
 	p.writer.Reset(&p.bytes)
 	if _, err := p.writer.Write(text); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if err := p.writer.Close(); err != nil {
-		return "", err
+		return "", 0, err
 	}
-	return packed + base64.StdEncoding.EncodeToString(p.bytes.Bytes()), nil
+	return packed + base64.StdEncoding.EncodeToString(p.bytes.Bytes()), len(text), nil
 }
 
 func columnsOf(rows []row) *columns {

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // packedOf returns a line with samples.
 func packedOf(t testing.TB, all ...sample.Sample) string {
 	t.Helper()
-	line, err := (&packer{}).pack(rowsOf(all...))
+	line, _, err := (&packer{}).pack(rowsOf(all...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,12 @@ func TestPack(t *testing.T) {
 	t.Run("what is packed is read back", whatIsPackedIsReadBack)
 	t.Run("reports what is wrong with a line", reportsWhatIsWrongWithALine)
 	t.Run("a fault is brief", aFaultIsBrief)
+}
+
+func TestManySamplesArePacked(t *testing.T) {
 	t.Run("a full ConfigMap is read", aFullConfigMapIsRead)
 	t.Run("fleets take few bytes", fleetsTakeFewBytes)
+	t.Run("samples that are large unpacked are read back", largeSamplesAreReadBack)
 }
 
 func whatIsPackedIsReadBack(t *testing.T) {
@@ -232,6 +237,44 @@ func fleetsTakeFewBytes(t *testing.T) {
 	}
 	if again, outcomes := merged(t, c, Limits{}, fleet()...); again != nil || !slices.Contains(outcomes, Known) {
 		t.Error("the same samples are written again")
+	}
+}
+
+// largeSamplesAreReadBack adds samples that take few bytes packed, and together more unpacked than may
+// be read: for one node type, and then for another one in the same ConfigMap.
+func largeSamplesAreReadBack(t *testing.T) {
+	p, c := parserOf("n4"), content(nil)
+	counts := map[string]int{"n4": 17_000, sibling("n4"): 5_000}
+	for _, nodeType := range slices.Sorted(maps.Keys(counts)) {
+		var add []sample.Sample
+		for i := range counts[nodeType] {
+			add = append(add, measured(fmt.Sprint(i%10), i%900, of(nodeType), by(fmt.Sprint("b", i/64)), func(s *sample.Sample) {
+				s.ID, s.Unit, s.Source = fmt.Sprint(i), strings.Repeat("<", 50)+fmt.Sprint(i), "import"
+				s.InstanceType, s.Version = strings.Repeat("<", 128), strings.Repeat("<", 128)
+			}))
+		}
+		data, _, err := merge(c, rowsOf(add...), Limits{}, began.Add(1000*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.parse(data); err != nil {
+			t.Fatalf("by the replica that wrote it: %v", err)
+		}
+		if _, err := parserOf("n4").parse(data); err != nil {
+			t.Fatalf("by another replica: %v", err)
+		}
+	}
+	if len(c) != 2 || c.count() < 10_000 {
+		t.Errorf("%d samples of %d node types", c.count(), len(c))
+	}
+}
+
+// sibling returns another node type whose samples are in the same ConfigMap.
+func sibling(nodeType string) string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprint("t", i); shardOf(name) == shardOf(nodeType) {
+			return name
+		}
 	}
 }
 

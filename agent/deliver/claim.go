@@ -60,9 +60,9 @@ func (s *Sender) Claim(ctx context.Context, c Claim) (release time.Time, err err
 		return time.Time{}, &DeclinedError{response.GetMessage()}
 	case response.GetReleaseTime() == nil:
 		return time.Time{}, nil
-	case response.GetReleaseDelay() != nil:
+	case response.GetRemainingDuration() != nil:
 		// By the clock of this node, which may be wrong until it has started.
-		return asked.Add(response.GetReleaseDelay().AsDuration()), nil
+		return asked.Add(response.GetRemainingDuration().AsDuration()), nil
 	}
 	return response.GetReleaseTime().AsTime(), nil
 }

@@ -34,7 +34,7 @@ func (g *granting) ClaimMeasurement(_ context.Context, request *workloadresizerv
 		g.errs = g.errs[1:]
 		return nil, err
 	}
-	return &workloadresizerv1.ClaimMeasurementResponse{ReleaseTime: timestamppb.New(released), ReleaseDelay: g.delay, Granted: g.granted, Message: "20 nodes are enough"}, nil
+	return &workloadresizerv1.ClaimMeasurementResponse{ReleaseTime: timestamppb.New(released), RemainingDuration: g.delay, Granted: g.granted, Message: "20 nodes are enough"}, nil
 }
 
 func TestClaim(t *testing.T) {

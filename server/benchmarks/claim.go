@@ -57,7 +57,7 @@ func (s *Service) ClaimMeasurement(ctx context.Context, request *workloadresizer
 	}
 	if response.GetGranted() {
 		if response.ReleaseTime = values.Timestamp(release); response.ReleaseTime != nil {
-			response.ReleaseDelay = durationpb.New(release.Sub(s.now()))
+			response.RemainingDuration = durationpb.New(release.Sub(s.now()))
 		}
 	} else if bound && !request.GetValidateOnly() {
 		s.config.Reconciler.Gate.Release(request.GetNode())

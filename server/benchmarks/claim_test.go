@@ -107,7 +107,7 @@ func aNodeThatNeedsNoMoreTimeLetsPodsIn(t *testing.T) {
 	claim := &workloadresizerv1.ClaimMeasurementRequest{Node: "bare", Vcpus: 8, ThreadsPerCore: new(int32(2))}
 	m.Wanted = 1
 	got, err := service.ClaimMeasurement(access.NewContext(t.Context(), agentOn("bare")), claim)
-	if err != nil || !got.GetGranted() || time.Until(got.GetReleaseTime().AsTime()) < 20*time.Second || got.GetReleaseDelay().AsDuration() < 20*time.Second {
+	if err != nil || !got.GetGranted() || time.Until(got.GetReleaseTime().AsTime()) < 20*time.Second || got.GetRemainingDuration().AsDuration() < 20*time.Second {
 		t.Fatalf("the claim of a node behind its taint: %v, %v", got, err)
 	}
 	select {
@@ -123,7 +123,7 @@ func aNodeThatNeedsNoMoreTimeLetsPodsIn(t *testing.T) {
 		t.Errorf("samples of bare let pods onto %s", node)
 	}
 	claim.Node = "labeled"
-	if got, err := service.ClaimMeasurement(access.NewContext(t.Context(), agentOn("labeled")), claim); err != nil || got.GetGranted() || got.GetReleaseTime() != nil || got.GetReleaseDelay() != nil {
+	if got, err := service.ClaimMeasurement(access.NewContext(t.Context(), agentOn("labeled")), claim); err != nil || got.GetGranted() || got.GetReleaseTime() != nil || got.GetRemainingDuration() != nil {
 		t.Fatalf("the claim of a node that is not needed: %v, %v", got, err)
 	}
 	for node := range g.removed {

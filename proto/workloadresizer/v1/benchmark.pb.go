@@ -681,9 +681,9 @@ type ClaimMeasurementResponse struct {
 	ReleaseTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=release_time,json=releaseTime,proto3" json:"release_time,omitempty"`
 	// How long it is until release_time, for agents on nodes whose clocks are wrong, as they
 	// may be while nodes start; negative if the taint stays longer than it should.
-	ReleaseDelay  *durationpb.Duration `protobuf:"bytes,6,opt,name=release_delay,json=releaseDelay,proto3" json:"release_delay,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RemainingDuration *durationpb.Duration `protobuf:"bytes,6,opt,name=remaining_duration,json=remainingDuration,proto3" json:"remaining_duration,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ClaimMeasurementResponse) Reset() {
@@ -751,9 +751,9 @@ func (x *ClaimMeasurementResponse) GetReleaseTime() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *ClaimMeasurementResponse) GetReleaseDelay() *durationpb.Duration {
+func (x *ClaimMeasurementResponse) GetRemainingDuration() *durationpb.Duration {
 	if x != nil {
-		return x.ReleaseDelay
+		return x.RemainingDuration
 	}
 	return nil
 }
@@ -2312,14 +2312,14 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\aversion\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x01R\aversion\x12(\n" +
 	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12;\n" +
 	"\x10threads_per_core\x18\x06 \x01(\x05B\f\xe0A\x01\xbaH\x06\x1a\x04\x18\b(\x01H\x00R\x0ethreadsPerCore\x88\x01\x01B\x13\n" +
-	"\x11_threads_per_core\"\x92\x02\n" +
+	"\x11_threads_per_core\"\x9c\x02\n" +
 	"\x18ClaimMeasurementResponse\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
 	"\bmachines\x18\x03 \x01(\x03R\bmachines\x12'\n" +
 	"\x0fwanted_machines\x18\x04 \x01(\x03R\x0ewantedMachines\x12=\n" +
-	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\x12>\n" +
-	"\rrelease_delay\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\freleaseDelay\"\xc0\x01\n" +
+	"\frelease_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vreleaseTime\x12H\n" +
+	"\x12remaining_duration\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x11remainingDuration\"\xc0\x01\n" +
 	"\x15ListBenchmarksRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12)\n" +
@@ -2538,7 +2538,7 @@ var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
 	27, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
-	28, // 5: workloadresizer.v1.ClaimMeasurementResponse.release_delay:type_name -> google.protobuf.Duration
+	28, // 5: workloadresizer.v1.ClaimMeasurementResponse.remaining_duration:type_name -> google.protobuf.Duration
 	10, // 6: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
 	27, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
 	27, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp

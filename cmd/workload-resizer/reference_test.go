@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/server"
@@ -187,7 +188,7 @@ func metricTable(t *testing.T) string {
 	client := kubernetes.NewForConfigOrDie(&rest.Config{})
 	holds := hold.New(client, "", "")
 	running, err := reconciler.New(reconciler.Config{
-		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1,
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1, Usage: &demand.Usage{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 // filled returns a history with everything that a history can have.
@@ -132,9 +135,9 @@ func TestBinary(t *testing.T) {
 		form := g.AppendContainer(nil, web)
 		head := len(form) - len(windowsOf(g))
 		for name, windows := range map[string][]byte{
-			"of an unknown node type":   {1, 1 * flags},
+			"of an unknown node type":   append([]byte{1, 1 * flags}, make([]byte, leastWindow)...),
 			"with a time of 3":          append(slices.Repeat([]byte{1, 0}, 4), 2*3),
-			"without an ID":             {1, 0, 2},
+			"without an ID":             append([]byte{1}, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0),
 			"of too many sources":       append([]byte{1, hasSources, 1, 2, 3, 4, 5, 0, 0, 0}, 129, 2),
 			"with more than there are":  {255, 255, 255, 255, 255, 1},
 			"with a number that is cut": {255},
@@ -144,6 +147,43 @@ func TestBinary(t *testing.T) {
 			if _, _, err := newFixture(t).ReadContainer(form, now); !errors.Is(err, ErrFormat) {
 				t.Errorf("a window %s: %v", name, err)
 			}
+		}
+	})
+	t.Run("is rejected with an hour that no sample has", func(t *testing.T) {
+		for _, wrong := range []hours{{first: -1}, {first: latest + 1}, {last: -1}, {last: latest/3600 + 1}, {last: math.MinInt64}} {
+			g := newFixture(t)
+			g.cpu(slow, began, 1)
+			g.containers[web].hours[Memory] = wrong
+			if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
+				t.Errorf("%+v: %v", wrong, err)
+			}
+		}
+	})
+	t.Run("may have the shortest window, and any number of samples", func(t *testing.T) {
+		g := newFixture(t)
+		g.cpu(slow, began, 1)
+		g.containers[web].types[0].samples = math.MaxInt
+		g.containers[web].hours[Memory] = hours{first: latest, last: latest / 3600}
+		*g.containers[web].windows[idOf(slow.UID)] = window{series: g.containers[web].types[0]}
+		if got := len(windowsOf(g)); got != 1+leastWindow {
+			t.Errorf("a window takes %d bytes", got-1)
+		}
+		if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("takes little memory, whatever it says", func(t *testing.T) {
+		g := newFixture(t)
+		g.cpu(slow, began, 1)
+		form := g.AppendContainer(nil, web)
+		head := form[:len(form)-len(windowsOf(g))]
+		for _, n := range []int{1 << 10, 1 << 20} {
+			form := append(binary.AppendUvarint(slices.Clone(head), uint64(n)), make([]byte, n)...)
+			footprint.CheckAllocated(t, n/64, func() {
+				if _, _, err := newFixture(t).ReadContainer(form, now); !errors.Is(err, ErrFormat) {
+					t.Error(err)
+				}
+			})
 		}
 	})
 	t.Run("takes 24 bytes for a usual window", func(t *testing.T) {
@@ -210,7 +250,9 @@ func FuzzReadContainer(f *testing.F) {
 	f.Add(h.AppendContainer(nil, web))
 	f.Fuzz(func(t *testing.T, form []byte) {
 		g := New(func(Container) Options { return DefaultOptions() })
-		c, _, err := g.ReadContainer(form, began)
+		var c Container
+		var err error
+		footprint.CheckAllocated(t, len(form), func() { c, _, err = g.ReadContainer(form, began) })
 		if err != nil {
 			if len(g.containers) != 0 {
 				t.Error("rejected bytes have changed the history")

@@ -110,13 +110,23 @@ func TestMemory(t *testing.T) {
 		f.memory(slow, began.Add(2*day), 100e6)
 		f.want("n2d", "110M:86", "305M:14")
 	})
-	t.Run("counts nothing of a window that begins with nothing, as in the VPA", func(t *testing.T) {
+	t.Run("counts nothing of a window that begins with nothing if it must be as in the VPA", func(t *testing.T) {
 		f := newFixture(t)
+		f.options.Compat = true
 		f.memory(slow, began, 0)
 		f.memory(slow, began.Add(time.Minute), 300e6)
 		f.want("n2d", "10M:100")
 		f.memory(slow, began.Add(day), 300e6)
 		f.want("n2d", "10M:33", "305M:67")
+	})
+	t.Run("counts a window that begins with nothing", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 0)
+		f.want("n2d", "10M:100")
+		f.kill(Kill{Pod: slow, At: began.Add(time.Minute), Limit: 290e6})
+		f.want("n2d", "414M:100")
+		f.memory(slow, began.Add(2*time.Minute), 500e6)
+		f.want("n2d", "511M:100")
 	})
 	t.Run("counts the peaks of each pod", func(t *testing.T) {
 		f := newFixture(t)
@@ -313,7 +323,7 @@ func TestKill(t *testing.T) {
 			f.memory(slow, began, 100*mib)
 			f.kill(Kill{Pod: slow, At: at})
 			f.memory(slow, at.Add(time.Minute), 200*mib)
-			f.memory(slow, at.Add(time.Minute), 150*mib)
+			f.memory(slow, at.Add(time.Minute+1), 150*mib)
 			f.kill(Kill{Pod: slow, At: at.Add(2 * time.Minute)})
 			if got := f.containers[web].windows[idOf("a")].highest(); got != want {
 				t.Errorf("%d MiB, want %d MiB", got/mib, want/mib)
@@ -460,11 +470,13 @@ func TestRejectedSamples(t *testing.T) {
 		{"of a year ahead", Sample{At: at.AddDate(1, 0, 0)}, ErrFuture},
 		{"older than the history", Sample{At: at.Add(-8 * 24 * time.Hour)}, ErrExpired},
 		{"repeated", Sample{At: began}, ErrRepeated},
-		{"out of order", Sample{At: began.Add(-1)}, ErrRepeated},
+		{"out of order", Sample{At: began.Add(-time.Minute)}, ErrRepeated},
+		{"of memory, repeated", Sample{Resource: Memory, At: began, Usage: 90e6}, ErrRepeated},
 		{"of memory, out of order and not a peak", Sample{Resource: Memory, At: began.Add(-1), Usage: 100e6}, ErrRepeated},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)
+			f.cpu(slow, began.Add(-time.Minute), 500)
 			f.cpu(slow, began, 500)
 			f.memory(slow, began.Add(-time.Minute), 100e6)
 			f.memory(slow, began, 90e6)
@@ -480,7 +492,7 @@ func TestRejectedSamples(t *testing.T) {
 	}
 	for _, sample := range []Sample{
 		{At: at.Add(skew), Usage: most}, {At: at.Add(-8*24*time.Hour + 1)}, {At: at, Pressure: 1},
-		{At: began, Resource: Memory},
+		{At: began, Resource: Memory, Usage: 100e6 + 1},
 	} {
 		f := newFixture(t)
 		sample.Pod = slow

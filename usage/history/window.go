@@ -47,8 +47,11 @@ func (r *record) window(p Pod) *window {
 		w = &window{series: r.series(p.NodeType)}
 		r.windows[id] = w
 	}
-	if w.series.nodeType != p.NodeType {
-		w.series, w.past, w.span = r.series(p.NodeType), span{end: w.end}, span{}
+	if end := w.end; w.series.nodeType != p.NodeType {
+		w.series, w.past, w.span = r.series(p.NodeType), span{}, span{}
+		if !end.IsZero() {
+			w.past.end = end.Add(1) // No window ends then: what was counted is not on this node type.
+		}
 	}
 	return w
 }
@@ -59,18 +62,18 @@ func (s *span) highest() int64 { return max(s.peak, s.killPeak) }
 // addMemory counts a sample of memory, or returns why it cannot count. The highest usage of a window
 // counts, so a sample that comes late, or from a second source, can only raise it.
 func (w *window) addMemory(s *Sample, options *Options) error {
-	late := s.At.Before(w.memory)
-	if late && options.Compat {
+	if options.Compat && s.At.Before(w.memory) {
 		return ErrRepeated // As in the VPA.
 	}
 	at, first := w.spanOf(s.At, options)
 	if at == nil {
 		return ErrRepeated
 	}
-	if !late {
+	later := s.At.After(w.memory)
+	if later {
 		w.memory = s.At
 	}
-	if !w.count(at, first, s.Usage, false, options) && late {
+	if !w.count(at, first, s.Usage, false, options) && !later {
 		return ErrRepeated
 	}
 	return nil
@@ -119,7 +122,7 @@ func (w *window) spanOf(at time.Time, options *Options) (s *span, first bool) {
 func (w *window) count(s *span, first bool, usage int64, kill bool, options *Options) bool {
 	if !first {
 		highest := s.highest()
-		if highest == 0 {
+		if highest == 0 && options.Compat {
 			return false // As in the VPA: nothing counts of a window that begins with nothing.
 		}
 		if usage <= highest {

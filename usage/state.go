@@ -90,10 +90,11 @@ func (s *Store) Progress() map[string]time.Time {
 }
 
 // SetProgress sets until when each source has been read. A source without a time is read from its
-// beginning. It must not be called while Collect runs.
+// beginning. A Collect that runs does not change it.
 func (s *Store) SetProgress(progress map[string]time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.resets++
 	for i := range s.sources {
 		r := &s.sources[i]
 		r.Read, r.reread = progress[r.Name], time.Time{}

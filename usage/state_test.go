@@ -69,6 +69,20 @@ func TestState(t *testing.T) {
 			t.Errorf("sets of ratios %v", names)
 		}
 	})
+	t.Run("is not read on by a read that began before", func(t *testing.T) {
+		g := newFixture(t)
+		source := interval(func(_, _ time.Time, observe func(Sample)) error {
+			observe(cpu(began, 1000))
+			g.SetProgress(map[string]time.Time{"script": began.Add(-time.Hour)}) // Another leader has stored less.
+			return nil
+		})
+		if _, err := g.Collect(t.Context(), source, began.Add(-2*time.Hour), g.now); err != nil {
+			t.Error(err)
+		}
+		if read := g.Sources()[0].Read; !read.Equal(began.Add(-time.Hour)) {
+			t.Errorf("read until %v", read)
+		}
+	})
 	t.Run("is read on from where the source was read until then", func(t *testing.T) {
 		g := newFixture(t)
 		if p := g.Progress(); len(p) != 0 {

@@ -78,6 +78,35 @@ func TestGrowth(t *testing.T) {
 		}
 		c.stores("usage-0")
 	})
+	t.Run("loses nothing if a new leader reads the older one of two shards last", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		c.collect(a, 60)
+		c.step(a)
+		a.full = a.Status().Shards[0].Bytes / 2
+		c.clock.Step(Interval)
+		c.collect(a, 60)
+		c.step(a)
+		if got := len(c.stored()); got != 2 {
+			t.Fatalf("%d shards", got)
+		}
+		want := c.loaded()
+		b := c.replica()
+		b.leading = true
+		c.record(b).fail = func(name string) error {
+			if name == "usage-0" {
+				return errors.New("down")
+			}
+			return nil
+		}
+		c.step(b)
+		c.record(b)
+		c.pass(b, time.Minute)
+		if !b.CaughtUp() {
+			t.Fatal(b.Status().Err)
+		}
+		c.same(b.store, want)
+	})
 	t.Run("counts new samples while each leader dies after one write", func(t *testing.T) {
 		c := newCluster(t)
 		a := c.leader()

@@ -61,6 +61,9 @@ type Keeper struct {
 	// leader writes.
 	last  time.Time
 	count int
+	// incomplete reports whether the last load failed for a ConfigMap. When that is read later, it may
+	// be older than what was read, so all of them are then passed to the store again, in order.
+	incomplete bool
 	// failures are why the leader could not write each shard, and retry is when it may try again.
 	failures [most]error
 	retry    [most]time.Time

@@ -136,7 +136,7 @@ func (k *Keeper) leftover() *stored {
 		needed := false
 		for index := range k.count {
 			_, t := k.target(index)
-			needed = needed || t == c || t.covers()&c.covers() != 0 && !t.current.After(c.written)
+			needed = needed || t == c || t.covers()&c.covers() != 0 && !t.current.After(c.written) && !t.written.After(c.written)
 		}
 		if !needed {
 			return c
@@ -191,7 +191,7 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	k.last = h.written
 	k.know(&stored{
 		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed,
-		sum: sum, size: len(b), containers: containers, current: h.written,
+		sum: sum, size: len(b), containers: containers, current: now,
 	})
 	return nil
 }

@@ -1,0 +1,95 @@
+package history
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// arriving is a measurement and when it arrives.
+type arriving struct {
+	Sample
+	arrives time.Time
+}
+
+// measurements returns what a source measures in half a day. It has outages, in which it measures
+// nothing or delivers nothing, and it repeats itself.
+func measurements(random *rand.Rand, rank uint8, interval, length time.Duration) (all []arriving) {
+	within := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
+	var silent, held time.Time
+	delay := within(5 * time.Minute)
+	for at := began.Add(within(time.Hour)); at.Before(began.Add(12 * time.Hour)); at = at.Add(interval) {
+		if random.IntN(200) == 0 {
+			silent = at.Add(within(2 * time.Hour))
+		}
+		if random.IntN(200) == 0 {
+			held = at.Add(within(2 * time.Hour))
+		}
+		if at.Before(silent) {
+			continue
+		}
+		m := arriving{Sample{Pod: slow, At: at, Length: length, Usage: 100, Rank: rank}, at.Add(delay)}
+		if m.arrives.Before(held) {
+			m.arrives = held
+		}
+		all = append(all, m)
+		if random.IntN(10) == 0 {
+			m.arrives = m.arrives.Add(within(2 * time.Hour))
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// spanned returns the time that measurements take, and how much of it they have.
+func spanned(all []Sample) (sum, union time.Duration) {
+	var until time.Time
+	begin := func(s Sample) time.Time { return s.At.Add(-s.Length) }
+	for _, s := range slices.SortedFunc(slices.Values(all), func(a, b Sample) int { return begin(a).Compare(begin(b)) }) {
+		sum += s.Length
+		if from := begin(s); from.After(until) {
+			until = from
+		}
+		if s.At.After(until) {
+			union, until = union+s.At.Sub(until), s.At
+		}
+	}
+	return sum, union
+}
+
+// TestRandomSources lets three sources measure a container, out of phase, while the process restarts
+// now and then.
+func TestRandomSources(t *testing.T) {
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		all := measurements(random, 0, 5*time.Minute, 5*time.Minute)
+		all = append(all, measurements(random, 1, time.Minute, time.Minute)...)
+		all = append(all, measurements(random, 2, 20*time.Second, 15*time.Second)...)
+		slices.SortStableFunc(all, func(a, b arriving) int { return a.arrives.Compare(b.arrives) })
+		f := newFixture(t)
+		var measured, counted []Sample
+		for _, m := range all {
+			measured = append(measured, m.Sample)
+			if err := f.Record(web, m.Sample, m.arrives); err != nil {
+				continue
+			}
+			counted = append(counted, m.Sample)
+			if random.IntN(50) == 0 {
+				g := newFixture(t)
+				if _, _, err := g.ReadContainer(f.AppendContainer(nil, web), m.arrives); err != nil {
+					t.Fatal(err)
+				}
+				f = g
+			}
+		}
+		// Where one source follows another, up to half a measurement counts twice.
+		sum, union := spanned(counted)
+		if sum > union*102/100 {
+			t.Errorf("seed %d: %v of time counted for %v", seed, union, sum)
+		}
+		if _, available := spanned(measured); union < available*8/10 {
+			t.Errorf("seed %d: %v of time counted of %v", seed, union, available)
+		}
+	}
+}

@@ -186,6 +186,7 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 		return k.look(ctx, target)
 	}
 	if err != nil {
+		k.tried = h
 		return k.failed(target, err)
 	}
 	k.last = h.written
@@ -239,10 +240,13 @@ func (k *Keeper) look(ctx context.Context, name string) error {
 		same := *c
 		same.current = now
 		k.know(&same)
-	case c.err == nil && c.written.After(k.last):
+	case c.err == nil && c.written.After(k.last) && c.header != k.tried:
 		k.setCaughtUp(false)
 		k.pause = time.Time{}
 	default:
+		if k.last.Before(c.written) {
+			k.last = c.written
+		}
 		k.know(c)
 		k.pause = soon
 	}

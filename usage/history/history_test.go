@@ -110,23 +110,13 @@ func TestMemory(t *testing.T) {
 		f.memory(slow, began.Add(2*day), 100e6)
 		f.want("n2d", "110M:86", "305M:14")
 	})
-	t.Run("counts nothing of a window that begins with nothing if it must be as in the VPA", func(t *testing.T) {
+	t.Run("counts nothing of a window that begins with nothing, as in the VPA", func(t *testing.T) {
 		f := newFixture(t)
-		f.options.Compat = true
 		f.memory(slow, began, 0)
 		f.memory(slow, began.Add(time.Minute), 300e6)
 		f.want("n2d", "10M:100")
 		f.memory(slow, began.Add(day), 300e6)
 		f.want("n2d", "10M:33", "305M:67")
-	})
-	t.Run("counts a window that begins with nothing", func(t *testing.T) {
-		f := newFixture(t)
-		f.memory(slow, began, 0)
-		f.want("n2d", "10M:100")
-		f.kill(Kill{Pod: slow, At: began.Add(time.Minute), Limit: 290e6})
-		f.want("n2d", "414M:100")
-		f.memory(slow, began.Add(2*time.Minute), 500e6)
-		f.want("n2d", "511M:100")
 	})
 	t.Run("counts the peaks of each pod", func(t *testing.T) {
 		f := newFixture(t)

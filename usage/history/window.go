@@ -47,11 +47,8 @@ func (r *record) window(p Pod) *window {
 		w = &window{series: r.series(p.NodeType)}
 		r.windows[id] = w
 	}
-	if end := w.end; w.series.nodeType != p.NodeType {
-		w.series, w.past, w.span = r.series(p.NodeType), span{}, span{}
-		if !end.IsZero() {
-			w.past.end = end.Add(1) // No window ends then: what was counted is not on this node type.
-		}
+	if w.series.nodeType != p.NodeType {
+		w.series, w.past, w.span = r.series(p.NodeType), span{end: w.end}, span{}
 	}
 	return w
 }
@@ -122,7 +119,7 @@ func (w *window) spanOf(at time.Time, options *Options) (s *span, first bool) {
 func (w *window) count(s *span, first bool, usage int64, kill bool, options *Options) bool {
 	if !first {
 		highest := s.highest()
-		if highest == 0 && options.Compat {
+		if highest == 0 {
 			return false // As in the VPA: nothing counts of a window that begins with nothing.
 		}
 		if usage <= highest {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -137,19 +138,28 @@ func TestBinary(t *testing.T) {
 			}
 		}
 	})
-	t.Run("can be read even if the total is too small", func(t *testing.T) {
-		h := of(1, 2)
-		h.total = 1
-		again, _, err := FromBinary(cpu, h.AppendBinary(nil))
-		if err != nil || again.total != 2 || len(again.weights) != 2 {
-			t.Errorf("%+v, %v", again, err)
-		}
-	})
+	for _, total := range []float64{1, 1e12} {
+		t.Run(fmt.Sprintf("can be read even if the total is %v instead of 2", total), func(t *testing.T) {
+			h := of(1, 2)
+			h.total = total
+			again, _, err := FromBinary(cpu, h.AppendBinary(nil))
+			if err != nil || again.total != 2 || len(again.weights) != 2 {
+				t.Errorf("%+v, %v", again, err)
+			}
+		})
+	}
 	t.Run("of an empty histogram is one byte", func(t *testing.T) {
 		form := of().AppendBinary(nil)
 		again, rest, err := FromBinary(cpu, form)
 		if len(form) != 1 || err != nil || len(rest) != 0 || !again.Empty() {
 			t.Errorf("%x: %+v, %v", form, again, err)
+		}
+	})
+	t.Run("of weights that no longer count is one byte", func(t *testing.T) {
+		h := of(1, 1)
+		h.scale(0x1p-1050)
+		if form := h.AppendBinary(nil); len(h.weights) != 1 || !bytes.Equal(form, []byte{0}) {
+			t.Errorf("%d buckets in %x", len(h.weights), form)
 		}
 	})
 	// bytesOf returns a form: after the total, ranges and weights.

@@ -91,7 +91,7 @@ const (
 	// leastHalved and mostHalved are the powers of two by which a total is divided, for weights
 	// of less than a unit.
 	leastHalved, mostHalved = 21, 33
-	mostUnits               = units * 1001 / 1000
+	mostUnits               = units*1001/1000 + 1 // Rounded up.
 )
 
 // FromBinary reads what AppendBinary wrote, and returns the bytes after it.

@@ -155,6 +155,15 @@ func TestBinary(t *testing.T) {
 			t.Errorf("%x: %+v, %v", form, again, err)
 		}
 	})
+	t.Run("keeps a total that differs because of rounding", func(t *testing.T) {
+		for _, test := range []struct{ sum, total float64 }{{most, 1}, {1.0005, 1}, {1, 1.0005}, {1, most}} {
+			h := of(1)
+			h.weights[0], h.total = test.sum, test.total
+			if again, _, err := FromBinary(cpu, h.AppendBinary(nil)); err != nil || math.Abs(again.total/test.total-1) > 1e-6 {
+				t.Errorf("%v of %+v, %v", again.total, test, err)
+			}
+		}
+	})
 	t.Run("of weights that no longer count is one byte", func(t *testing.T) {
 		h := of(1, 1)
 		h.scale(0x1p-1050)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -124,6 +123,9 @@ func readNames(b []byte) (names []string, rest []byte, err error) {
 		return n, n <= uint64(len(b))
 	}
 	n, ok := number()
+	if ok && n > 0 {
+		names = make([]string, 0, n)
+	}
 	for ; ok && n > 0; n-- {
 		var length uint64
 		if length, ok = number(); ok {
@@ -133,5 +135,5 @@ func readNames(b []byte) (names []string, rest []byte, err error) {
 	if !ok {
 		return nil, nil, errNames
 	}
-	return slices.Clip(names), b, nil
+	return names, b, nil
 }

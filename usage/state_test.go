@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 func TestState(t *testing.T) {
@@ -100,6 +102,44 @@ func TestState(t *testing.T) {
 		g.SetProgress(nil)
 		if p := g.Progress(); len(p) != 0 {
 			t.Errorf("read until %v", p)
+		}
+	})
+}
+
+// FuzzState checks that any bytes are rejected or form a state that can be used, and take little memory.
+func FuzzState(f *testing.F) {
+	options := func(history.Container) Options {
+		return Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: 1}
+	}
+	known := func(string, string, string) (Identity, bool) { return web, true }
+	store := New(known, options, "script")
+	source := &script{samples: []Sample{cpu(began.Add(-time.Minute), 1000), cpu(began, 3000)}}
+	if _, err := store.Collect(f.Context(), source, began.Add(-time.Hour), began); err != nil {
+		f.Fatal(err)
+	}
+	store.Publish(uniform, began)
+	f.Add(store.AppendState(nil, key))
+	f.Add(append([]byte{255, 255, 63}, make([]byte, 1<<20)...))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		state := NewState()
+		var err error
+		footprint.CheckAllocated(t, len(form), func() { err = state.Add(form, began) })
+		if err != nil {
+			return
+		}
+		s := New(known, options, "script")
+		s.Restore(state)
+		if _, err := s.Collect(t.Context(), source, began.Add(-time.Hour), began); err != nil {
+			t.Error(err)
+		}
+		table := s.Publish(uniform, began)
+		for _, c := range s.Containers() {
+			if r, known := table.Demand(Key{c, "all"}); known && (r.Target.CPU < 0 || r.Target.Memory < 0 || r.Target.CPU > 2e6) {
+				t.Errorf("%+v", r.Target)
+			}
+			if err := NewState().Add(s.AppendState(nil, c), began); err != nil {
+				t.Errorf("it cannot be read again: %v", err)
+			}
 		}
 	})
 }

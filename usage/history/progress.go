@@ -2,8 +2,8 @@ package history
 
 import "time"
 
-// Overdue is how long after later measurements a measurement may come and still count, unless there
-// is none before it.
+// Overdue is how long after later measurements a measurement may come and still count. One that is
+// older than all others may come at any time.
 const Overdue = 3 * time.Hour
 
 // fresh is how long after a sample of a preferred source other sources stand by. A Prometheus that is

@@ -1,10 +1,14 @@
 package history
 
 import (
+	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/histogram"
 )
 
 // arriving is a measurement and when it arrives.
@@ -149,4 +153,97 @@ func TestRandomHistories(t *testing.T) {
 			}
 		}
 	}
+}
+
+// numbers are a fuzzed form.
+type numbers []byte
+
+// next returns the next number of the form; 0 at its end.
+func (n *numbers) next() (number uint64) {
+	if len(*n) >= 8 {
+		number, *n = binary.LittleEndian.Uint64(*n), (*n)[8:]
+	}
+	return number
+}
+
+// formOf returns the form that has some numbers.
+func formOf(all ...uint64) (n numbers) {
+	for _, number := range all {
+		n = binary.LittleEndian.AppendUint64(n, number)
+	}
+	return n
+}
+
+// bounds are the least and the highest usage that counts, in cores and in bytes.
+type bounds struct{ least, highest [2]float64 }
+
+func (b *bounds) add(r Resource, usage float64) {
+	b.least[r], b.highest[r] = min(b.least[r], usage), max(b.highest[r], usage)
+}
+
+// check checks that sizes follow only from usage that counts.
+func (b *bounds) check(t *testing.T, v TypeView) {
+	t.Helper()
+	for r, distribution := range []*histogram.Histogram{v.CPU, v.Memory} {
+		first := []float64{0.01, 1e7}[r]
+		for _, p := range []float64{0.5, 0.9, 1} {
+			if got := distribution.Percentile(p); !(got == 0 || got >= b.least[r]*0.999 && got <= b.highest[r]*1.06+first) {
+				t.Errorf("percentile %v of resource %d is %v, but usage is from %v to %v", p, r, got, b.least[r], b.highest[r])
+			}
+		}
+	}
+	if !(v.Throttled >= 0 && v.Throttled <= 1) {
+		t.Errorf("a share of %v is throttled", v.Throttled)
+	}
+}
+
+// FuzzRecord records any samples and kills, with any clock, among true samples. It checks that those that
+// cannot be true are rejected, and that the history can be stored and read.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(formOf(0, 0, 0, 1e9, math.Float64bits(0.5), 0)))
+	f.Add([]byte(formOf(1, math.MaxUint64-1e15, 0, 1e15, math.Float64bits(math.NaN()), 7)))
+	f.Add([]byte(formOf(2, 1e18, 1e12, math.MaxInt64, math.Float64bits(-1), 1<<8|3)))
+	f.Add([]byte(formOf(3, math.MaxInt64, 1, 1, math.Float64bits(math.Inf(1)), 1<<16)))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		g, now, n := newFixture(t), began, numbers(form)
+		b := bounds{[2]float64{0.1, 1e8}, [2]float64{0.1, 1e8}}
+		for range 20 {
+			now = now.Add(time.Minute)
+			_ = g.Record(web, Sample{Pod: slow, At: now, Length: time.Minute, Usage: 100}, now)
+			_ = g.Record(web, Sample{Pod: slow, Resource: Memory, At: now, Usage: 1e8}, now)
+			what, at, length, usage, pressure, of := n.next(), now.Add(time.Duration(n.next())), int64(n.next()), int64(n.next()), n.next(), n.next()
+			pod := Pod{UID: string(rune('a' + of%3)), NodeType: string(rune('a' + of>>8%3))}
+			if what%4 == 3 { // The clock jumps.
+				if now = at; now.Year() < 1980 || now.Year() > 2200 {
+					now = began
+				}
+			}
+			if what%4 == 2 {
+				k := Kill{Pod: pod, At: at, Limit: usage, Request: length, Usage: int64(pressure)}
+				if err := g.RecordKill(web, k, now); err == nil {
+					b.add(Memory, float64(max(k.Limit, k.Usage)))
+					b.highest[Memory] = max(1.2*b.highest[Memory], b.highest[Memory]+100*mib)
+				}
+			} else {
+				s := Sample{Pod: pod, Resource: Resource(what >> 8 % 2), At: at, Length: time.Duration(length), Usage: usage, Rank: uint8(of >> 16 % 4)}
+				s.Throttled, s.Pressure = of>>24%2 == 1, math.Float64frombits(pressure)
+				if err := g.Record(web, s, now); err == nil {
+					if math.IsNaN(s.Pressure) || s.Usage < 0 || at.After(now.Add(skew)) || now.Sub(at) >= g.options.Kept() {
+						t.Errorf("counted %+v at %v", s, now)
+					}
+					b.add(s.Resource, float64(s.Usage)*[]float64{0.001, 1}[s.Resource])
+				}
+			}
+			view, _ := g.View(web, now)
+			for _, v := range view.Types {
+				b.check(t, v)
+			}
+			if stored := g.AppendContainer(nil, web); stored != nil {
+				if _, rest, err := newFixture(t).ReadContainer(stored, now); err != nil || len(rest) > 0 {
+					t.Fatalf("it cannot be read again: %v", err)
+				}
+			}
+			g.Expire(now)
+		}
+	})
 }

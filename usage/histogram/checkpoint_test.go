@@ -85,6 +85,22 @@ func TestBinary(t *testing.T) {
 			}
 		}
 	})
+	t.Run("keeps a reference time that was moved", func(t *testing.T) {
+		moved := of(1)
+		moved.Move(time.Hour + 1)
+		if again, _, err := FromBinary(cpu, moved.AppendBinary(nil)); err != nil || again.reference != moved.reference {
+			t.Errorf("%v, want %v, %v", again.reference, moved.reference, err)
+		}
+	})
+	t.Run("keeps weights of one unit, and the power of two of lighter ones", func(t *testing.T) {
+		h := of(1, 2, 3, 4)
+		h.weights = []float64{1 - 0x1p-20 - 0x1p-24 - 0x1p-30, 0x1p-20, 0x1p-24, 0x1p-30}
+		h.total = 1
+		again, _, err := FromBinary(cpu, h.AppendBinary(nil))
+		if err != nil || !slices.Equal(again.weights[1:], h.weights[1:]) {
+			t.Errorf("%v, want %v, %v", again.weights, h.weights, err)
+		}
+	})
 	t.Run("leaves out what only decides ties", func(t *testing.T) {
 		again, _, err := FromBinary(cpu, form[1:])
 		if err != nil || len(again.weights) != len(h.weights)-1 {
@@ -187,6 +203,7 @@ func TestBinary(t *testing.T) {
 		"an infinite total":                  bytesOf(1, 1, math.Inf(1), 5, 1, units),
 		"a total that is not a number":       bytesOf(1, 1, math.NaN(), 5, 1, units),
 		"a weight above the total":           bytesOf(1, 1, 1, 5, 1, mostUnits+1),
+		"a weight far above the total":       bytesOf(1, 1, 1, 5, 1, units/1000*1003),
 		"a small weight that is not small":   bytesOf(1, 1, 1, 5, 1, 0, leastHalved-1),
 		"a small weight that is too small":   bytesOf(1, 1, 1, 5, 1, 0, mostHalved+1),
 		"a bucket that does not exist":       bytesOf(1, 1, 1, count, 1, units),

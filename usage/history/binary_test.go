@@ -56,6 +56,11 @@ func TestBinary(t *testing.T) {
 		if again := g.AppendContainer(nil, web); !slices.Equal(again, form) {
 			t.Error("written again, the bytes differ")
 		}
+		for id, w := range f.containers[web].windows {
+			if got := g.containers[web].windows[id].series.nodeType; got != w.series.nodeType {
+				t.Errorf("a window on %s is on %s now", w.series.nodeType, got)
+			}
+		}
 		if !g.newest.Equal(f.newest) {
 			t.Errorf("newest sample at %v, want %v", g.newest, f.newest)
 		}
@@ -91,10 +96,14 @@ func TestBinary(t *testing.T) {
 		}
 	})
 	t.Run("is rejected if it is cut, and changes nothing", func(t *testing.T) {
-		for n := range len(form) {
-			g := newFixture(t)
-			if _, _, err := g.ReadContainer(form[:n], now); !errors.Is(err, ErrFormat) || len(g.containers) != 0 {
-				t.Fatalf("%d of %d bytes: %v", n, len(form), err)
+		short := newFixture(t)
+		short.cpu(slow, began, 1)
+		for _, form := range [][]byte{form, short.AppendContainer(nil, web)} {
+			for n := range len(form) {
+				g := newFixture(t)
+				if _, _, err := g.ReadContainer(form[:n], now); !errors.Is(err, ErrFormat) || len(g.containers) != 0 {
+					t.Fatalf("%d of %d bytes: %v", n, len(form), err)
+				}
 			}
 		}
 	})
@@ -207,6 +216,7 @@ func TestBinary(t *testing.T) {
 			{span: span{end: began.Add(-time.Second - 1)}, past: span{began.Add(time.Hour), most, most - 1}, killed: began},
 			{memory: time.Unix(0, math.MinInt64), span: span{end: time.Unix(0, math.MaxInt64)}},
 			{cpu: []progress{{period: period{began.Add(-1), began}}}},
+			{cpu: make([]progress, 256)},
 			{killed: began.Add(1), cpu: []progress{{}, {
 				period{began.Add(-100 * time.Hour), began.Add(time.Minute)},
 				period{began.Add(-13 * time.Hour), began.Add(time.Second + 1)},
@@ -233,6 +243,43 @@ func TestBinary(t *testing.T) {
 			t.Errorf("newest %v, %v", g.newest, err)
 		}
 	})
+}
+
+func TestNumbers(t *testing.T) {
+	t.Run("a time counts from the nearest day", func(t *testing.T) {
+		for at, want := range map[int64][2]int64{
+			1: {1, 0}, day / 2: {day / 2, 0}, day/2 + 1: {1 - day/2, 1}, day - 1: {-1, 1}, 3*day + 5: {5, 3},
+			-day / 2: {-day / 2, 0}, -day/2 - 1: {day/2 - 1, -1}, 1 - day: {1, -1},
+		} {
+			var w writer
+			w.days(time.Unix(0, at))
+			r := reader{rest: w.bytes}
+			rest, _ := r.duration()
+			if got := [2]int64{rest, r.number()}; got != want {
+				t.Errorf("%d is %v, want %v", at, got, want)
+			}
+		}
+	})
+	for name, test := range map[string]struct {
+		read   func(*reader)
+		first  uint64
+		second int64
+		want   error
+	}{
+		"nanoseconds":                    {func(r *reader) { r.duration() }, 4, int64(time.Second) - 1, nil}, // A varint of 2 is 4.
+		"nanoseconds of a second":        {func(r *reader) { r.duration() }, 4, int64(time.Second), ErrFormat},
+		"nanoseconds of a second before": {func(r *reader) { r.duration() }, 4, -int64(time.Second), ErrFormat},
+		"bytes":                          {func(r *reader) { r.memory() }, 1, page - 1, nil},
+		"bytes of a page":                {func(r *reader) { r.memory() }, 1, page, ErrFormat},
+		"pages beyond 64 bits":           {func(r *reader) { r.memory() }, 2 << 52, 0, ErrFormat},
+	} {
+		t.Run("are read: "+name, func(t *testing.T) {
+			r := reader{rest: binary.AppendVarint(binary.AppendUvarint(nil, test.first), test.second)}
+			if test.read(&r); !errors.Is(r.err, test.want) {
+				t.Errorf("%v, want %v", r.err, test.want)
+			}
+		})
+	}
 }
 
 // windowsOf returns the form of the windows of web.

@@ -45,7 +45,7 @@ func Kills(p *corev1.Pod) (kills []Kill) {
 	if p.Status.Reason != "Evicted" {
 		return kills
 	}
-	// Whoever may write the status of a pod may write any text.
+	// The message may be any text: users may have the right to write the status of a pod.
 	named := map[string]bool{}
 	for _, found := range evictedUsing.FindAllStringSubmatch(p.Status.Message, len(p.Spec.Containers)+len(p.Spec.InitContainers)) {
 		used, err := sizing.ParseMemory(found[2])

@@ -68,7 +68,7 @@ func (w *window) advance(s *Sample, options *Options) error {
 }
 
 // precede notes a sample before all others: of a backfill that failed at first, while newer samples
-// counted. What follows until then is a hole.
+// counted. The time between both is a hole.
 func (p *progress) precede(s *Sample) {
 	if s.At.Before(p.from) {
 		p.hole = period{s.At, p.from}

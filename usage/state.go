@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -90,10 +89,11 @@ func (s *Store) Progress() map[string]time.Time {
 }
 
 // SetProgress sets until when each source has been read. A source without a time is read from its
-// beginning. It must not be called while Collect runs.
+// beginning. A Collect that runs does not change it.
 func (s *Store) SetProgress(progress map[string]time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.resets++
 	for i := range s.sources {
 		r := &s.sources[i]
 		r.Read, r.reread = progress[r.Name], time.Time{}
@@ -123,6 +123,9 @@ func readNames(b []byte) (names []string, rest []byte, err error) {
 		return n, n <= uint64(len(b))
 	}
 	n, ok := number()
+	if ok && n > 0 {
+		names = make([]string, 0, n)
+	}
 	for ; ok && n > 0; n-- {
 		var length uint64
 		if length, ok = number(); ok {
@@ -132,5 +135,5 @@ func readNames(b []byte) (names []string, rest []byte, err error) {
 	if !ok {
 		return nil, nil, errNames
 	}
-	return slices.Clip(names), b, nil
+	return names, b, nil
 }

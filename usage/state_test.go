@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 func TestState(t *testing.T) {
@@ -63,10 +65,32 @@ func TestState(t *testing.T) {
 			t.Error("a byte too many")
 		}
 	})
+	t.Run("takes little memory, whatever it says", func(t *testing.T) {
+		names := append([]byte{255, 255, 63}, make([]byte, 1<<20)...)
+		footprint.CheckAllocated(t, len(names)/2, func() {
+			if err := NewState().Add(names, began); err == nil {
+				t.Error("no error")
+			}
+		})
+	})
 	t.Run("keeps the sets of ratios of a container that has none now", func(t *testing.T) {
 		f.Publish(func(history.Container) []Ratios { return nil }, f.now)
 		if names := f.Ratios(key); !slices.Equal(names, []string{"all"}) {
 			t.Errorf("sets of ratios %v", names)
+		}
+	})
+	t.Run("is not read on by a read that began before", func(t *testing.T) {
+		g := newFixture(t)
+		source := interval(func(_, _ time.Time, observe func(Sample)) error {
+			observe(cpu(began, 1000))
+			g.SetProgress(map[string]time.Time{"script": began.Add(-time.Hour)}) // Another leader has stored less.
+			return nil
+		})
+		if _, err := g.Collect(t.Context(), source, began.Add(-2*time.Hour), g.now); err != nil {
+			t.Error(err)
+		}
+		if read := g.Sources()[0].Read; !read.Equal(began.Add(-time.Hour)) {
+			t.Errorf("read until %v", read)
 		}
 	})
 	t.Run("is read on from where the source was read until then", func(t *testing.T) {
@@ -86,6 +110,43 @@ func TestState(t *testing.T) {
 		g.SetProgress(nil)
 		if p := g.Progress(); len(p) != 0 {
 			t.Errorf("read until %v", p)
+		}
+	})
+}
+
+// FuzzState checks that any bytes are rejected or form a state that can be used, and take little memory.
+func FuzzState(f *testing.F) {
+	options := func(history.Container) Options {
+		return Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: 1}
+	}
+	known := func(string, string, string) (Identity, bool) { return web, true }
+	store := New(known, options, "script")
+	source := &script{samples: []Sample{cpu(began.Add(-time.Minute), 1000), cpu(began, 3000)}}
+	if _, err := store.Collect(f.Context(), source, began.Add(-time.Hour), began); err != nil {
+		f.Fatal(err)
+	}
+	store.Publish(uniform, began)
+	f.Add(store.AppendState(nil, key))
+	f.Fuzz(func(t *testing.T, form []byte) {
+		state := NewState()
+		var err error
+		footprint.CheckAllocated(t, len(form), func() { err = state.Add(form, began) })
+		if err != nil {
+			return
+		}
+		s := New(known, options, "script")
+		s.Restore(state)
+		if _, err := s.Collect(t.Context(), source, began.Add(-time.Hour), began); err != nil {
+			t.Error(err)
+		}
+		table := s.Publish(uniform, began)
+		for _, c := range s.Containers() {
+			if r, known := table.Demand(Key{c, "all"}); known && (r.Target.CPU < 0 || r.Target.Memory < 0 || r.Target.CPU > 2e6) {
+				t.Errorf("%+v", r.Target)
+			}
+			if err := NewState().Add(s.AppendState(nil, c), began); err != nil {
+				t.Errorf("it cannot be read again: %v", err)
+			}
 		}
 	})
 }

@@ -48,6 +48,8 @@ type Store struct {
 	mu      sync.Mutex
 	history *history.History
 	sources []reading
+	// resets is how often SetProgress was called.
+	resets  int
 	waiting waiting
 }
 
@@ -107,6 +109,7 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 	var c Collected
 	s.mu.Lock()
 	since, again := s.sources[rank].since(first, now)
+	resets := s.resets
 	for _, w := range s.waiting.takeAll(now, &c.Rejected) {
 		s.take(w, now, &c)
 	}
@@ -124,22 +127,22 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 				newest := slices.MaxFunc([]time.Time{until, now.Add(-history.Overdue)}, time.Time.Compare)
 				_, _ = s.collect(ctx, source, rank, newest, now, now, &c)
 			}
-			s.note(rank, time.Time{}, err)
+			s.note(rank, resets, time.Time{}, err)
 			return c, err
 		}
 		incomplete = cmp.Or(incomplete, err)
 		if delivered += n; !missing || delivered > 0 {
-			s.note(rank, until, incomplete)
+			s.note(rank, resets, until, incomplete)
 		} else {
-			s.note(rank, time.Time{}, incomplete)
+			s.note(rank, resets, time.Time{}, incomplete)
 		}
 		if !until.Before(now) {
 			break
 		}
 	}
-	if again {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if again && s.resets == resets {
 		s.sources[rank].reread = now
 	}
 	return c, incomplete
@@ -175,24 +178,28 @@ func (s *Store) collect(ctx context.Context, source Source, rank int, since, unt
 	return delivered, err
 }
 
-// note notes until when a source has been read, unless that is zero, and what was wrong.
-func (s *Store) note(rank int, read time.Time, err error) {
+// note notes until when a source has been read, unless that is zero, and what was wrong. If SetProgress
+// was called since the read began, some of what was read may have been replaced.
+func (s *Store) note(rank, resets int, read time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &s.sources[rank]
 	r.Err = err
-	if r.Read.Before(read) {
+	if s.resets == resets && r.Read.Before(read) {
 		r.Read = read
 	}
 }
 
 // since returns the beginning of the time to read, and whether it includes samples that are overdue.
 func (r *reading) since(first, now time.Time) (since time.Time, again bool) {
+	if r.Read.After(now.Add(late)) { // The clock was ahead, nobody knows for how long: nothing was read then.
+		r.Read = time.Time{}
+	}
 	if r.Read.IsZero() {
 		return first, true
 	}
-	if r.Read.After(now) { // The clock was ahead.
-		r.Read, r.reread = now, time.Time{}
+	if r.Read.After(now) {
+		r.Read = now
 	}
 	if since = r.Read.Add(-late); now.Sub(r.reread) >= rereading {
 		since, again = r.Read.Add(-history.Overdue), true

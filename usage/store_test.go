@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,36 @@ func TestStore(t *testing.T) {
 			}
 		}
 	})
+	t.Run("counts an older time when it can be read again", func(t *testing.T) {
+		f, first := newFixture(t), began.Add(-3*step)
+		fails := errors.New("too many samples")
+		source := interval(func(since, until time.Time, observe func(Sample)) error {
+			if since.Before(began.Add(-step)) && fails != nil {
+				return fails
+			}
+			for at := since.Truncate(5 * time.Minute).Add(5 * time.Minute); !at.After(until); at = at.Add(5 * time.Minute) {
+				s := cpu(at, 1000)
+				s.Length = 5 * time.Minute
+				observe(s)
+			}
+			return nil
+		})
+		counted := 0
+		for i := range 4 {
+			if i == 2 {
+				fails = nil
+			}
+			f.now = began.Add(time.Duration(i) * time.Minute)
+			c, err := f.Collect(t.Context(), source, first, f.now)
+			if !errors.Is(err, fails) || c.Rejected > 0 {
+				t.Errorf("%+v, %v", c, err)
+			}
+			counted += c.Counted
+		}
+		if want := int(3 * step / (5 * time.Minute)); counted != want {
+			t.Errorf("%d samples, want %d", counted, want)
+		}
+	})
 	t.Run("reads on if some usage of a time without samples is missing", func(t *testing.T) {
 		f := newFixture(t)
 		source := ranged{sample: cpu(began, 1000), err: fmt.Errorf("store-1 does not answer: %w", ErrIncomplete), until: began}
@@ -212,6 +243,26 @@ func TestStore(t *testing.T) {
 		}
 		if s := f.Sources()[0]; !s.Read.Equal(began) {
 			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("reads again what it missed while its clock was ahead", func(t *testing.T) {
+		f := newFixture(t)
+		var source delayed
+		first, counted := began.Add(-2*time.Minute), 0
+		for i := range 20 * 12 {
+			f.now = began.Add(time.Duration(i) * 5 * time.Minute)
+			source.samples = append(source.samples, cpu(f.now, 1000))
+			if i >= 12 && i < 18*12 {
+				f.now = f.now.AddDate(0, 0, 2)
+			}
+			c, err := f.Collect(t.Context(), &source, first, f.now)
+			if err != nil || c.Rejected > 0 {
+				t.Fatalf("%+v, %v", c, err)
+			}
+			counted += c.Counted
+		}
+		if want := 20*12 - 1; counted != want { // The newest one is a minute late.
+			t.Errorf("%d samples, want %d", counted, want)
 		}
 	})
 	t.Run("counts each measurement of a source that is always late", func(t *testing.T) {
@@ -410,6 +461,16 @@ func TestStore(t *testing.T) {
 		f.known["shop/web-1"] = web
 		f.collect(Collected{Counted: 1, Waiting: c.Waiting - 1})
 	})
+	t.Run("does not keep samples that can never count", func(t *testing.T) {
+		f := newFixture(t)
+		delete(f.known, "shop/web-1")
+		wrong := cpu(began, 1000)
+		wrong.Pressure = math.NaN()
+		f.collect(Collected{Rejected: 3}, wrong, wrong, wrong)
+		if n := len(f.waiting.held); n != 0 {
+			t.Errorf("%d held", n)
+		}
+	})
 	t.Run("takes samples that waited in the order of time", func(t *testing.T) {
 		f := newFixture(t)
 		delete(f.known, "shop/web-1")
@@ -501,6 +562,15 @@ func (steps) Name() string { return "script" }
 
 func (f steps) Read(_ context.Context, since, until time.Time, _ func(Sample)) error {
 	return f(since, until)
+}
+
+// interval is a source that delivers what it likes of a time.
+type interval func(since, until time.Time, observe func(Sample)) error
+
+func (interval) Name() string { return "script" }
+
+func (f interval) Read(_ context.Context, since, until time.Time, observe func(Sample)) error {
+	return f(since, until, observe)
 }
 
 // ranged is a source with one sample, and an error for what begins before a time.

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -43,6 +44,9 @@ func (w *waiting) takeAll(now time.Time, rejected *int) []waiter {
 // of the measurements goes: that of a pod that has just begun is new, and a backfill has old ones of
 // pods that ended long ago.
 func (w *waiting) add(s waiter) (rejected int) {
+	if math.IsNaN(s.Pressure) {
+		return 1 // It can never count. It does not equal itself, so it would be held several times.
+	}
 	if w.held[s.Sample] {
 		return 0
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Kill is the end of a container because of its memory.
@@ -45,30 +45,49 @@ func Kills(p *corev1.Pod) (kills []Kill) {
 	if p.Status.Reason != "Evicted" {
 		return kills
 	}
-	for _, found := range evictedUsing.FindAllStringSubmatch(p.Status.Message, -1) {
-		if used, err := resource.ParseQuantity(found[2]); err == nil {
-			kills = append(kills, killOf(p, found[1], evictedAt(p), used.Value()))
+	// The message may be any text: users may have the right to write the status of a pod.
+	named := map[string]bool{}
+	for _, found := range evictedUsing.FindAllStringSubmatch(p.Status.Message, len(p.Spec.Containers)+len(p.Spec.InitContainers)) {
+		used, err := sizing.ParseMemory(found[2])
+		if name := found[1]; err == nil && placeOf(p, name) >= 0 && !named[name] {
+			named[name] = true
+			kills = append(kills, killOf(p, name, evictedAt(p), used))
 		}
 	}
 	return kills
 }
 
+// placeOf returns the position of a container, init containers last, or -1.
+func placeOf(p *corev1.Pod, name string) int {
+	for i := range p.Spec.Containers {
+		if p.Spec.Containers[i].Name == name {
+			return i
+		}
+	}
+	for i := range p.Spec.InitContainers {
+		if p.Spec.InitContainers[i].Name == name {
+			return len(p.Spec.Containers) + i
+		}
+	}
+	return -1
+}
+
 // killOf returns a kill with the resources of its container.
 func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 	k := Kill{Container: name, At: at, Used: used}
-	place := -1
-	for i, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for j := range containers {
-			if containers[j].Name == name {
-				k.Limit, k.Request = containers[j].Resources.Limits.Memory().Value(), containers[j].Resources.Requests.Memory().Value()
-				place = i*len(p.Spec.Containers) + j
-			}
-		}
+	set := func(r *corev1.ResourceRequirements) {
+		k.Limit, k.Request = r.Limits.Memory().Value(), r.Requests.Memory().Value()
+	}
+	place := placeOf(p, name)
+	if i := place - len(p.Spec.Containers); i >= 0 {
+		set(&p.Spec.InitContainers[i].Resources)
+	} else if place >= 0 {
+		set(&p.Spec.Containers[place].Resources)
 	}
 	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for i := range statuses {
 			if statuses[i].Name == name && statuses[i].Resources != nil {
-				k.Limit, k.Request = statuses[i].Resources.Limits.Memory().Value(), statuses[i].Resources.Requests.Memory().Value()
+				set(statuses[i].Resources)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,16 @@ func TestKills(t *testing.T) {
 		{"no eviction with a usage that is no number", corev1.PodStatus{
 			Reason: "Evicted", Conditions: target, Message: message + "Container main was using much, request is 0, has larger consumption of memory. ",
 		}, nil},
+		{"no eviction with a usage that takes minutes to read, or that no machine has", corev1.PodStatus{
+			Reason: "Evicted", Conditions: target, Message: message + "Container main was using 1e-99999999, request is 0, has larger consumption of memory. Container free was using 8E, request is 0, has larger consumption of memory. ",
+		}, nil},
+		{"no eviction of a container that the pod does not have", corev1.PodStatus{
+			Reason: "Evicted", Conditions: target, Message: message + "Container other was using 2Ki, request is 0, has larger consumption of memory. ",
+		}, nil},
+		{"one eviction of each container at most", corev1.PodStatus{
+			Reason: "Evicted", Conditions: target,
+			Message: message + strings.Repeat("Container main was using 2Ki, request is 1000, has larger consumption of memory. Container main was using 3Ki, request is 1000, has larger consumption of memory. ", 10_000),
+		}, []Kill{{"main", at, 2000, 1000, 2048}}},
 		{"no message of a pod that was not evicted", corev1.PodStatus{
 			Message: message + "Container main was using 2Ki, request is 1000, has larger consumption of memory. ",
 		}, nil},

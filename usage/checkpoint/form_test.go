@@ -233,6 +233,9 @@ func TestProgress(t *testing.T) {
 			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 2, map[string]time.Time{"a": at(8)}), shard(0, 1, map[string]time.Time{"a": at(1)})},
 			map[string]time.Time{"a": at(8)},
 		},
+		"is unknown while some containers are in no shard that can be read": {
+			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 4, map[string]time.Time{"a": at(8)})}, nil,
+		},
 		"follows an older shard while newer ones lack some of its containers": {
 			[]*stored{shard(1, 2, map[string]time.Time{"a": at(9)}), shard(0, 1, map[string]time.Time{"a": at(1)})},
 			map[string]time.Time{"a": at(1)},

@@ -14,12 +14,13 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// recorder records the times of writes, and makes the calls fail that fail returns an error for.
+// recorder records the times of writes, and makes the calls fail that fail returns an error for. The
+// answers of calls are lost that lose returns an error for.
 type recorder struct {
 	corev1client.ConfigMapInterface
-	c      *cluster
-	writes []time.Time
-	fail   func(name string) error
+	c          *cluster
+	writes     []time.Time
+	fail, lose func(name string) error
 }
 
 func (r *recorder) ConfigMaps(string) corev1client.ConfigMapInterface { return r }
@@ -31,7 +32,13 @@ func (r *recorder) Apply(ctx context.Context, cm *applycorev1.ConfigMapApplyConf
 			return nil, err
 		}
 	}
-	return r.ConfigMapInterface.Apply(ctx, cm, options)
+	written, err := r.ConfigMapInterface.Apply(ctx, cm, options)
+	if r.lose != nil {
+		if err := r.lose(*cm.Name); err != nil {
+			return nil, err
+		}
+	}
+	return written, err
 }
 
 func (r *recorder) Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error) {
@@ -78,6 +85,35 @@ func TestGrowth(t *testing.T) {
 		}
 		c.stores("usage-0")
 	})
+	t.Run("loses nothing if a new leader reads the older one of two shards last", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		c.collect(a, 60)
+		c.step(a)
+		a.full = a.Status().Shards[0].Bytes / 2
+		c.clock.Step(Interval)
+		c.collect(a, 60)
+		c.step(a)
+		if got := len(c.stored()); got != 2 {
+			t.Fatalf("%d shards", got)
+		}
+		want := c.loaded()
+		b := c.replica()
+		b.leading = true
+		c.record(b).fail = func(name string) error {
+			if name == "usage-0" {
+				return errors.New("down")
+			}
+			return nil
+		}
+		c.step(b)
+		c.record(b)
+		c.pass(b, time.Minute)
+		if !b.CaughtUp() {
+			t.Fatal(b.Status().Err)
+		}
+		c.same(b.store, want)
+	})
 	t.Run("counts new samples while each leader dies after one write", func(t *testing.T) {
 		c := newCluster(t)
 		a := c.leader()
@@ -95,6 +131,18 @@ func TestGrowth(t *testing.T) {
 		if got := len(c.stored()); got < 4 {
 			t.Errorf("%d shards", got)
 		}
+	})
+	t.Run("is followed by others within seconds", func(t *testing.T) {
+		c := newCluster(t)
+		a, b := c.leader(), c.replica()
+		a.full = 800
+		c.collect(a, 60)
+		c.pass(a, Interval)
+		if got := len(c.stored()); got < 4 {
+			t.Fatalf("%d shards", got)
+		}
+		c.pass(b, 2*period)
+		c.same(b.store, a.store)
 	})
 	t.Run("writes rarely, even while it grows to the most shards", func(t *testing.T) {
 		c := newCluster(t)
@@ -167,6 +215,31 @@ func TestFailures(t *testing.T) {
 			t.Error(err)
 		}
 		c.same(c.loaded(), a.store)
+	})
+	t.Run("of which only the answer was lost lose nothing", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		c.collect(a, 5)
+		c.step(a)
+		c.clock.Step(Interval)
+		c.collect(a, 5)
+		c.record(a).lose = func(string) error { return errors.New("connection reset") }
+		c.step(a)
+		if a.Status().Err == nil {
+			t.Error("no error")
+		}
+		c.record(a)
+		c.source.samples = nil // It delivers each sample only once.
+		c.collect(a, 9)
+		c.source.samples = nil
+		for end := c.clock.Now().Add(2 * Interval); c.clock.Now().Before(end); c.clock.Step(period) {
+			if c.step(a); !a.CaughtUp() {
+				t.Fatal("takes its own write for that of another replica")
+			}
+		}
+		if got := len(c.loaded().Containers()); got != 9 || a.Status().Err != nil {
+			t.Errorf("%d workloads, %v", got, a.Status().Err)
+		}
 	})
 	t.Run("to read leave a new leader waiting", func(t *testing.T) {
 		c := newCluster(t)

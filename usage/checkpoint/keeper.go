@@ -61,6 +61,11 @@ type Keeper struct {
 	// leader writes.
 	last  time.Time
 	count int
+	// tried is the header of the last write without an answer, which may have succeeded.
+	tried header
+	// incomplete reports whether the last load failed for a ConfigMap. When that is read later, it may
+	// be older than what was read, so all of them are then passed to the store again, in order.
+	incomplete bool
 	// failures are why the leader could not write each shard, and retry is when it may try again.
 	failures [most]error
 	retry    [most]time.Time
@@ -145,8 +150,11 @@ func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool
 	switch {
 	case now.Before(k.pause):
 	case !leads:
-		k.pause = now.Add(k.config.Interval / 2)
-		k.report(k.load(ctx, store, k.names(), cached))
+		names := k.names()
+		k.report(k.load(ctx, store, names, cached))
+		if len(k.names()) <= len(names) { // Otherwise, there are more shards than were known.
+			k.pause = now.Add(k.config.Interval / 2)
+		}
 	case !k.CaughtUp():
 		k.pause = now.Add(k.config.Interval / writes)
 		k.report(k.begin(ctx, store))

@@ -268,6 +268,25 @@ func TestKeeper(t *testing.T) {
 			t.Errorf("read until %v", until)
 		}
 	})
+	t.Run("a new leader writes even if the clock of the one before was ahead", func(t *testing.T) {
+		c := newCluster(t)
+		c.clock.SetTime(began.AddDate(0, 0, 1))
+		a := c.leader()
+		c.collect(a, 5)
+		c.step(a)
+		a.leading = false
+		c.clock.SetTime(began)
+		c.source.samples = nil
+		b := c.leader()
+		for range 3 {
+			c.collect(b, 5)
+			c.pass(b, Interval+time.Minute)
+			if stored := b.Status().Stored; c.clock.Since(stored) > Interval+time.Minute || stored.After(c.clock.Now()) {
+				t.Errorf("stored at %v, now it is %v", stored, c.clock.Now())
+			}
+			c.same(c.loaded(), b.store)
+		}
+	})
 	t.Run("a new leader continues without a gap and counts nothing twice", func(t *testing.T) {
 		c := newCluster(t)
 		a := c.leader()
@@ -414,6 +433,47 @@ func TestUnreadable(t *testing.T) {
 			c.same(c.loaded(), e.store)
 		})
 	}
+	t.Run("is followed in the other ConfigMap", func(t *testing.T) {
+		c := newCluster(t)
+		a, b := c.leader(), c.replica()
+		c.collect(a, 5)
+		c.step(a)
+		c.step(b)
+		cm := c.stored()["usage-0"]
+		cm.BinaryData[key][len(magic)]++
+		if _, err := c.api().Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.collect(a, 9)
+		c.pass(a, 2*Interval)
+		c.stores("usage-0", "usage-0-2")
+		for range 2 {
+			c.step(b)
+			c.clock.Step(Interval)
+		}
+		c.same(b.store, a.store)
+	})
+	t.Run("is read again from sources that still have its usage", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		a.full = 1500
+		c.collect(a, 60)
+		c.pass(a, Interval)
+		c.clock.Step(4 * time.Hour)
+		c.collect(a, 60)
+		c.pass(a, Interval)
+		a.leading = false
+		cm := c.stored()["usage-1"]
+		cm.BinaryData[key][len(magic)]++
+		if _, err := c.api().Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		b := c.leader()
+		if _, err := b.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+			t.Error(err)
+		}
+		c.equal(b.store, a.store)
+	})
 	t.Run("in both places is reported, and others are stored", func(t *testing.T) {
 		c := newCluster(t)
 		a := c.leader()

@@ -67,12 +67,13 @@ func (k *Keeper) load(ctx context.Context, store *usage.Store, names []string, v
 	}
 	err := group.Wait()
 	k.take(store, found, version == newest)
+	k.incomplete = err != nil
 	return err
 }
 
 // read returns what a ConfigMap has. The state is nil if that is known or cannot be read.
 func (k *Keeper) read(cm *corev1.ConfigMap) (*stored, *usage.State) {
-	if known := k.knownAs(cm.Name); known != nil && known.uid == cm.UID && known.resourceVersion == cm.ResourceVersion {
+	if known := k.knownAs(cm.Name); !k.incomplete && known != nil && known.uid == cm.UID && known.resourceVersion == cm.ResourceVersion {
 		return known, nil
 	}
 	c := &stored{name: cm.Name, uid: cm.UID, resourceVersion: cm.ResourceVersion, size: len(cm.BinaryData[key])}
@@ -91,6 +92,9 @@ func (k *Keeper) read(cm *corev1.ConfigMap) (*stored, *usage.State) {
 		}
 	}
 	c.header, c.progress, c.sum, c.containers, c.current = header, content.progress, sum, len(content.states), header.written
+	if now := k.config.Clock.Now(); c.current.After(now) {
+		c.current = now // The clock of the replica that wrote it was ahead.
+	}
 	return c, state
 }
 
@@ -104,7 +108,7 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 	taken := false
 	for _, c := range all {
 		known, state := k.knownAs(c.name), found[c]
-		later := known == nil || known.err != nil || c.written.After(known.written)
+		later := k.incomplete || known == nil || known.err != nil || c.written.After(known.written)
 		if state != nil && later {
 			store.Restore(state)
 			taken = true
@@ -121,7 +125,8 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 	}
 }
 
-// names returns the names of the ConfigMaps that are known, and of those that should exist.
+// names returns the names of the ConfigMaps that are known, and of those that should exist. In place of
+// one that cannot be read, a second one should.
 func (k *Keeper) names() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,7 +136,9 @@ func (k *Keeper) names() []string {
 	}
 	return slices.DeleteFunc(Names(k.config.Prefix), func(n string) bool {
 		for index := range count {
-			if n == name(k.config.Prefix, index, false) {
+			first := name(k.config.Prefix, index, false)
+			unreadable := k.known[first] != nil && k.known[first].err != nil
+			if n == first || unreadable && n == name(k.config.Prefix, index, true) {
 				return false
 			}
 		}

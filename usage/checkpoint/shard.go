@@ -51,7 +51,8 @@ func Names(prefix string) (all []string) {
 
 // progress returns until when each source has been read for all containers, given the shards from the
 // newest to the oldest one. A source that any of them does not know has never been read for its
-// containers, and must be read from its beginning.
+// containers, and must be read from its beginning. So must all sources if some containers are in no
+// shard, because it cannot be read.
 func progress(shards []*stored) map[string]time.Time {
 	var all map[string]time.Time
 	var seen uint32
@@ -76,6 +77,9 @@ func progress(shards []*stored) map[string]time.Time {
 				all[source] = own
 			}
 		}
+	}
+	if seen != (header{count: 1}).covers() {
+		return nil
 	}
 	return all
 }

@@ -144,7 +144,7 @@ func (k *Keeper) leftover() *stored {
 		needed := false
 		for index := range k.count {
 			_, t := k.target(index)
-			needed = needed || t == c || t.covers()&c.covers() != 0 && !t.current.After(c.written)
+			needed = needed || t == c || t.covers()&c.covers() != 0 && !t.current.After(c.written) && !t.written.After(c.written)
 		}
 		if !needed {
 			return c
@@ -194,12 +194,13 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 		return k.look(ctx, target)
 	}
 	if err != nil {
+		k.tried = h
 		return k.failed(target, err)
 	}
 	k.last = h.written
 	k.know(&stored{
 		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed,
-		sum: sum, size: len(b), containers: containers, current: h.written,
+		sum: sum, size: len(b), containers: containers, current: now,
 	})
 	return nil
 }
@@ -247,10 +248,13 @@ func (k *Keeper) look(ctx context.Context, name string) error {
 		same := *c
 		same.current = now
 		k.know(&same)
-	case c.err == nil && c.written.After(k.last):
+	case c.err == nil && c.written.After(k.last) && c.header != k.tried:
 		k.setCaughtUp(false)
 		k.pause = time.Time{}
 	default:
+		if k.last.Before(c.written) {
+			k.last = c.written
+		}
 		k.know(c)
 		k.pause = soon
 	}

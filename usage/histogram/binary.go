@@ -23,13 +23,17 @@ const (
 //
 // The form is: the number of buckets; if there are any, the reference time and the total; then the
 // ranges of buckets; then the weight of each bucket. The total has the 4 highest bytes of a
-// floating-point number, the lowest byte first, and all other numbers are varints. The reference time is a number of half-lives and the remaining
-// nanoseconds. A range is its distance from the one before, and its length. A weight is a number of
-// units; if it is less than one, 0 and the power of two by which the total is divided.
+// floating-point number, the lowest byte first, and all other numbers are varints. The reference time
+// is a number of half-lives and the remaining nanoseconds. A range is its distance from the one
+// before, and its length. A weight is a number of units; if it is less than one, 0 and the power of
+// two by which the total is divided. A histogram without weights that count has no buckets.
 func (h *Histogram) AppendBinary(b []byte) []byte {
+	if h.Empty() {
+		return append(b, 0)
+	}
 	total := h.total
-	if sum := h.sum(); sum > total*most {
-		total = sum // The smallest weights have been subtracted from the total only.
+	if sum := h.sum(); sum > total*most || total > sum*most {
+		total = sum // The smallest weights have been subtracted from only one of them.
 	}
 	least, kept := total*indistinct, 0
 	var ranges []byte
@@ -50,9 +54,6 @@ func (h *Histogram) AppendBinary(b []byte) []byte {
 		i++
 	}
 	b = binary.AppendUvarint(b, uint64(kept))
-	if kept == 0 {
-		return b
-	}
 	halfLife := int64(h.shape.HalfLife)
 	b = binary.AppendVarint(binary.AppendVarint(b, h.reference/halfLife), h.reference%halfLife)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(total)>>cut)[:len(b)+8-cut/8]
@@ -90,7 +91,7 @@ const (
 	// leastHalved and mostHalved are the powers of two by which a total is divided, for weights
 	// of less than a unit.
 	leastHalved, mostHalved = 21, 33
-	mostUnits               = units * 1001 / 1000
+	mostUnits               = units*1001/1000 + 1 // Rounded up.
 )
 
 // FromBinary reads what AppendBinary wrote, and returns the bytes after it.

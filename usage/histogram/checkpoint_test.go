@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -84,6 +85,22 @@ func TestBinary(t *testing.T) {
 			}
 		}
 	})
+	t.Run("keeps a reference time that was moved", func(t *testing.T) {
+		moved := of(1)
+		moved.Move(time.Hour + 1)
+		if again, _, err := FromBinary(cpu, moved.AppendBinary(nil)); err != nil || again.reference != moved.reference {
+			t.Errorf("%v, want %v, %v", again.reference, moved.reference, err)
+		}
+	})
+	t.Run("keeps weights of one unit, and the power of two of lighter ones", func(t *testing.T) {
+		h := of(1, 2, 3, 4)
+		h.weights = []float64{1 - 0x1p-20 - 0x1p-24 - 0x1p-30, 0x1p-20, 0x1p-24, 0x1p-30}
+		h.total = 1
+		again, _, err := FromBinary(cpu, h.AppendBinary(nil))
+		if err != nil || !slices.Equal(again.weights[1:], h.weights[1:]) {
+			t.Errorf("%v, want %v, %v", again.weights, h.weights, err)
+		}
+	})
 	t.Run("leaves out what only decides ties", func(t *testing.T) {
 		again, _, err := FromBinary(cpu, form[1:])
 		if err != nil || len(again.weights) != len(h.weights)-1 {
@@ -137,19 +154,37 @@ func TestBinary(t *testing.T) {
 			}
 		}
 	})
-	t.Run("can be read even if the total is too small", func(t *testing.T) {
-		h := of(1, 2)
-		h.total = 1
-		again, _, err := FromBinary(cpu, h.AppendBinary(nil))
-		if err != nil || again.total != 2 || len(again.weights) != 2 {
-			t.Errorf("%+v, %v", again, err)
-		}
-	})
+	for _, total := range []float64{1, 1e12} {
+		t.Run(fmt.Sprintf("can be read even if the total is %v instead of 2", total), func(t *testing.T) {
+			h := of(1, 2)
+			h.total = total
+			again, _, err := FromBinary(cpu, h.AppendBinary(nil))
+			if err != nil || again.total != 2 || len(again.weights) != 2 {
+				t.Errorf("%+v, %v", again, err)
+			}
+		})
+	}
 	t.Run("of an empty histogram is one byte", func(t *testing.T) {
 		form := of().AppendBinary(nil)
 		again, rest, err := FromBinary(cpu, form)
 		if len(form) != 1 || err != nil || len(rest) != 0 || !again.Empty() {
 			t.Errorf("%x: %+v, %v", form, again, err)
+		}
+	})
+	t.Run("keeps a total that differs because of rounding", func(t *testing.T) {
+		for _, test := range []struct{ sum, total float64 }{{most, 1}, {1.0005, 1}, {1, 1.0005}, {1, most}} {
+			h := of(1)
+			h.weights[0], h.total = test.sum, test.total
+			if again, _, err := FromBinary(cpu, h.AppendBinary(nil)); err != nil || math.Abs(again.total/test.total-1) > 1e-6 {
+				t.Errorf("%v of %+v, %v", again.total, test, err)
+			}
+		}
+	})
+	t.Run("of weights that no longer count is one byte", func(t *testing.T) {
+		h := of(1, 1)
+		h.scale(0x1p-1050)
+		if form := h.AppendBinary(nil); len(h.weights) != 1 || !bytes.Equal(form, []byte{0}) {
+			t.Errorf("%d buckets in %x", len(h.weights), form)
 		}
 	})
 	// bytesOf returns a form: after the total, ranges and weights.
@@ -168,6 +203,7 @@ func TestBinary(t *testing.T) {
 		"an infinite total":                  bytesOf(1, 1, math.Inf(1), 5, 1, units),
 		"a total that is not a number":       bytesOf(1, 1, math.NaN(), 5, 1, units),
 		"a weight above the total":           bytesOf(1, 1, 1, 5, 1, mostUnits+1),
+		"a weight far above the total":       bytesOf(1, 1, 1, 5, 1, units/1000*1003),
 		"a small weight that is not small":   bytesOf(1, 1, 1, 5, 1, 0, leastHalved-1),
 		"a small weight that is too small":   bytesOf(1, 1, 1, 5, 1, 0, mostHalved+1),
 		"a bucket that does not exist":       bytesOf(1, 1, 1, count, 1, units),

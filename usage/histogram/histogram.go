@@ -13,6 +13,8 @@ const (
 	epsilon = 1e-4
 	// mostHalfLives is how many half-lives a sample may be newer than the reference time.
 	mostHalfLives = 100
+	// heaviestScale is the factor by which weights become larger at most, so that they stay finite.
+	heaviestScale = 1 << mostHalfLives
 )
 
 // Shape has what histograms of the same kind share. Histograms refer to it, so it must not change.
@@ -95,7 +97,8 @@ func (h *Histogram) Follow(shape *Shape, now time.Time) {
 		weight := h.factor(now)
 		h.shape = shape
 		h.reference = round(now, shape.HalfLife)
-		h.scale(h.factor(now) / weight)
+		// Samples may be ahead, as peaks are, by so many short half-lives that nothing else has any weight.
+		h.scale(min(h.factor(now)/weight, heaviestScale))
 	}
 	h.shape = shape
 }

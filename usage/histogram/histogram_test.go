@@ -206,6 +206,20 @@ func TestHistogram(t *testing.T) {
 			t.Error("an empty histogram does not follow")
 		}
 	})
+	t.Run("keeps finite weights of samples that are many half-lives ahead when the half-life changes", func(t *testing.T) {
+		for _, ahead := range []time.Duration{90 * time.Minute, 18 * time.Hour, 40 * time.Hour} {
+			h := New(&Shape{Buckets: CPU, HalfLife: time.Minute})
+			h.Add(1, 3, began.Add(ahead))
+			h.Add(2, 1, began.Add(ahead))
+			h.Follow(cpu, began)
+			if h.Percentile(0.74) > 1.1 || h.Percentile(0.76) < 2 || !finite(h.total) {
+				t.Errorf("%v ahead: %+v", ahead, h)
+			}
+			if again, _, err := FromBinary(cpu, h.AppendBinary(nil)); err != nil || len(again.weights) != 2 {
+				t.Errorf("%v ahead: %+v, %v", ahead, again, err)
+			}
+		}
+	})
 	t.Run("keeps weights in the order of buckets", func(t *testing.T) {
 		h := New(cpu)
 		for _, bucket := range rand.New(rand.NewPCG(1, 1)).Perm(count) {

@@ -288,6 +288,10 @@ const (
 	mostListed = 1 << 20
 	// mostSources is how many sources there are at most.
 	mostSources = math.MaxUint8 + 1
+	// leastWindow is how many bytes a window has at least.
+	leastWindow = 10
+	// latest is a time that no sample has, in seconds since 1970: nanoseconds have to fit in 64 bits.
+	latest = math.MaxInt64 / int64(time.Second)
 )
 
 // reader takes values from bytes. After an error, it returns zeros.
@@ -410,7 +414,7 @@ func (r *reader) memory() int64 {
 // windows reads the windows of a record.
 func (r *reader) windows(of *record) {
 	n := r.count()
-	if n > uint64(len(r.rest)) {
+	if n > uint64(len(r.rest)/leastWindow) {
 		r.fail()
 		return
 	}
@@ -502,7 +506,7 @@ func (r *reader) hours(all *[3]hours) {
 			all[i] = all[i-1]
 			continue
 		}
-		all[i].first, all[i].last = r.number(), r.number()
+		all[i].first, all[i].last = r.between(0, latest), r.between(0, latest/3600)
 		for word := range all[i].seen {
 			all[i].seen[word] = r.word()
 		}
@@ -511,7 +515,7 @@ func (r *reader) hours(all *[3]hours) {
 
 func (r *reader) series(halfLives shapes) *series {
 	s := &series{nodeType: r.text(), first: r.time(), last: r.time(), heard: r.time()}
-	s.samples = int(r.between(0, math.MaxInt32))
+	s.samples = int(r.between(0, math.MaxInt))
 	s.cpu, s.memory, s.throttled = r.histogram(halfLives.cpu), r.histogram(halfLives.memory), r.histogram(halfLives.cpu)
 	if r.between(0, 1) == 1 {
 		pressed := r.histogram(halfLives.cpu)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 // filled returns a history with everything that a history can have.
@@ -53,6 +56,11 @@ func TestBinary(t *testing.T) {
 		if again := g.AppendContainer(nil, web); !slices.Equal(again, form) {
 			t.Error("written again, the bytes differ")
 		}
+		for id, w := range f.containers[web].windows {
+			if got := g.containers[web].windows[id].series.nodeType; got != w.series.nodeType {
+				t.Errorf("a window on %s is on %s now", w.series.nodeType, got)
+			}
+		}
 		if !g.newest.Equal(f.newest) {
 			t.Errorf("newest sample at %v, want %v", g.newest, f.newest)
 		}
@@ -88,10 +96,14 @@ func TestBinary(t *testing.T) {
 		}
 	})
 	t.Run("is rejected if it is cut, and changes nothing", func(t *testing.T) {
-		for n := range len(form) {
-			g := newFixture(t)
-			if _, _, err := g.ReadContainer(form[:n], now); !errors.Is(err, ErrFormat) || len(g.containers) != 0 {
-				t.Fatalf("%d of %d bytes: %v", n, len(form), err)
+		short := newFixture(t)
+		short.cpu(slow, began, 1)
+		for _, form := range [][]byte{form, short.AppendContainer(nil, web)} {
+			for n := range len(form) {
+				g := newFixture(t)
+				if _, _, err := g.ReadContainer(form[:n], now); !errors.Is(err, ErrFormat) || len(g.containers) != 0 {
+					t.Fatalf("%d of %d bytes: %v", n, len(form), err)
+				}
 			}
 		}
 	})
@@ -132,9 +144,9 @@ func TestBinary(t *testing.T) {
 		form := g.AppendContainer(nil, web)
 		head := len(form) - len(windowsOf(g))
 		for name, windows := range map[string][]byte{
-			"of an unknown node type":   {1, 1 * flags},
+			"of an unknown node type":   append([]byte{1, 1 * flags}, make([]byte, leastWindow)...),
 			"with a time of 3":          append(slices.Repeat([]byte{1, 0}, 4), 2*3),
-			"without an ID":             {1, 0, 2},
+			"without an ID":             append([]byte{1}, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0),
 			"of too many sources":       append([]byte{1, hasSources, 1, 2, 3, 4, 5, 0, 0, 0}, 129, 2),
 			"with more than there are":  {255, 255, 255, 255, 255, 1},
 			"with a number that is cut": {255},
@@ -144,6 +156,43 @@ func TestBinary(t *testing.T) {
 			if _, _, err := newFixture(t).ReadContainer(form, now); !errors.Is(err, ErrFormat) {
 				t.Errorf("a window %s: %v", name, err)
 			}
+		}
+	})
+	t.Run("is rejected with an hour that no sample has", func(t *testing.T) {
+		for _, wrong := range []hours{{first: -1}, {first: latest + 1}, {last: -1}, {last: latest/3600 + 1}, {last: math.MinInt64}} {
+			g := newFixture(t)
+			g.cpu(slow, began, 1)
+			g.containers[web].hours[Memory] = wrong
+			if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); !errors.Is(err, ErrFormat) {
+				t.Errorf("%+v: %v", wrong, err)
+			}
+		}
+	})
+	t.Run("may have the shortest window, and any number of samples", func(t *testing.T) {
+		g := newFixture(t)
+		g.cpu(slow, began, 1)
+		g.containers[web].types[0].samples = math.MaxInt
+		g.containers[web].hours[Memory] = hours{first: latest, last: latest / 3600}
+		*g.containers[web].windows[idOf(slow.UID)] = window{series: g.containers[web].types[0]}
+		if got := len(windowsOf(g)); got != 1+leastWindow {
+			t.Errorf("a window takes %d bytes", got-1)
+		}
+		if _, _, err := newFixture(t).ReadContainer(g.AppendContainer(nil, web), now); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("takes little memory, whatever it says", func(t *testing.T) {
+		g := newFixture(t)
+		g.cpu(slow, began, 1)
+		form := g.AppendContainer(nil, web)
+		head := form[:len(form)-len(windowsOf(g))]
+		for _, n := range []int{1 << 10, 1 << 20} {
+			form := append(binary.AppendUvarint(slices.Clone(head), uint64(n)), make([]byte, n)...)
+			footprint.CheckAllocated(t, n/64, func() {
+				if _, _, err := newFixture(t).ReadContainer(form, now); !errors.Is(err, ErrFormat) {
+					t.Error(err)
+				}
+			})
 		}
 	})
 	t.Run("takes 24 bytes for a usual window", func(t *testing.T) {
@@ -167,6 +216,7 @@ func TestBinary(t *testing.T) {
 			{span: span{end: began.Add(-time.Second - 1)}, past: span{began.Add(time.Hour), most, most - 1}, killed: began},
 			{memory: time.Unix(0, math.MinInt64), span: span{end: time.Unix(0, math.MaxInt64)}},
 			{cpu: []progress{{period: period{began.Add(-1), began}}}},
+			{cpu: make([]progress, 256)},
 			{killed: began.Add(1), cpu: []progress{{}, {
 				period{began.Add(-100 * time.Hour), began.Add(time.Minute)},
 				period{began.Add(-13 * time.Hour), began.Add(time.Second + 1)},
@@ -195,6 +245,43 @@ func TestBinary(t *testing.T) {
 	})
 }
 
+func TestNumbers(t *testing.T) {
+	t.Run("a time counts from the nearest day", func(t *testing.T) {
+		for at, want := range map[int64][2]int64{
+			1: {1, 0}, day / 2: {day / 2, 0}, day/2 + 1: {1 - day/2, 1}, day - 1: {-1, 1}, 3*day + 5: {5, 3},
+			-day / 2: {-day / 2, 0}, -day/2 - 1: {day/2 - 1, -1}, 1 - day: {1, -1},
+		} {
+			var w writer
+			w.days(time.Unix(0, at))
+			r := reader{rest: w.bytes}
+			rest, _ := r.duration()
+			if got := [2]int64{rest, r.number()}; got != want {
+				t.Errorf("%d is %v, want %v", at, got, want)
+			}
+		}
+	})
+	for name, test := range map[string]struct {
+		read   func(*reader)
+		first  uint64
+		second int64
+		want   error
+	}{
+		"nanoseconds":                    {func(r *reader) { r.duration() }, 4, int64(time.Second) - 1, nil}, // A varint of 2 is 4.
+		"nanoseconds of a second":        {func(r *reader) { r.duration() }, 4, int64(time.Second), ErrFormat},
+		"nanoseconds of a second before": {func(r *reader) { r.duration() }, 4, -int64(time.Second), ErrFormat},
+		"bytes":                          {func(r *reader) { r.memory() }, 1, page - 1, nil},
+		"bytes of a page":                {func(r *reader) { r.memory() }, 1, page, ErrFormat},
+		"pages beyond 64 bits":           {func(r *reader) { r.memory() }, 2 << 52, 0, ErrFormat},
+	} {
+		t.Run("are read: "+name, func(t *testing.T) {
+			r := reader{rest: binary.AppendVarint(binary.AppendUvarint(nil, test.first), test.second)}
+			if test.read(&r); !errors.Is(r.err, test.want) {
+				t.Errorf("%v, want %v", r.err, test.want)
+			}
+		})
+	}
+}
+
 // windowsOf returns the form of the windows of web.
 func windowsOf(f *fixture) []byte {
 	var w writer
@@ -210,7 +297,9 @@ func FuzzReadContainer(f *testing.F) {
 	f.Add(h.AppendContainer(nil, web))
 	f.Fuzz(func(t *testing.T, form []byte) {
 		g := New(func(Container) Options { return DefaultOptions() })
-		c, _, err := g.ReadContainer(form, began)
+		var c Container
+		var err error
+		footprint.CheckAllocated(t, len(form), func() { c, _, err = g.ReadContainer(form, began) })
 		if err != nil {
 			if len(g.containers) != 0 {
 				t.Error("rejected bytes have changed the history")

@@ -30,10 +30,8 @@ func (r *record) rewind(now time.Time) {
 			s.week.forgetAfter(hourOf(now))
 		}
 		for _, w := range r.windows {
-			if w.series == s && (w.memory.After(now) || w.killed.After(now)) {
-				w.end = w.end.Add(-ahead)
-			}
 			if w.series == s {
+				w.move(-ahead)
 				back(&w.memory, &w.killed)
 				for i := range w.cpu {
 					back(&w.cpu[i].from, &w.cpu[i].until, &w.cpu[i].hole.from, &w.cpu[i].hole.until)
@@ -43,5 +41,15 @@ func (r *record) rewind(now time.Time) {
 	}
 	for i := range r.hours {
 		r.hours[i].rewind(now)
+	}
+}
+
+// move moves the windows of memory with the weights of their peaks, even those of pods whose samples were
+// never ahead: a peak is subtracted with the weight that it has.
+func (w *window) move(by time.Duration) {
+	for _, s := range []*span{&w.span, &w.past} {
+		if !s.end.IsZero() {
+			s.end = s.end.Add(by)
+		}
 	}
 }

@@ -112,14 +112,15 @@ func TestWindowsOfAClockThatWasAhead(t *testing.T) {
 			sample(f, other, began, began)
 			sample(f, fast, began, began)
 			change(f)
-			// A sample of now corrects what lies in the future, which then is of now.
-			sample(f, fast, began, began)
+			// A sample of now corrects what lies in the future, which then is of now. The other pod
+			// on that node type keeps its place among the peaks.
+			sample(f, fast, began.Add(1), began)
 			for _, test := range []struct {
 				pod Pod
 				end time.Time
 			}{
 				{slow, began.Add(24*time.Hour - 1)},
-				{other, began.Add(24 * time.Hour)},
+				{other, began.Add(23*time.Hour - 1)},
 				{fast, began.Add(24 * time.Hour)},
 			} {
 				if end := f.containers[web].windows[idOf(test.pod.UID)].end; !end.Equal(test.end) {
@@ -128,6 +129,20 @@ func TestWindowsOfAClockThatWasAhead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPeaksOfAClockThatWasAhead looks at a pod that was never ahead, whose peak grows after that.
+func TestPeaksOfAClockThatWasAhead(t *testing.T) {
+	f := newFixture(t)
+	day := 24 * time.Hour
+	f.memory(slow, began, 100e6)
+	f.memory(Pod{UID: "other", NodeType: "n2d"}, began, 100e6)
+	f.memory(Pod{UID: "third", NodeType: "n2d"}, began.Add(-day), 100e6)
+	f.memory(Pod{UID: "third", NodeType: "n2d"}, began, 300e6)
+	f.memory(slow, began.Add(day/2), 500e6)
+	f.clock = began.Add(time.Minute)
+	f.memory(Pod{UID: "other", NodeType: "n2d"}, f.clock, 150e6)
+	f.want("n2d", "110M:14", "159M:29", "305M:29", "511M:29")
 }
 
 func TestThrottledByAClockThatWasAhead(t *testing.T) {

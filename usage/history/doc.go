@@ -11,8 +11,8 @@
 // If several sources measure a container, no time counts twice. While the preferred source delivers
 // CPU, the others stand by. When it has been silent for 15 minutes, the next one counts. If the
 // preferred source delivers that time later, only what lies outside of it counts. Samples of CPU come
-// in the order of time, or late, into the hole that was left by an outage. Of the holes of the
-// last three hours, the longest is known.
+// in the order of time, or late: before all others, or into the hole that was left by an outage. Of the
+// holes of the last three hours, the longest is known.
 //
 // An absent sample is unknown: it is never counted as zero. Samples that cannot be true, or that
 // came before, are rejected with a reason. A container's history on a node type expires when its

@@ -183,6 +183,7 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 		r = &record{halfLives: shapes, windows: map[podID]*window{}}
 		h.containers[c] = r
 	}
+	r.rewind(now)
 	if r.halfLives != shapes {
 		for _, s := range r.types {
 			s.cpu.Follow(shapes.cpu, now)
@@ -194,7 +195,6 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 		}
 		r.halfLives = shapes
 	}
-	r.rewind(now)
 	if limit := now.Add(skew); h.newest.After(limit) {
 		h.newest = limit
 	}

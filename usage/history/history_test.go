@@ -313,7 +313,7 @@ func TestKill(t *testing.T) {
 			f.memory(slow, began, 100*mib)
 			f.kill(Kill{Pod: slow, At: at})
 			f.memory(slow, at.Add(time.Minute), 200*mib)
-			f.memory(slow, at.Add(time.Minute), 150*mib)
+			f.memory(slow, at.Add(time.Minute+1), 150*mib)
 			f.kill(Kill{Pod: slow, At: at.Add(2 * time.Minute)})
 			if got := f.containers[web].windows[idOf("a")].highest(); got != want {
 				t.Errorf("%d MiB, want %d MiB", got/mib, want/mib)
@@ -460,11 +460,13 @@ func TestRejectedSamples(t *testing.T) {
 		{"of a year ahead", Sample{At: at.AddDate(1, 0, 0)}, ErrFuture},
 		{"older than the history", Sample{At: at.Add(-8 * 24 * time.Hour)}, ErrExpired},
 		{"repeated", Sample{At: began}, ErrRepeated},
-		{"out of order", Sample{At: began.Add(-1)}, ErrRepeated},
+		{"out of order", Sample{At: began.Add(-time.Minute)}, ErrRepeated},
+		{"of memory, repeated", Sample{Resource: Memory, At: began, Usage: 90e6}, ErrRepeated},
 		{"of memory, out of order and not a peak", Sample{Resource: Memory, At: began.Add(-1), Usage: 100e6}, ErrRepeated},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t)
+			f.cpu(slow, began.Add(-time.Minute), 500)
 			f.cpu(slow, began, 500)
 			f.memory(slow, began.Add(-time.Minute), 100e6)
 			f.memory(slow, began, 90e6)
@@ -480,7 +482,7 @@ func TestRejectedSamples(t *testing.T) {
 	}
 	for _, sample := range []Sample{
 		{At: at.Add(skew), Usage: most}, {At: at.Add(-8*24*time.Hour + 1)}, {At: at, Pressure: 1},
-		{At: began, Resource: Memory},
+		{At: began, Resource: Memory, Usage: 100e6 + 1},
 	} {
 		f := newFixture(t)
 		sample.Pod = slow

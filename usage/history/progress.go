@@ -2,7 +2,8 @@ package history
 
 import "time"
 
-// Overdue is how long after later measurements a measurement may come and still count.
+// Overdue is how long after later measurements a measurement may come and still count. One that is
+// older than all others may come at any time.
 const Overdue = 3 * time.Hour
 
 // fresh is how long after a sample of a preferred source other sources stand by. A Prometheus that is
@@ -38,7 +39,8 @@ func (w *window) advance(s *Sample, options *Options) error {
 	}
 	own, middle := &w.cpu[s.Rank], s.At.Add(-s.Length/2)
 	late := !s.At.After(own.until)
-	if late && (options.Compat || !own.hole.has(middle)) { // The VPA takes nothing late.
+	early := late && middle.Before(own.from)
+	if late && (options.Compat || !early && !own.hole.has(middle)) { // The VPA takes nothing late.
 		return ErrRepeated
 	}
 	for i := range w.cpu {
@@ -54,12 +56,24 @@ func (w *window) advance(s *Sample, options *Options) error {
 			return ErrStandby
 		}
 	}
-	if late {
+	switch {
+	case early:
+		own.precede(s)
+	case late:
 		own.hole.from = s.At
-	} else {
+	default:
 		own.extend(s)
 	}
 	return nil
+}
+
+// precede notes a sample before all others: of a backfill that failed at first, while newer samples
+// counted. The time between both is a hole.
+func (p *progress) precede(s *Sample) {
+	if s.At.Before(p.from) {
+		p.hole = period{s.At, p.from}
+	}
+	p.from = s.At.Add(-s.Length)
 }
 
 // extend notes a sample after all others.

@@ -52,7 +52,13 @@ func TestSources(t *testing.T) {
 		"keeps the newest of holes of the same length": {
 			{first, 5, nil}, {first, 15, nil}, {first, 25, nil}, {first, 10, ErrRepeated}, {first, 20, nil},
 		},
-		"counts measurements of one source that overlap": {{first, 5, nil}, {first, 7, nil}, {first, 8, nil}},
+		"counts a backfill that failed at first, in order": {
+			{first, 60, nil}, {first, 65, nil}, {first, 20, nil}, {first, 20, ErrRepeated}, {first, 25, nil}, {first, 40, nil}, {first, 30, ErrRepeated}, {first, 45, nil},
+			{first, 50, nil}, {first, 57, nil}, {first, 58, ErrRepeated}, {first, 70, nil}, {first, 10, nil}, {first, 15, nil}, {first, 20, ErrRepeated}, {first, 25, ErrRepeated}, {first, 75, nil},
+		},
+		"counts half a measurement before all others":        {{first, 60, nil}, {first, 58, ErrRepeated}, {first, 57, nil}, {first, 55, ErrRepeated}, {first, 65, nil}, {first, 59, ErrRepeated}},
+		"counts no backfill twice that another source fills": {{first, 60, nil}, {second, 30, nil}, {first, 30, ErrRepeated}, {first, 25, nil}, {second, 25, ErrRepeated}, {first, 30, ErrRepeated}, {first, 35, nil}},
+		"counts measurements of one source that overlap":     {{first, 5, nil}, {first, 7, nil}, {first, 8, nil}},
 		"lets others fill a hole": {
 			{first, 5, nil}, {first, 60, nil}, {second, 30, nil}, {first, 30, ErrRepeated}, {first, 35, nil},
 		},
@@ -93,13 +99,15 @@ func TestSources(t *testing.T) {
 			}
 		}
 	})
-	t.Run("fills no hole if it must be as in the VPA", func(t *testing.T) {
+	t.Run("takes nothing late if it must be as in the VPA", func(t *testing.T) {
 		f := newFixture(t)
 		f.options.Compat = true
 		f.cpu(slow, began, 100)
 		f.cpu(slow, began.Add(time.Hour), 100)
-		if err := f.Record(web, Sample{Pod: slow, At: began.Add(time.Minute)}, f.clock); !errors.Is(err, ErrRepeated) {
-			t.Error(err)
+		for _, after := range []time.Duration{time.Minute, -time.Minute} {
+			if err := f.Record(web, Sample{Pod: slow, At: began.Add(after)}, f.clock); !errors.Is(err, ErrRepeated) {
+				t.Errorf("%v: %v", after, err)
+			}
 		}
 	})
 	t.Run("counts a moment once", func(t *testing.T) {

@@ -59,18 +59,18 @@ func (s *span) highest() int64 { return max(s.peak, s.killPeak) }
 // addMemory counts a sample of memory, or returns why it cannot count. The highest usage of a window
 // counts, so a sample that comes late, or from a second source, can only raise it.
 func (w *window) addMemory(s *Sample, options *Options) error {
-	late := s.At.Before(w.memory)
-	if late && options.Compat {
+	if options.Compat && s.At.Before(w.memory) {
 		return ErrRepeated // As in the VPA.
 	}
 	at, first := w.spanOf(s.At, options)
 	if at == nil {
 		return ErrRepeated
 	}
-	if !late {
+	later := s.At.After(w.memory)
+	if later {
 		w.memory = s.At
 	}
-	if !w.count(at, first, s.Usage, false, options) && late {
+	if !w.count(at, first, s.Usage, false, options) && !later {
 		return ErrRepeated
 	}
 	return nil

@@ -55,9 +55,9 @@ func (r *Reporter) note(err error, previous string) string {
 	if err != nil {
 		now = err.Error()
 	}
-	switch {
-	case now == previous:
-	case now == "":
+	switch now {
+	case previous:
+	case "":
 		r.Log.Info("All containers are measured again")
 	default:
 		r.Log.Warn("Not all containers were measured", "err", err)

@@ -114,6 +114,9 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	server := connect.New(root, streams.ErrOut, build.Version, plugin)
 	command.AddColorFlag(root, color)
 	out := print.Output{IOStreams: streams, Color: color, Now: time.Now}
+	if plugin {
+		out.CalledAs = pluginName
+	}
 	section(root, "ratios", "Ratios of node types:",
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),

@@ -7,8 +7,18 @@ import "k8s.io/client-go/rest"
 func (c *Connection) PreferCluster() { c.preferCluster = true }
 
 // Cluster returns the configuration of the cluster that the kubeconfig flags select, even if another
-// flag selects a server elsewhere.
-func (c *Connection) Cluster() (*rest.Config, error) { return c.kube.restConfig() }
+// flag selects a server elsewhere. Each request waits for at most --timeout.
+func (c *Connection) Cluster() (*rest.Config, error) {
+	if err := c.checkTimeout(); err != nil {
+		return nil, err
+	}
+	config, err := c.kube.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = c.timeout
+	return config, nil
+}
 
 // Service returns the name of the server's Service in the cluster.
 func (c *Connection) Service() (namespace, name string, err error) {

@@ -78,5 +78,5 @@ func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.O
 	if to.Format.IsDocument() {
 		return printExplanation(to, known)
 	}
-	return printSteps(to.Out, to.Painter(), known)
+	return printSteps(to, known)
 }

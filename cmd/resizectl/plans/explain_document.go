@@ -53,7 +53,7 @@ func printExplanation(o *print.Output, f *facts) error {
 		d.Holds = append(d.Holds, raw)
 	}
 	for _, reason := range f.plan.GetReasons() {
-		if remedy := f.remedy(reason.GetCode()); remedy != "" {
+		if remedy := f.remedy(o, reason.GetCode()); remedy != "" {
 			d.Remedies[reason.GetCode()] = remedy
 		}
 	}

@@ -7,10 +7,10 @@ import (
 )
 
 // remedySteps say what to do about each reason of the plan. They are the last steps.
-func (f *facts) remedySteps() []string {
+func (f *facts) remedySteps(o *print.Output) []string {
 	var steps []string
 	for _, reason := range f.plan.GetReasons() {
-		if remedy := f.remedy(reason.GetCode()); remedy != "" && remedy != "nothing" {
+		if remedy := f.remedy(o, reason.GetCode()); remedy != "" && remedy != "nothing" {
 			steps = append(steps, "Remedy for "+print.OneLine(reason.GetCode())+": "+remedy+".")
 		}
 	}
@@ -22,9 +22,9 @@ func (f *facts) remedySteps() []string {
 
 // remedy returns what to do about a reason for this pod; empty if this program does not know the
 // reason.
-func (f *facts) remedy(code string) string {
+func (f *facts) remedy(o *print.Output, code string) string {
 	info, _ := contract.Reason(code).Info()
-	return print.Remedy(info.Remedy, map[string]string{
+	return print.Remedy(o.Commands(info.Remedy), map[string]string{
 		"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace(), "NODE": f.plan.GetNode(), "TYPE": f.plan.GetNodeType(), "SCOPE": f.heldScope(),
 	})
 }

@@ -16,6 +16,11 @@ var oddInputs = []oddInput{
 	{`freeze cluster`, "cluster"},
 	{`version 1`, "1"},
 	{`options all`, "all"},
+	{`help nosuch`, "nosuch"},
+	{`help ratios lst`, "lst"},
+	{`help plan extra`, "extra"},
+	{`completion nosuch`, "nosuch"},
+	{`check now`, "now"},
 
 	// Flags.
 	{`--theme dark`, "--theme"},
@@ -129,6 +134,8 @@ var oddInputs = []oddInput{
 	{`plan --node ""`, "--node"},
 	{`plan --node-type ""`, "--node-type"},
 	{`plan --node-type n4,c3`, "--node-type"},
+	{`plan --node-type n4,`, `"n4,"`},
+	{`plan -f pod.yaml --node-type n4,,c3`, `"n4,,c3"`},
 
 	// Assumptions.
 	{`plan --what-if-node-type nosuch -n shop`, "nosuch"},
@@ -140,6 +147,7 @@ var oddInputs = []oddInput{
 	{`plan --what-if-ratio n4=NaN`, "NaN"},
 	{`plan --what-if-ratio n9=1.08 -n shop`, "n9"},
 	{`plan --what-if-min-cpu lots`, "lots"},
+	{`plan --what-if-max-cpu -1`, "-1"},
 	{`plan --what-if-min-cpu 4 --what-if-max-cpu 2 -n shop`, "4"},
 	{`plan --server-side-preview --what-if-ratio n4=1.1`, "--server-side-preview"},
 
@@ -169,6 +177,7 @@ var oddInputs = []oddInput{
 	{`plan -f pod.yaml --config nosuch.yaml`, "nosuch.yaml"},
 	{`plan -f pod.yaml --config dir`, "dir"},
 	{`plan -f pod.yaml --config bad.yaml`, "bad.yaml"},
+	{`plan -f pod.yaml --config -`, "standard input"},
 	{`plan -f pod.yaml --config empty`, "empty"},
 	{`plan -f pod.yaml --config random`, "random"},
 	{`plan -f pod.yaml --config config.yaml --what-if-ratio n9=1`, "n9"},
@@ -181,6 +190,8 @@ var oddInputs = []oddInput{
 	{`plan -f https://TLS/a.yaml`, "https://TLS/a.yaml"},
 	{`plan -f http://`, "http://"},
 	{`plan -f ftp://example.com/a.yaml`, "ftp://example.com/a.yaml"},
+	{`plan -f HTTP://NOBODY/a.yaml`, "HTTP://NOBODY/a.yaml"},
+	{`plan -f http://ann:secret@NOBODY/a.yaml`, "http://ann:xxxxx@NOBODY/a.yaml"},
 
 	// Configurations.
 	{`config validate`, "-f"},
@@ -295,6 +306,17 @@ var oddInputs = []oddInput{
 	{`status --kubeconfig kube.yaml --cluster nosuch`, "nosuch"},
 	{`status --kubeconfig kube.yaml --user nosuch`, "nosuch"},
 	{`status --kubeconfig kube.yaml`, "127.0.0.1:1"},
+	{`check --kubeconfig kube.yaml`, "127.0.0.1:1"},
+	{`check --pre --kubeconfig kube.yaml`, "127.0.0.1:1"},
+	{`check --kubeconfig kube.yaml --timeout -1s`, "-1s"},
+	{`check --kubeconfig kube.yaml --service web`, "web"},
+	{`check --kubeconfig kube.yaml --context nosuch`, "nosuch"},
+	{`check --kubeconfig nokube.yaml`, "d, e"},
+	{`check --kubeconfig nosuch`, "nosuch"},
+	{`check -o name`, "name"},
+	{`check -n shop`, "-n"},
+	{`check --pre=maybe`, "maybe"},
+	{`plugin check`, "--kubeconfig"},
 	{`status --kubeconfig nokube.yaml`, "--context"},
 	{`status --kubeconfig nokube.yaml --context d`, "--cluster"},
 	{`status --kubeconfig kube.yaml --service web`, "web"},

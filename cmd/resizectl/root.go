@@ -138,6 +138,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	completeNoFiles(root)
 	root.SetHelpCommandGroupID("others")
 	root.SetCompletionCommandGroupID("others")
+	rejectUnknown(root)
 	return root
 }
 

@@ -2,7 +2,9 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -117,7 +119,10 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if _, err := s.kube.Discovery().ServerVersionWithContext(ctx); err != nil {
-		return fmt.Errorf("reach the API server: %w\n--kubeconfig and --context select the cluster", err)
+		if failed := (*url.Error)(nil); errors.As(err, &failed) {
+			err = failed.Err // The rest is the path of the request.
+		}
+		return fmt.Errorf("reach the API server %s: %w; --kubeconfig and --context select the cluster", s.address, err)
 	}
 	s.askCluster(ctx)
 	if !o.pre {

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,9 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return command.UsageErrorf(cmd, "--%s is empty; omit it for all pods", name)
 		}
+	}
+	if slices.Contains(s.nodeTypes, "") {
+		return command.UsageErrorf(cmd, "--node-type %q has an empty name: separate the names by one comma each", strings.Join(s.nodeTypes, ","))
 	}
 	named, err := command.ParseObject(cmd, args)
 	if err != nil {

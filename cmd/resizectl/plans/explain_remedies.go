@@ -1,23 +1,37 @@
 package plans
 
 import (
+	"slices"
+
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// remedySteps say what to do about each reason of the plan. They are the last steps.
+// remedySteps say what to do about each reason. They are the last steps.
 func (f *facts) remedySteps(o *print.Output) []string {
 	var steps []string
-	for _, reason := range f.plan.GetReasons() {
-		if remedy := f.remedy(o, reason.GetCode()); remedy != "" && remedy != "nothing" {
-			steps = append(steps, "Remedy for "+print.OneLine(reason.GetCode())+": "+remedy+".")
+	for _, code := range f.codes() {
+		if remedy := f.remedy(o, code); remedy != "" && remedy != "nothing" {
+			steps = append(steps, "Remedy for "+print.OneLine(code)+": "+remedy+".")
 		}
 	}
 	if len(steps) == 0 {
 		return []string{"Remedy: nothing needs to be done."}
 	}
 	return steps
+}
+
+// codes returns the reasons of the plan, and that of a source whose current state is not in effect.
+func (f *facts) codes() []string {
+	var codes []string
+	for _, reason := range f.plan.GetReasons() {
+		codes = append(codes, reason.GetCode())
+	}
+	if slices.ContainsFunc(f.sources, func(s *workloadresizerv1.RatioSource) bool { return !s.GetHealthy() }) {
+		codes = append(codes, string(contract.InvalidConfig))
+	}
+	return codes
 }
 
 // remedy returns what to do about a reason for this pod; empty if this program does not know the

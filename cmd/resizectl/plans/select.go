@@ -93,6 +93,9 @@ func (s *selection) where() string {
 	if !s.allNamespaces {
 		told = append(told, "in namespace "+s.namespace)
 	}
+	if s.pod != "" {
+		told = append(told, "by the name "+s.pod)
+	}
 	if s.workload != nil {
 		told = append(told, "of "+print.WorkloadName(s.workload))
 	}

@@ -23,6 +23,7 @@ func TestWatch(t *testing.T) {
 	t.Run("goes on after a server did not answer", goesOnAfterAServerDidNotAnswer)
 	t.Run("ends after the timeout", endsAfterTheTimeout)
 	t.Run("fails if the first question fails", failsIfTheFirstQuestionFails)
+	t.Run("says which pods it waits for", saysWhichPodsItWaitsFor)
 }
 
 // changing is a server that lists api-0 and web, and from the second question on only web, aligned.
@@ -113,6 +114,23 @@ func failsIfTheFirstQuestionFails(t *testing.T) {
 		code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Err: busy}))...)
 		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: pods are not read yet; ") {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+}
+
+// Without the note, nobody would notice a typo.
+func saysWhichPodsItWaitsFor(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Plans, server.Summary = nil, &workloadresizerv1.PlanSummary{}
+	address := cmdtest.Serve(t, server)
+	for want, args := range map[string][]string{
+		"in namespace shop by the name nosuch":  {"nosuch", "-n", "shop"},
+		"in namespace shop of deployment/web":   {"deploy/web", "-n", "shop", "-o", "json"},
+		"in namespace shop with labels app=web": {"-n", "shop", "-l", "app=web", "-o", "name"},
+	} {
+		code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "-w", "--timeout", "100ms", "--server", address}, args...)...)
+		if code != command.ExitOK || stderr != "note: no pods found yet "+want+"\n" {
+			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 		}
 	}
 }

@@ -155,6 +155,21 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// What to do about an error is the remedy, not part of the message.
+func TestServerThatDoesNotAnswer(t *testing.T) {
+	for text, remedy := range map[string]string{
+		"no server answers at a: refused; start a server": "start a server",
+		"no server answers at a: refused":                 "see why it does not answer: kubectl -n resizer get pods",
+	} {
+		s := on("v1.36.3")
+		s.namespace, s.statusErr = "resizer", errors.New(text)
+		want := failure("api", remedy, "the server does not answer: no server answers at a: refused")
+		if got := s.serverGroup(t.Context()); !slices.Equal(got, []Result{want}) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
 func TestOtherProblems(t *testing.T) {
 	s := on("v1.36.3")
 	s.status = &workloadresizerv1.GetStatusResponse{Problems: []string{"ConfigMap a is invalid", "implausible ratio: n4 would be", "implausible ratio: c3 would be", "holds are not read"}}

@@ -24,8 +24,8 @@ const (
 func (s *subject) serverGroup(ctx context.Context) []Result {
 	const check = "api"
 	if s.status == nil {
-		// The error says what to do, on lines of its own.
-		message, remedy, _ := strings.Cut(s.statusErr.Error(), "\n")
+		// The error says what to do after what is wrong.
+		message, remedy, _ := strings.Cut(s.statusErr.Error(), "; ")
 		if remedy == "" {
 			remedy = "see why it does not answer: kubectl -n " + s.namespace + " get pods"
 		}

@@ -141,11 +141,14 @@ bin/prometheus bin/promtool &:
 	dpkg-deb -x "$$fresh"/prometheus_*.deb "$$fresh"; \
 	install "$$fresh"/usr/bin/prometheus "$$fresh"/usr/bin/promtool bin/
 
-# For test-helm3.
+# For test-helm3. As in Helm's own releases, the linker sets which Kubernetes version charts are
+# rendered for: that of its client-go. Otherwise, it is 1.20.
+HELM3_KUBERNETES = $(shell sed -n 's/^\tk8s.io\/client-go v0\.\([0-9]*\).*/\1/p' test/helm3/go.mod)
 .PHONY: bin/helm3
 bin/helm3:
 	go mod -C test/helm3 tidy -diff
-	@go build -C test/helm3 -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
+	@go build -C test/helm3 -ldflags '$(foreach package,chartutil lint/rules,-X helm.sh/helm/v3/pkg/$(package).k8sVersionMinor=$(HELM3_KUBERNETES))' \
+	  -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
 
 # A client in TypeScript: the project of test/clients, with code that is generated from the API. It
 # needs Node.js 18 or later, which apt-get installs where it is missing.

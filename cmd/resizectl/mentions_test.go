@@ -33,7 +33,7 @@ func TestMentions(t *testing.T) {
 			}
 		}
 	}
-	if seen < 500 {
+	if seen < 400 {
 		t.Errorf("only %d commands were found", seen)
 	}
 }

@@ -306,6 +306,8 @@ var oddInputs = []oddInput{
 	{`status --kubeconfig kube.yaml --cluster nosuch`, "nosuch"},
 	{`status --kubeconfig kube.yaml --user nosuch`, "nosuch"},
 	{`status --kubeconfig kube.yaml`, "127.0.0.1:1"},
+	{`status --kubeconfig silent.yaml --timeout 50ms`, "50ms"},
+	{`check --kubeconfig silent.yaml --timeout 50ms`, "50ms"},
 	{`check --kubeconfig kube.yaml`, "127.0.0.1:1"},
 	{`check --pre --kubeconfig kube.yaml`, "127.0.0.1:1"},
 	{`check --kubeconfig kube.yaml --timeout -1s`, "-1s"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -119,6 +120,9 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if _, err := s.kube.Discovery().ServerVersionWithContext(ctx); err != nil {
+		if timeout := (net.Error)(nil); errors.As(err, &timeout) && timeout.Timeout() && ctx.Err() == nil {
+			return o.server.TooSlow(s.address)
+		}
 		if failed := (*url.Error)(nil); errors.As(err, &failed) {
 			err = failed.Err // The rest is the path of the request.
 		}

@@ -272,7 +272,7 @@ func TestCommand(t *testing.T) {
 		silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		t.Cleanup(silent.Close)
 		code, stdout, stderr := program.Shell(t.Context(), "check", "--pre", "--timeout", "100ms", "--kubeconfig", kubeconfig(t, silent.URL))
-		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "reach the API server") {
+		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "does not answer within 100ms") {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	})

@@ -1,6 +1,10 @@
 package connect
 
-import "k8s.io/client-go/rest"
+import (
+	"fmt"
+
+	"k8s.io/client-go/rest"
+)
 
 // PreferCluster makes the server of the cluster the default, as in the kubectl plugin, for commands
 // about a cluster.
@@ -18,6 +22,11 @@ func (c *Connection) Cluster() (*rest.Config, error) {
 	}
 	config.Timeout = c.timeout
 	return config, nil
+}
+
+// TooSlow returns the error for an API server that does not answer within --timeout.
+func (c *Connection) TooSlow(host string) error {
+	return fmt.Errorf("the API server %s does not answer within %s; allow more time with --timeout (0 for no limit), or select another cluster with --kubeconfig or --context", host, c.timeout)
 }
 
 // Service returns the name of the server's Service in the cluster.

@@ -151,6 +151,9 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 		return nil, err
 	}
 	server, err := client.DialCluster(ctx, config, opts...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, c.TooSlow(config.Host)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; --kubeconfig and --context select the cluster, and --service %s selects the server; "+
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)

@@ -92,6 +92,7 @@ var groups = []struct {
 	{"Admission policies", withServer, (*subject).policies},
 	{"Configuration", always, (*subject).configuration},
 	{"Server", withServer, (*subject).serverGroup},
+	{"Resizes", answered, (*subject).failures},
 	{"Your rights", answered, (*subject).caller},
 	{"Certificates", inCluster, (*subject).certificates},
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/kubernetes/fake"
@@ -151,6 +152,36 @@ func TestServer(t *testing.T) {
 			s.status = healthy()
 			tc.change(s.status)
 			has(t, s.serverGroup(t.Context()), tc.check, tc.level, tc.text)
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	event := func(name, pod string, last time.Time) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Reason: "ResizeFailed", Message: "write " + name,
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: pod}, LastTimestamp: metav1.NewTime(last),
+		}
+	}
+	series := event("series", "db-0", time.Time{})
+	series.EventTime = metav1.NewMicroTime(cmdtest.Since.Add(-time.Hour))
+	series.Series = &corev1.EventSeries{LastObservedTime: metav1.NewMicroTime(cmdtest.Since.Add(-time.Minute))}
+	old := event("old", "web-1", cmdtest.Since.Add(-11*time.Minute))
+	for _, tc := range []struct {
+		name   string
+		events []runtime.Object
+		level  Level
+		text   string
+	}{
+		{"no events", nil, OK, "no resize failed in the last 10 minutes"},
+		{"an old event", []runtime.Object{old}, OK, "no resize failed"},
+		{"a pod with two events", []runtime.Object{event("a", "web-0", cmdtest.Since.Add(-2*time.Minute)), event("b", "web-0", cmdtest.Since), old}, Warning, "resizes of 1 pod failed in the last 10 minutes: shop/web-0; the newest: write b"},
+		{"an event that repeats", []runtime.Object{series}, Warning, "shop/db-0; the newest: write series"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.kube = fake.NewClientset(tc.events...)
+			has(t, s.failures(t.Context()), "failed-resizes", tc.level, tc.text)
 		})
 	}
 }

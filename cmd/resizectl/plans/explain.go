@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,6 +18,8 @@ type explainOptions struct {
 	pod    command.Pod
 	server *connect.Connection
 	watch  bool
+	// chosen is the pod that a workload stands for.
+	chosen string
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -64,14 +68,9 @@ func (o *explainOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return o.show(ctx, c, &o.Output) })
 }
 
-// show explains the pod on an output. A workload stands for the same pod from then on.
+// show explains the pod on an output.
 func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.Output) error {
-	pod, err := connect.ChoosePod(ctx, c, o.ErrOut, &o.pod)
-	if err != nil {
-		return err
-	}
-	o.pod.Object = command.Object{Kind: "Pod", Name: pod}
-	known, err := findOut(ctx, c, o.pod.Namespace, pod)
+	known, err := o.findOut(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -79,4 +78,20 @@ func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.O
 		return printExplanation(to, known)
 	}
 	return printSteps(to, known)
+}
+
+// findOut returns the facts of the pod. A workload stands for the same pod until that is gone, as in a
+// rollout.
+func (o *explainOptions) findOut(ctx context.Context, c *client.Client) (*facts, error) {
+	if o.chosen != "" {
+		known, err := findOut(ctx, c, o.pod.Namespace, o.chosen)
+		if o.pod.Workload() == nil || status.Code(err) != codes.NotFound {
+			return known, err
+		}
+	}
+	var err error
+	if o.chosen, err = connect.ChoosePod(ctx, c, o.ErrOut, &o.pod); err != nil {
+		return nil, err
+	}
+	return findOut(ctx, c, o.pod.Namespace, o.chosen)
 }

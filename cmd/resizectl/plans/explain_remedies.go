@@ -16,6 +16,10 @@ func (f *facts) remedySteps(o *print.Output) []string {
 			steps = append(steps, "Remedy for "+print.OneLine(code)+": "+remedy+".")
 		}
 	}
+	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+		// The server retries writes that failed, and does not say so in the plan.
+		steps = append(steps, print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.", f.names()))
+	}
 	if len(steps) == 0 {
 		return []string{"Remedy: nothing needs to be done."}
 	}
@@ -38,9 +42,14 @@ func (f *facts) codes() []string {
 // reason.
 func (f *facts) remedy(o *print.Output, code string) string {
 	info, _ := contract.Reason(code).Info()
-	return print.Remedy(o.Commands(info.Remedy), map[string]string{
+	return print.Remedy(o.Commands(info.Remedy), f.names())
+}
+
+// names returns what the placeholders of remedies stand for.
+func (f *facts) names() map[string]string {
+	return map[string]string{
 		"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace(), "NODE": f.plan.GetNode(), "TYPE": f.plan.GetNodeType(), "SCOPE": f.heldScope(),
-	})
+	}
 }
 
 // heldScope returns the arguments of "resizectl resume" that end the hold in effect: a restore

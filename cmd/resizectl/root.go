@@ -95,6 +95,7 @@ func run(ctx context.Context, program string, streams genericiooptions.IOStreams
 	if plugin {
 		asPlugin(root)
 	}
+	rejectUnknown(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if plugin && err != nil {
@@ -138,7 +139,6 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	completeNoFiles(root)
 	root.SetHelpCommandGroupID("others")
 	root.SetCompletionCommandGroupID("others")
-	rejectUnknown(root)
 	return root
 }
 

@@ -90,9 +90,18 @@ func (s *subject) changes(ctx context.Context, c *client.Client) Result {
 	}
 	switch {
 	case len(mayNot) == 0:
-		return ok(check, "you may %s", strings.Join(may, ", "))
+		return ok(check, "you may %s", listed(may, "and"))
 	case len(may) == 0:
-		return ok(check, "you may change nothing in the whole cluster: not %s", strings.Join(mayNot, ", "))
+		return ok(check, "you may not %s in all namespaces", listed(mayNot, "or"))
 	}
-	return ok(check, "you may %s in the whole cluster, but not %s", strings.Join(may, ", "), strings.Join(mayNot, ", "))
+	return ok(check, "you may %s in all namespaces, but not %s", listed(may, "and"), listed(mayNot, "or"))
+}
+
+// listed returns e.g. "a, b and c".
+func listed(words []string, last string) string {
+	n := len(words) - 1
+	if n < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }

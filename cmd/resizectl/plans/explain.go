@@ -18,17 +18,18 @@ type explainOptions struct {
 	pod    command.Pod
 	server *connect.Connection
 	watch  bool
-	// chosen is the pod that a workload stands for.
+	// chosen is the pod that is explained.
 	chosen string
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
-		Use:   "explain POD | TYPE/NAME",
+		Use:   "explain POD | TYPE/NAME | -l LABELS",
 		Short: "Explain step by step why a pod has its size, or will get a different one",
 		Long: `Explain step by step why a pod has its size, or will get a different one. TYPE/NAME
-stands for one of the pods of a workload.
+stands for one of the pods of a workload, and --selector for one of the pods with these
+labels.
 
 The steps are
 
@@ -56,6 +57,7 @@ With --watch, the explanation follows again whenever it has changed. ` + connect
 		RunE:              command.Steps(o.run, o.pod.Complete),
 	}
 	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
+	o.pod.AddSelectorFlag(cmd)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the explanation, print it again whenever it has changed")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
@@ -80,12 +82,12 @@ func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.O
 	return printSteps(to, known)
 }
 
-// findOut returns the facts of the pod. A workload stands for the same pod until that is gone, as in a
-// rollout.
+// findOut returns the facts of the pod. A workload, or labels, stand for the same pod until that is
+// gone, as in a rollout.
 func (o *explainOptions) findOut(ctx context.Context, c *client.Client) (*facts, error) {
 	if o.chosen != "" {
 		known, err := findOut(ctx, c, o.pod.Namespace, o.chosen)
-		if o.pod.Workload() == nil || status.Code(err) != codes.NotFound {
+		if o.pod.Named() || status.Code(err) != codes.NotFound {
 			return known, err
 		}
 	}

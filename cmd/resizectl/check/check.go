@@ -39,7 +39,7 @@ warning.
 
 The cluster is the one of the kubeconfig, as for kubectl (--kubeconfig, --context), and
 its server is checked, unless you set the address of another one with --server.
-Nothing is changed. The exit code is
+--timeout limits each request. Nothing is changed. The exit code is
 
   0  there is no failure; there may be warnings
   1  at least one check failed

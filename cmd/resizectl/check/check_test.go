@@ -132,7 +132,7 @@ func TestServer(t *testing.T) {
 		text   string
 	}{
 		{"a fresh Lease", func(*workloadresizerv1.GetStatusResponse) {}, "leader", OK, "a leads"},
-		{"a Lease that a clock wrote which is late", func(s *workloadresizerv1.GetStatusResponse) {
+		{"a renewal by a clock that is late", func(s *workloadresizerv1.GetStatusResponse) {
 			s.Leader.RenewTime = timestamppb.New(cmdtest.Since.Add(-2 * time.Hour))
 		}, "leader", OK, "a leads"},
 		{"no leader", func(s *workloadresizerv1.GetStatusResponse) { s.Leader = nil }, "leader", Failure, "no replica leads"},

@@ -60,7 +60,7 @@ func (s *subject) leader() Result {
 	case l.GetRenewTime() == nil:
 		return ok(check, "%s is the only replica", l.GetIdentity())
 	}
-	// The server knows no leader that does not renew the Lease. The clock here may be another.
+	// A leader that does not renew the Lease is unknown to the server. The clock of this machine may differ.
 	return ok(check, "%s leads, and has renewed the Lease at %s", l.GetIdentity(), print.Timestamp(l.GetRenewTime()))
 }
 

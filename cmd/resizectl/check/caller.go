@@ -79,10 +79,10 @@ func (s *subject) changes(ctx context.Context, c *client.Client) Result {
 		}},
 	} {
 		err := change.try()
-		switch code := status.Code(err); {
-		case code == codes.PermissionDenied:
+		switch status.Code(err) {
+		case codes.PermissionDenied:
 			mayNot = append(mayNot, change.what)
-		case code == codes.Unavailable || code == codes.DeadlineExceeded || code == codes.Canceled:
+		case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
 			return unknown(check, "what you may change", err)
 		default:
 			may = append(may, change.what) // A request that is refused for another reason is allowed.

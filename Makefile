@@ -50,8 +50,7 @@ run: build bin/grpcurl bin/kubectl bin/metrics-server ## Start a local cluster w
 binaries: ## Build workload-resizer and resizectl, also as a kubectl plugin, into bin/.
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/workload-resizer ./cmd/resizectl
 	ln -sf resizectl bin/kubectl-workload_resizer
-	printf '#!/bin/sh\nexec kubectl-workload_resizer __complete "$$@"\n' > bin/kubectl_complete-workload_resizer
-	chmod +x bin/kubectl_complete-workload_resizer
+	install cmd/resizectl/kubectl_complete-workload_resizer bin/
 
 .PHONY: build
 build: binaries bin/testcluster ## Build the binaries and testcluster. The first build takes 10 to 20 minutes.
@@ -142,14 +141,17 @@ bin/prometheus bin/promtool &:
 	dpkg-deb -x "$$fresh"/prometheus_*.deb "$$fresh"; \
 	install "$$fresh"/usr/bin/prometheus "$$fresh"/usr/bin/promtool bin/
 
-# A client in TypeScript: the project of test/clients, with code that is generated from the API. It
-# needs Node.js 18 or later, which apt-get installs where it is missing.
-# For test-helm3.
+# For test-helm3. As in Helm's own releases, the linker sets which Kubernetes version charts are
+# rendered for: that of its client-go. Otherwise, it is 1.20.
+HELM3_KUBERNETES = $(shell sed -n 's/^\tk8s.io\/client-go v0\.\([0-9]*\).*/\1/p' test/helm3/go.mod)
 .PHONY: bin/helm3
 bin/helm3:
 	go mod -C test/helm3 tidy -diff
-	@go build -C test/helm3 -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
+	@go build -C test/helm3 -ldflags '$(foreach package,chartutil lint/rules,-X helm.sh/helm/v3/pkg/$(package).k8sVersionMinor=$(HELM3_KUBERNETES))' \
+	  -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
 
+# A client in TypeScript: the project of test/clients, with code that is generated from the API. It
+# needs Node.js 18 or later, which apt-get installs where it is missing.
 bin/typescript: $(shell find proto test/clients/typescript -name '*.proto' -o -path '*/typescript/*' -type f)
 	@command -v node >/dev/null && command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } || \
 	  { echo 'apt-get cannot install the packages nodejs and npm: add Node.js 18 or later, with npm, to PATH'; exit 1; }
@@ -430,6 +432,9 @@ verify-modules:
 	go mod -C test/bench/vpa tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
+	go mod -C test/cluster134 tidy -diff
+	go mod -C test/cluster135 tidy -diff
+	go mod -C test/helm3 tidy -diff
 	go mod -C test/metricsserver tidy -diff
 	go mod -C test/tools tidy -diff
 	go mod -C test/vparecommender tidy -diff

@@ -36,6 +36,12 @@ func comeFromTheServer(t *testing.T) {
 	if want := "api-0"; !slices.Contains(got, want) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
+	if got := completions(t, "resizectl", "explain", "--server", address, "default/"); !slices.Contains(got, "default/api-0") {
+		t.Errorf("got %q, want the pods of the namespace", got)
+	}
+	if got, want := completions(t, "resizectl", "plan", "--server", address, "-n", ""), []string{"default", "shop"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want the namespaces %q", got, want)
+	}
 	if got := completions(t, "resizectl", "pause", "web", "--server", address, ""); len(got) > 0 {
 		t.Errorf("a second pod is completed with %q", got)
 	}
@@ -66,6 +72,8 @@ func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
 	}{
 		{[]string{"plan", "-n", "shop", ""}, []string{"db-0", "web-5b-x", "bare", "deployment/web", "statefulset/db"}},
 		{[]string{"pause", "-n", "shop", "deployment/"}, []string{"deployment/web", "statefulset/db"}},
+		{[]string{"plan", "shop/"}, []string{"shop/db-0", "shop/web-5b-x", "shop/bare", "shop/deployment/web", "shop/statefulset/db"}},
+		{[]string{"plan", "shop/deployment/"}, []string{"shop/deployment/web", "shop/statefulset/db"}},
 		{[]string{"plan", "-n", ""}, []string{"bank", "shop"}},
 		{[]string{"holds", "--namespace", ""}, []string{"bank", "shop"}},
 		{[]string{"plan", "--node", ""}, []string{"node-1"}},

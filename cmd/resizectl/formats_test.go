@@ -12,6 +12,7 @@ import (
 // Every list has kubectl's formats.
 func TestFormats(t *testing.T) {
 	t.Run("prints what users select", printsWhatUsersSelect)
+	t.Run("prints a list that is empty as one", printsAListThatIsEmptyAsOne)
 	t.Run("prints events in columns", printsEventsInColumns)
 	t.Run("rejects templates that cannot be printed", rejectsTemplatesThatCannotBePrinted)
 }
@@ -68,6 +69,15 @@ func printsWhatUsersSelect(t *testing.T) {
 				t.Errorf("exit %d, stdout %q, want %q, stderr %q", code, stdout, tc.want, stderr)
 			}
 		})
+	}
+}
+
+func printsAListThatIsEmptyAsOne(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Plans, server.Summary = nil, &workloadresizerv1.PlanSummary{}
+	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", "jsonpath-as-json={.plans}", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || stdout != "[\n    []\n]\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 

@@ -20,26 +20,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// TestMentions checks each command of resizectl that is mentioned in quotes or as code: in the
-// documentation, in alerts, and in what the programs print. test/e2e runs those of the runbooks and
+// TestMentions checks each command of resizectl that is mentioned in quotes, as code, or on a line of its
+// own: in the documentation, in alerts, and in what the programs print. test/e2e runs those of the runbooks and
 // of the remedies.
 func TestMentions(t *testing.T) {
 	seen := 0
 	for name, text := range mentioningTexts(t) {
-		for _, m := range mention.FindAllStringSubmatch(text, -1) {
+		for _, m := range slices.Concat(mention.FindAllStringSubmatch(text, -1), line.FindAllStringSubmatch(text, -1)) {
 			seen++
 			if err := understood(strings.Join(strings.Fields(m[1]), " ")); err != nil {
 				t.Errorf("%s: resizectl %s: %v", name, m[1], err)
 			}
 		}
 	}
-	if seen < 100 {
+	if seen < 400 {
 		t.Errorf("only %d commands were found", seen)
 	}
 }
 
 // mention matches a command in backticks or quotes, which can be in a string with escapes.
 var mention = regexp.MustCompile("[`\"](?:bin/)?(?:resizectl|kubectl workload-resizer) ([^`\"\\\\%]+)")
+
+// line matches a line that consists of a command: in a block of code, in an example of the help, or in
+// the notes of the chart. It ends before another command, a comment, and what a template fills in.
+var line = regexp.MustCompile(`(?m)^(?:\$ | {2,})(?:bin/)?(?:resizectl|kubectl workload-resizer) ([^|#{\n]+?)(?: \|\|? .*| #.*)?$`)
 
 // mentioningTexts returns the texts by the names of their files.
 func mentioningTexts(t *testing.T) map[string]string {
@@ -97,8 +101,8 @@ func literals(path string, texts map[string]string) error {
 func understood(line string) error {
 	line, _, _ = strings.Cut(line, " | ")
 	words := strings.Fields(line)
-	if len(words) == 0 || slices.Contains(words, "COMMAND") || slices.Contains(words, "[command]") {
-		return nil // Any command.
+	if len(words) == 0 || slices.Contains(words, "COMMAND") || slices.Contains(words, "[command]") || slices.Contains(words, "[flags]") {
+		return nil // Any command, or how to use one.
 	}
 	root := newRootCommand(genericiooptions.NewTestIOStreamsDiscard(), new(print.ColorMode), false)
 	root.InitDefaultHelpCmd()

@@ -165,6 +165,8 @@ func tryOddInputs(t *testing.T) (said string) {
 		case "/apis/discovery.k8s.io/v1/namespaces/workload-resizer-system/endpointslices":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSliceList", "items": []}`))
+		case "/silent/api/v1/namespaces/workload-resizer-system/configmaps/workload-resizer-ca", "/silent/version":
+			<-r.Context().Done()
 		case "/html":
 			_, _ = w.Write([]byte("<!doctype html><p>Sign in</p>"))
 		default:
@@ -183,6 +185,9 @@ func tryOddInputs(t *testing.T) (said string) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("behind.yaml", []byte(strings.ReplaceAll(unreachableCluster, "https://127.0.0.1:1", web.URL)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("silent.yaml", []byte(strings.ReplaceAll(unreachableCluster, "https://127.0.0.1:1", web.URL+"/silent")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("RESIZECTL_SERVER", address)

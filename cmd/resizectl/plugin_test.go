@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // As a kubectl plugin, the program names its commands as users write them.
@@ -48,6 +49,7 @@ func TestPlugin(t *testing.T) {
 
 func TestPluginRules(t *testing.T) {
 	t.Run("shows the plugin's command to accept a suggestion", showsThePluginsCommandToAcceptASuggestion)
+	t.Run("names the plugin's commands in remedies", namesThePluginsCommandsInRemedies)
 }
 
 // Users who run the program through kubectl see commands that they can copy.
@@ -59,5 +61,27 @@ func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", cmdtest.Serve(t, server)})
 	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload-resizer benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
+	}
+}
+
+// A user of the plugin may have no program by the name resizectl.
+func namesThePluginsCommandsInRemedies(t *testing.T) {
+	server := cmdtest.Cluster()
+	plan := server.Plans[0]
+	plan.Decision, plan.Reasons = workloadresizerv1.Decision_DECISION_SKIP, []*workloadresizerv1.PlanReason{{Code: "Frozen"}}
+	server.Freezes = &workloadresizerv1.Freeze{Reason: "outage"}
+	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Freeze: server.Freezes}
+	address := cmdtest.Serve(t, server)
+	for _, args := range [][]string{
+		{"explain", plan.GetPod(), "-n", plan.GetNamespace()},
+		{"explain", plan.GetPod(), "-n", plan.GetNamespace(), "-o", "json"},
+		{"status"},
+	} {
+		var out, errOut bytes.Buffer
+		streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
+		code := run(t.Context(), pluginProgram, streams, append(args, "--server", address))
+		if code != command.ExitOK || !strings.Contains(out.String(), `kubectl workload-resizer unfreeze`) || strings.Contains(out.String(), "resizectl") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, &out, &errOut)
+		}
 	}
 }

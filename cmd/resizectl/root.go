@@ -99,6 +99,7 @@ func run(ctx context.Context, program string, streams genericiooptions.IOStreams
 	if plugin {
 		asPlugin(root)
 	}
+	rejectUnknown(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if plugin && err != nil {
@@ -118,6 +119,9 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	server := connect.New(root, streams.ErrOut, build.Version, plugin)
 	command.AddColorFlag(root, color)
 	out := print.Output{IOStreams: streams, Color: color, Now: time.Now}
+	if plugin {
+		out.CalledAs = pluginName
+	}
 	section(root, "ratios", "Ratios of node types:",
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,12 +27,23 @@ const chart = "workload-resizer"
 // helm is the program of bin/ that the tests use: Helm 4, or what "make test-helm3" chooses.
 var helm = cmp.Or(os.Getenv("WORKLOAD_RESIZER_TEST_HELM"), "helm")
 
+// ofHelm returns the arguments without those that only Helm 4 knows: Helm 3 applies nothing on the
+// server's side, and so has no conflicts.
+func ofHelm(args []string) []string {
+	if helm != "helm3" {
+		return args
+	}
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
+		return arg == "--force-conflicts" || strings.HasPrefix(arg, "--server-side")
+	})
+}
+
 // run runs a program of bin/ and returns its standard output. Errors include its standard
 // error. Helm does not use the configuration of this machine's user.
 func run(t *testing.T, input, name string, args ...string) (string, error) {
 	t.Helper()
 	if name == "helm" {
-		name = helm
+		name, args = helm, ofHelm(args)
 	}
 	path, err := localcluster.Binary(name)
 	if err != nil {

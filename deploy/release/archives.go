@@ -16,7 +16,8 @@ func (r *release) archive(platform string) string {
 }
 
 // writeArchives writes an archive per platform, with its programs. The kubectl plugin is resizectl
-// under another name, but no link in the archive: krew cannot unpack links.
+// under another name, but no link in the archive: krew cannot unpack links. The script is what kubectl
+// runs to complete the arguments of the plugin.
 func (r *release) writeArchives() error {
 	for _, platform := range r.platforms {
 		all, err := r.contents(platform)
@@ -39,12 +40,15 @@ func (r *release) writeArchives() error {
 
 func (r *release) contents(platform string) ([]entry, error) {
 	var all []entry
-	for _, document := range []string{"LICENSE", "README.md"} {
-		content, err := os.ReadFile(filepath.Join(r.source, document))
+	for _, file := range []struct {
+		path string
+		mode int64
+	}{{"LICENSE", 0o644}, {"README.md", 0o644}, {"cmd/resizectl/kubectl_complete-workload_resizer", 0o755}} {
+		content, err := os.ReadFile(filepath.Join(r.source, file.path))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, entry{name: document, mode: 0o644, content: content})
+		all = append(all, entry{name: filepath.Base(file.path), mode: file.mode, content: content})
 	}
 	for _, program := range programsOn(platform) {
 		content, err := os.ReadFile(r.program(program, platform))

@@ -100,10 +100,10 @@ func TestRelease(t *testing.T) {
 
 func archivesHaveTheProgramsOfTheirPlatform(t *testing.T, all map[string][]byte) {
 	for platform, want := range map[string]map[string]int64{
-		"linux_amd64":  {"LICENSE": 0o644, "README.md": 0o644, "resizectl": 0o755, "workload-resizer": 0o755},
-		"linux_arm64":  {"LICENSE": 0o644, "README.md": 0o644, "resizectl": 0o755, "workload-resizer": 0o755},
-		"darwin_amd64": {"LICENSE": 0o644, "README.md": 0o644, "resizectl": 0o755},
-		"darwin_arm64": {"LICENSE": 0o644, "README.md": 0o644, "resizectl": 0o755},
+		"linux_amd64":  {"LICENSE": 0o644, "README.md": 0o644, "kubectl_complete-workload_resizer": 0o755, "resizectl": 0o755, "workload-resizer": 0o755},
+		"linux_arm64":  {"LICENSE": 0o644, "README.md": 0o644, "kubectl_complete-workload_resizer": 0o755, "resizectl": 0o755, "workload-resizer": 0o755},
+		"darwin_amd64": {"LICENSE": 0o644, "README.md": 0o644, "kubectl_complete-workload_resizer": 0o755, "resizectl": 0o755},
+		"darwin_arm64": {"LICENSE": 0o644, "README.md": 0o644, "kubectl_complete-workload_resizer": 0o755, "resizectl": 0o755},
 	} {
 		got := map[string]int64{}
 		for name, header := range ungzipped(t, all["workload-resizer_v1.2.3_"+platform+".tar.gz"]) {

@@ -42,6 +42,15 @@ func TestCheck(t *testing.T) {
 	s.ready(t)
 	c.markReady(t)
 	c.awaitSettled(t, s, "shop")
+	t.Run("a caller sees what it may do", func(t *testing.T) {
+		c.awaitCheck(t, 0, "caller-changes", "ok", "you may set ratios, pause pods, restore pods and freeze the cluster")
+		viewer := []string{"--service-account-token", deploy.Namespace + "/workload-resizer-viewer"}
+		c.awaitCheck(t, 0, "caller-changes", "ok", "you may not set ratios, pause pods, restore pods or freeze the cluster", viewer...)
+		c.awaitCheck(t, 0, "caller-pods", "warning", "only the pods in some namespaces", viewer...)
+		administered(t, c, "kubectl create clusterrole resizer-pods --verb=get --resource=pods\n"+
+			"kubectl create clusterrolebinding resizer-viewer-pods --clusterrole=resizer-pods --serviceaccount=workload-resizer-system:workload-resizer-viewer")
+		c.awaitCheck(t, 0, "caller-pods", "ok", "the pods in all namespaces", viewer...)
+	})
 	for _, f := range []fault{
 		{"a missing policy", "workload-resizer-account-guard", "warning", "there is no policy",
 			"kubectl delete validatingadmissionpolicy workload-resizer-account-guard", "", [][]byte{deploy.AccountGuard()}},

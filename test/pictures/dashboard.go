@@ -35,9 +35,28 @@ type panel struct {
 	} `json:"targets"`
 	FieldConfig struct {
 		Defaults struct {
-			Unit string `json:"unit"`
+			Unit     string    `json:"unit"`
+			Mappings []mapping `json:"mappings"`
 		} `json:"defaults"`
 	} `json:"fieldConfig"`
+}
+
+// mapping replaces values with texts.
+type mapping struct {
+	Options map[string]struct {
+		Text string `json:"text"`
+	} `json:"options"`
+}
+
+// text returns a value as a stat shows it.
+func (p *panel) text(value float64) string {
+	text := amount(value, p.FieldConfig.Defaults.Unit)
+	for _, m := range p.FieldConfig.Defaults.Mappings {
+		if mapped, ok := m.Options[text]; ok {
+			return mapped.Text
+		}
+	}
+	return text
 }
 
 // line is one line of a panel.
@@ -127,9 +146,9 @@ func (d *dashboard) draw(lines map[string][]line, begin, end time.Time) string {
 		inside := area{box.x + 10, box.y + 30, box.w - 20, box.h - 38}
 		switch unit, all := p.FieldConfig.Defaults.Unit, lines[p.Title]; p.Type {
 		case "stat":
-			inside.stat(&b, all, unit)
+			inside.stat(&b, current(all, end), p.text)
 		case "table":
-			inside.table(&b, all, unit)
+			inside.table(&b, current(all, end), unit)
 		default:
 			inside.chart(&b, all, unit, begin, end)
 		}
@@ -149,11 +168,25 @@ func (l *line) last() float64 {
 	return float64(l.points[len(l.points)-1].Value)
 }
 
+// current returns the lines that have a value at the end, as an instant query does. Others, such as
+// those of reasons that no pod has anymore, ended before.
+func current(lines []line, end time.Time) (found []line) {
+	for _, l := range lines {
+		if n := len(l.points); n > 0 && end.Sub(l.points[n-1].Timestamp.Time()) < staleness {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// staleness is more than the interval of scrapes and the step of queries.
+const staleness = 10 * time.Second
+
 // stat draws the newest values.
-func (a area) stat(b *strings.Builder, lines []line, unit string) {
+func (a area) stat(b *strings.Builder, lines []line, textOf func(float64) string) {
 	var texts []string
 	for i := range lines {
-		text := amount(lines[i].last(), unit)
+		text := textOf(lines[i].last())
 		if len(lines) > 1 {
 			text = lines[i].name + " " + text
 		}
@@ -180,6 +213,27 @@ func (a area) table(b *strings.Builder, lines []line, unit string) {
 	}
 }
 
+// stepOf returns a round distance between the marks of an axis, so that there are up to five.
+func stepOf(size float64, unit string) float64 {
+	scale := 1.0
+	if unit == "bytes" {
+		scale = 1 << 20
+	}
+	if size == 0 {
+		return scale
+	}
+	step := math.Pow(10, math.Floor(math.Log10(size/scale/4))) * scale
+	for _, factor := range []float64{1, 2, 5} {
+		if size/(step*factor) <= 4 {
+			return step * factor
+		}
+	}
+	return step * 10
+}
+
+// legendRest is the space that a legend leaves for how many lines have no room.
+const legendRest = 60
+
 // chart draws lines over time, with their names below.
 func (a area) chart(b *strings.Builder, lines []line, unit string, begin, end time.Time) {
 	least, most := math.Inf(1), math.Inf(-1)
@@ -195,13 +249,15 @@ func (a area) chart(b *strings.Builder, lines []line, unit string, begin, end ti
 		return
 	}
 	least = min(least, 0)
+	step := stepOf(most-least, unit)
+	least, most = math.Floor(least/step)*step, math.Ceil(most/step)*step
 	if most == least {
-		most++
+		most += step
 	}
-	plot := area{a.x + 62, a.y, a.w - 62, a.h - 24}
-	for i := range 4 {
-		value := least + (most-least)*float64(i)/3
-		y := plot.y + plot.h*(1-float64(i)/3)
+	plot := area{a.x + 62, a.y + 8, a.w - 62, a.h - 32}
+	for i := range int(math.Round((most-least)/step)) + 1 {
+		value := least + step*float64(i)
+		y := plot.y + plot.h*(1-(value-least)/(most-least))
 		fmt.Fprintf(b, `<line x1="%.0f" y1="%.1f" x2="%.0f" y2="%.1f" stroke="#2c3235"/><text x="%.0f" y="%.1f" font-size="10" text-anchor="end">%s</text>`+"\n", plot.x, y, plot.x+plot.w, y, plot.x-6, y+4, amount(value, unit))
 	}
 	whole := end.Sub(begin).Seconds()
@@ -217,7 +273,8 @@ func (a area) chart(b *strings.Builder, lines []line, unit string, begin, end ti
 	x := plot.x
 	for i, l := range lines {
 		wide := float64(len(l.name))*6 + 26
-		if x+wide > a.x+a.w {
+		if x+wide > a.x+a.w-legendRest {
+			fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-size="10" fill="#8e8e9b">and %d more</text>`+"\n", x, a.y+a.h-2, len(lines)-i)
 			break
 		}
 		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="10" height="3" fill="%s"/><text x="%.0f" y="%.0f" font-size="10">%s</text>`+"\n", x, a.y+a.h-7, colors[i%len(colors)], x+14, a.y+a.h-2, html.EscapeString(l.name))

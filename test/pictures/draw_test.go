@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -87,7 +89,8 @@ func aDashboardHasEachPanelOfItsFileWithItsFigures(t *testing.T) {
 	}
 	image := d.draw(map[string][]line{
 		"Pods": {{"value", points(10, 20, 42)}}, "Pods by decision": {{"resize", points(1, 2, 3)}, {"skip <>", points(3, 2, 1)}},
-		"Skipped pods by reason": {{"Paused", points(3)}, {"UnknownNodeType", points(7)}},
+		"Skipped pods by reason": {{"Paused", points(3, 3, 3)}, {"UnknownNodeType", points(7, 7, 7)}, {"NotOwned", points(9, 9)}},
+		"Holds in effect":        {{"value", points(0, 1, 1)}},
 		"Memory freed and added": {{"freed", points(0, 96<<20)}},
 	}, begin, end)
 	all := "\n" + strings.Join(texts(t, image), "\n") + "\n"
@@ -96,10 +99,13 @@ func aDashboardHasEachPanelOfItsFileWithItsFigures(t *testing.T) {
 			t.Errorf("no panel %s", p.Title)
 		}
 	}
-	for _, want := range []string{"\n42\n", "\nskip <>\n", "\nUnknownNodeType\n7\nPaused\n3\n", "\n96 MiB\n", "\nNo data\n"} {
+	for _, want := range []string{"\n42\n", "\nyes\n", "\nskip <>\n", "\nUnknownNodeType\n7\nPaused\n3\n", "\n0 MiB\n50 MiB\n100 MiB\n", "\n0\n1\n2\n3\n", "\nNo data\n"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %q", want, all)
 		}
+	}
+	if strings.Contains(all, "NotOwned") {
+		t.Error("a reason that no pod has anymore is in the table")
 	}
 	// Both lines go from left to right, one up and one down.
 	if strings.Count(image, "<polyline") != 3 {
@@ -119,8 +125,14 @@ func theREADMEShowsThePictures(t *testing.T) {
 		} else if !strings.Contains(string(readme), "docs/pictures/"+name) {
 			t.Errorf("the README does not show %s", name)
 		}
-		if len(texts(t, string(content))) < 10 {
+		all := texts(t, string(content))
+		if len(all) < 10 {
 			t.Errorf("%s is nearly empty", name)
+		}
+		info, _ := contract.NotOwned.Info()
+		remedy := "Remedy for NotOwned: " + strings.ReplaceAll(info.Remedy, "`", "") + "."
+		if says := func(text string) bool { return strings.HasSuffix(text, remedy) }; name == "plan.svg" && !slices.ContainsFunc(all, says) {
+			t.Errorf("%s does not show what resizectl explain prints, %q: run make pictures", name, remedy)
 		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -33,6 +36,7 @@ func TestPictures(t *testing.T) {
 	// Ratios that change give the dashboard something to show.
 	for i, ratio := range []string{"1.4", "1.1", "1.3", "1.2"} {
 		s.resizectl(t, "ratios", "set", "n4="+ratio, "--reason", "picture", "--yes")
+		s.scale(t, "web", 5+i) // A new pod, for the time until it is resized.
 		if i == 1 {
 			s.resizectl(t, "pause", "-n", deploy.SampleNamespace, "--reason", "picture", "--yes")
 		}
@@ -65,6 +69,7 @@ func TestPictures(t *testing.T) {
 type scene struct {
 	address    string
 	kubeconfig string
+	client     kubernetes.Interface
 	prometheus promv1.API
 }
 
@@ -82,7 +87,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{address: "unix://" + filepath.Join(runtime, "workload-resizer.sock"), kubeconfig: cluster.Kubeconfig}
+	s := &scene{address: "unix://" + filepath.Join(runtime, "workload-resizer.sock"), kubeconfig: cluster.Kubeconfig, client: kubernetes.NewForConfigOrDie(cluster.Config())}
 	server := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, GRPCAddress: s.address})
 	if err := server.WaitReady(t.Context()); err != nil {
 		t.Fatal(err)
@@ -95,6 +100,15 @@ func newScene(t *testing.T) *scene {
 	s.prometheus = localcluster.PrometheusForTest(t, dir)
 	s.wait(t, time.Now().Add(20*time.Second)) // The samples get their sizes.
 	return s
+}
+
+// scale changes the number of pods of a Deployment.
+func (s *scene) scale(t *testing.T, deployment string, replicas int) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"spec": {"replicas": %d}}`, replicas)
+	if _, err := s.client.AppsV1().Deployments(deploy.SampleNamespace).Patch(t.Context(), deployment, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // wait waits until a time.

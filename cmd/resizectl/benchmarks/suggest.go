@@ -77,7 +77,7 @@ func (o *suggestOptions) list(ctx context.Context) error {
 			return o.Document(resp)
 		}
 		if len(resp.GetSuggestions()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements")
+			_, err := fmt.Fprintln(o.ErrOut, o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"))
 			return err
 		}
 		if o.Format.IsListing() {

@@ -21,12 +21,12 @@ const (
 
 // certificates checks the certificate that the server serves, and the authority that callers trust.
 func (s *subject) certificates(ctx context.Context) []Result {
+	if s.status != nil && s.status.GetCertificateExpireTime() == nil {
+		return []Result{ok("certificate", "the server has no certificate: it serves without TLS")}
+	}
 	found := s.authority(ctx)
 	if s.status == nil {
 		return found
-	}
-	if s.status.GetCertificateExpireTime() == nil {
-		return append(found, ok("certificate", "the server has no certificate: it serves without TLS"))
 	}
 	return append(found, s.expiry("certificate", "the certificate of the server", s.status.GetCertificateExpireTime().AsTime()))
 }

@@ -2,7 +2,10 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -28,14 +31,15 @@ func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 Before the installation, --pre checks the versions of the API server and of the
 kubelets, the labels of the nodes, your rights to install, and what in the cluster
 resizes pods already. Afterward, check also looks at what is installed, and asks the
-server how it is.
+server how it is, and what you may do.
 
 Each line is ok, a warning (it works, but not for everything, or not for long), or a
-failure. An arrow below it shows what to do. If you may not see something, that is a warning.
+failure. An arrow below it shows what to do. If you may not see something, that is a
+warning.
 
 The cluster is the one of the kubeconfig, as for kubectl (--kubeconfig, --context), and
 its server is checked, unless you set the address of another one with --server.
-Nothing is changed. The exit code is
+--timeout limits each request. Nothing is changed. The exit code is
 
   0  there is no failure; there may be warnings
   1  at least one check failed
@@ -69,6 +73,8 @@ const (
 	withServer
 	// inCluster: if the server's Service is in the cluster.
 	inCluster
+	// answered: if the server answers.
+	answered
 )
 
 var groups = []struct {
@@ -86,6 +92,8 @@ var groups = []struct {
 	{"Admission policies", withServer, (*subject).policies},
 	{"Configuration", always, (*subject).configuration},
 	{"Server", withServer, (*subject).serverGroup},
+	{"Resizes", answered, (*subject).failures},
+	{"Your rights", answered, (*subject).caller},
 	{"Certificates", inCluster, (*subject).certificates},
 }
 
@@ -100,6 +108,8 @@ func (o *options) wants(p phase, s *subject) bool {
 		return !o.pre && (s.status != nil || s.deployed != nil)
 	case inCluster:
 		return !o.pre && s.deployed != nil
+	case answered:
+		return !o.pre && s.status != nil
 	}
 	return true
 }
@@ -110,8 +120,14 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.kube.Discovery().ServerVersion(); err != nil {
-		return fmt.Errorf("reach the API server: %w\n--kubeconfig and --context select the cluster", err)
+	if _, err := s.kube.Discovery().ServerVersionWithContext(ctx); err != nil {
+		if timeout := (net.Error)(nil); errors.As(err, &timeout) && timeout.Timeout() && ctx.Err() == nil {
+			return o.server.TooSlow(s.address)
+		}
+		if failed := (*url.Error)(nil); errors.As(err, &failed) {
+			err = failed.Err // The rest is the path of the request.
+		}
+		return fmt.Errorf("reach the API server %s: %w; --kubeconfig and --context select the cluster", s.address, err)
 	}
 	s.askCluster(ctx)
 	if !o.pre {
@@ -124,6 +140,12 @@ func (o *options) run(ctx context.Context) error {
 			continue
 		}
 		found := Group{Name: g.name, Checks: g.run(s, ctx)}
+		if err := ctx.Err(); err != nil {
+			return err // Otherwise, the rest of the report would say that nothing can be checked.
+		}
+		for i := range found.Checks {
+			found.Checks[i].Remedy = o.Commands(found.Checks[i].Remedy)
+		}
 		r.Groups = append(r.Groups, found)
 		if !o.Format.IsDocument() {
 			if err := printGroup(o.Out, o.Painter(), &found); err != nil {
@@ -133,7 +155,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	_, r.Level = worst(r.Groups)
 	if o.Format.IsDocument() {
-		err = r.document(o.Out, o.Format)
+		err = o.Value(&r)
 	} else {
 		err = printSummary(o.Out, o.Painter(), r.Groups)
 	}

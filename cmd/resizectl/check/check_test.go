@@ -1,9 +1,12 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/kubernetes/fake"
@@ -111,7 +115,7 @@ func TestKubelets(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := on("v1.36.3")
 			s.nodes, s.nodesErr = tc.nodes, tc.err
-			has(t, s.kubelets(), tc.check, tc.level, tc.text)
+			has(t, s.kubelets(t.Context()), tc.check, tc.level, tc.text)
 		})
 	}
 }
@@ -130,9 +134,9 @@ func TestServer(t *testing.T) {
 		text   string
 	}{
 		{"a fresh Lease", func(*workloadresizerv1.GetStatusResponse) {}, "leader", OK, "a leads"},
-		{"an old Lease", func(s *workloadresizerv1.GetStatusResponse) {
-			s.Leader.RenewTime = timestamppb.New(cmdtest.Since.Add(-2 * time.Minute))
-		}, "leader", Failure, "has not renewed the Lease for 2m0s"},
+		{"a renewal by a clock that is late", func(s *workloadresizerv1.GetStatusResponse) {
+			s.Leader.RenewTime = timestamppb.New(cmdtest.Since.Add(-2 * time.Hour))
+		}, "leader", OK, "a leads"},
 		{"no leader", func(s *workloadresizerv1.GetStatusResponse) { s.Leader = nil }, "leader", Failure, "no replica leads"},
 		{"a single replica", func(s *workloadresizerv1.GetStatusResponse) { s.Leader.RenewTime = nil }, "leader", OK, "the only replica"},
 		{"a dry run", func(s *workloadresizerv1.GetStatusResponse) { s.DryRun = true }, "leader", Warning, "--dry-run"},
@@ -151,6 +155,51 @@ func TestServer(t *testing.T) {
 			tc.change(s.status)
 			has(t, s.serverGroup(t.Context()), tc.check, tc.level, tc.text)
 		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	event := func(name, pod string, last time.Time) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Reason: "ResizeFailed", Message: "write " + name,
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: pod}, LastTimestamp: metav1.NewTime(last),
+		}
+	}
+	series := event("series", "db-0", time.Time{})
+	series.EventTime = metav1.NewMicroTime(cmdtest.Since.Add(-time.Hour))
+	series.Series = &corev1.EventSeries{LastObservedTime: metav1.NewMicroTime(cmdtest.Since.Add(-time.Minute))}
+	old := event("old", "web-1", cmdtest.Since.Add(-11*time.Minute))
+	for _, tc := range []struct {
+		name   string
+		events []runtime.Object
+		level  Level
+		text   string
+	}{
+		{"no events", nil, OK, "no resize failed in the last 10 minutes"},
+		{"an old event", []runtime.Object{old}, OK, "no resize failed"},
+		{"a pod with two events", []runtime.Object{event("a", "web-0", cmdtest.Since.Add(-2*time.Minute)), event("b", "web-0", cmdtest.Since), old}, Warning, "resizes of 1 pod failed in the last 10 minutes: shop/web-0; the newest: write b"},
+		{"an event that repeats", []runtime.Object{series}, Warning, "shop/db-0; the newest: write series"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.kube = fake.NewClientset(tc.events...)
+			has(t, s.failures(t.Context()), "failed-resizes", tc.level, tc.text)
+		})
+	}
+}
+
+// What to do about an error is the remedy, not part of the message.
+func TestServerThatDoesNotAnswer(t *testing.T) {
+	for text, remedy := range map[string]string{
+		"no server answers at a: refused; start a server": "start a server",
+		"no server answers at a: refused":                 "see why it does not answer: kubectl -n resizer get pods",
+	} {
+		s := on("v1.36.3")
+		s.namespace, s.statusErr = "resizer", errors.New(text)
+		want := failure("api", remedy, "the server does not answer: no server answers at a: refused")
+		if got := s.serverGroup(t.Context()); !slices.Equal(got, []Result{want}) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 }
 
@@ -265,8 +314,7 @@ func TestReport(t *testing.T) {
 	cmdtest.Golden(t, "report.table", out.String())
 	out.Reset()
 	_, level := worst(groups)
-	r := report{Level: level, Groups: groups}
-	if err := r.document(&out, print.FormatJSON); err != nil {
+	if err := print.Value(&out, print.FormatJSON, report{Level: level, Groups: groups}); err != nil {
 		t.Fatal(err)
 	}
 	cmdtest.Golden(t, "report.json", out.String())
@@ -286,10 +334,56 @@ func TestCommand(t *testing.T) {
 		}
 	})
 	t.Run("cannot check a cluster that does not answer", func(t *testing.T) {
-		kubeconfig := cmdtest.File(t, "config", []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: \"http://"+cmdtest.Nobody(t)+"\"}}]\ncontexts: [{name: a, context: {cluster: a}}]\n"))
-		code, stdout, stderr := program.Shell(t.Context(), "check", "--kubeconfig", kubeconfig)
+		code, stdout, stderr := program.Shell(t.Context(), "check", "--kubeconfig", kubeconfig(t, "http://"+cmdtest.Nobody(t)))
 		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "reach the API server") {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	})
+	t.Run("does not wait longer than --timeout for an API server", func(t *testing.T) {
+		silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		t.Cleanup(silent.Close)
+		code, stdout, stderr := program.Shell(t.Context(), "check", "--pre", "--timeout", "100ms", "--kubeconfig", kubeconfig(t, silent.URL))
+		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "does not answer within 100ms") {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+	t.Run("ends with Ctrl-C, without a report", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		interrupted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/version" {
+				cancel()
+			}
+			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.0"}`))
+		}))
+		t.Cleanup(interrupted.Close)
+		code, stdout, stderr := program.Shell(ctx, "check", "--pre", "--kubeconfig", kubeconfig(t, interrupted.URL))
+		if code != command.ExitInterrupted || stdout != "" || stderr != "" {
+			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		}
+	})
+	t.Run("fills in the template of a format", func(t *testing.T) {
+		empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/version" {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = w.Write([]byte(`{"gitVersion": "v1.36.0"}`))
+		}))
+		t.Cleanup(empty.Close)
+		for format, want := range map[string]string{
+			`jsonpath={.level} {.groups[0].checks[0].check}`:                        "failure api-server-version",
+			`go-template={{.level}} {{(index (index .groups 0).checks 0).message}}`: "failure the API server is version 1.36.0",
+		} {
+			code, stdout, stderr := program.Shell(t.Context(), "check", "--pre", "--kubeconfig", kubeconfig(t, empty.URL), "-o", format)
+			if code != command.ExitCheckFailed || stdout != want || stderr != "" {
+				t.Errorf("%s: exit %d, stdout %q, stderr %q", format, code, stdout, stderr)
+			}
+		}
+	})
+}
+
+// kubeconfig returns a kubeconfig for an API server.
+func kubeconfig(t *testing.T, url string) string {
+	t.Helper()
+	return cmdtest.File(t, "config", fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: %q}}]\ncontexts: [{name: a, context: {cluster: a}}]\n", url))
 }

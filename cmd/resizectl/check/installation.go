@@ -19,7 +19,7 @@ func (s *subject) installation(ctx context.Context) []Result {
 	case s.deployed == nil && s.status != nil:
 		return []Result{ok("service", "there is no Service %s/%s: the server runs outside of the cluster", s.namespace, s.service)}
 	case s.deployed == nil:
-		return []Result{failure("service", install+"; --service names another Service", "there is no Service %s/%s", s.namespace, s.service)}
+		return []Result{failure("service", install+"; --service names another Service, and --server the address of a server outside of the cluster", "there is no Service %s/%s", s.namespace, s.service)}
 	}
 	found := []Result{ok("service", "the Service is %s/%s", s.namespace, s.service)}
 	pods, err := s.pods(ctx)

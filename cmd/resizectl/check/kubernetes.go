@@ -20,21 +20,21 @@ var (
 const upgrade = "upgrade to Kubernetes 1.33 or later"
 
 // kubernetes checks whether the API server and the kubelets can resize pods.
-func (s *subject) kubernetes(context.Context) []Result {
-	return append([]Result{s.apiServer(), s.subresource(), s.policyKind()}, s.kubelets()...)
+func (s *subject) kubernetes(ctx context.Context) []Result {
+	return append([]Result{s.apiServer(ctx), s.subresource(ctx), s.policyKind(ctx)}, s.kubelets(ctx)...)
 }
 
-func (s *subject) apiServerVersion() (*version.Version, error) {
-	info, err := s.kube.Discovery().ServerVersion()
+func (s *subject) apiServerVersion(ctx context.Context) (*version.Version, error) {
+	info, err := s.kube.Discovery().ServerVersionWithContext(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return version.ParseGeneric(info.GitVersion)
 }
 
-func (s *subject) apiServer() Result {
+func (s *subject) apiServer(ctx context.Context) Result {
 	const check = "api-server-version"
-	v, err := s.apiServerVersion()
+	v, err := s.apiServerVersion(ctx)
 	switch {
 	case err != nil:
 		return unknown(check, "the version of the API server", err)
@@ -47,9 +47,9 @@ func (s *subject) apiServer() Result {
 }
 
 // subresource checks what the server writes to.
-func (s *subject) subresource() Result {
+func (s *subject) subresource(ctx context.Context) Result {
 	const check = "pods-resize"
-	resources, err := s.kube.Discovery().ServerResourcesForGroupVersion("v1")
+	resources, err := s.kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, "v1")
 	if err != nil {
 		return unknown(check, "the subresource pods/resize", err)
 	}
@@ -62,9 +62,9 @@ func (s *subject) subresource() Result {
 }
 
 // policyKind checks whether the API server knows the policies of deploy/base.
-func (s *subject) policyKind() Result {
+func (s *subject) policyKind(ctx context.Context) Result {
 	const check = "admission-policies-kind"
-	resources, err := s.kube.Discovery().ServerResourcesForGroupVersion("admissionregistration.k8s.io/v1")
+	resources, err := s.kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, "admissionregistration.k8s.io/v1")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return unknown(check, "admission policies", err)
 	}
@@ -79,7 +79,7 @@ func (s *subject) policyKind() Result {
 }
 
 // kubelets checks the versions of the kubelets.
-func (s *subject) kubelets() []Result {
+func (s *subject) kubelets(ctx context.Context) []Result {
 	const check = "kubelet-versions"
 	if s.nodesErr != nil {
 		return []Result{unknown(check, "kubelets", s.nodesErr)}
@@ -87,7 +87,7 @@ func (s *subject) kubelets() []Result {
 	if len(s.nodes) == 0 {
 		return []Result{warning(check, "add nodes", "the cluster has no nodes")}
 	}
-	server, err := s.apiServerVersion()
+	server, err := s.apiServerVersion(ctx)
 	if err != nil {
 		return nil // Reported about the API server.
 	}

@@ -11,7 +11,7 @@ import (
 
 // metrics checks what the optional parts need: usage as a source of sizes, and alerts.
 func (s *subject) metrics(ctx context.Context) []Result {
-	return []Result{s.metricsServer(ctx), s.prometheus()}
+	return []Result{s.metricsServer(ctx), s.prometheus(ctx)}
 }
 
 const metricsService = "v1beta1.metrics.k8s.io"
@@ -36,9 +36,9 @@ func (s *subject) metricsServer(ctx context.Context) Result {
 	return warning(check, "find out why: kubectl describe apiservice "+metricsService, "metrics.k8s.io is installed, but does not answer")
 }
 
-func (s *subject) prometheus() Result {
+func (s *subject) prometheus(ctx context.Context) Result {
 	const check = "prometheus-operator"
-	_, err := s.kube.Discovery().ServerResourcesForGroupVersion("monitoring.coreos.com/v1")
+	_, err := s.kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, "monitoring.coreos.com/v1")
 	switch {
 	case apierrors.IsNotFound(err):
 		return ok(check, "the Prometheus operator is not installed; without it, configure Prometheus as in docs/operations.md#metrics-and-alerts")

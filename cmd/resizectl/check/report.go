@@ -1,12 +1,9 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -39,21 +36,6 @@ func worst(groups []Group) (counts map[Level]int, level Level) {
 		level = Warning
 	}
 	return counts, level
-}
-
-func (r *report) document(w io.Writer, f print.Format) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the results as JSON: %w", err)
-	}
-	text = append(text, '\n')
-	if f == print.FormatYAML {
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return fmt.Errorf("write the results as YAML: %w", err)
-		}
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 var styles = map[Level]print.Style{OK: print.Freed, Warning: print.Notable, Failure: print.Red}

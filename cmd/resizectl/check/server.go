@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// renewedWithin is how old a leader's last renewal may be: several times the default of
-	// --leader-lease-duration.
-	renewedWithin = time.Minute
 	// lagAfter is how many pods may be queued before it matters whether they become fewer, and
 	// lagOver for how long that is observed.
 	lagAfter = 100
@@ -27,8 +24,8 @@ const (
 func (s *subject) serverGroup(ctx context.Context) []Result {
 	const check = "api"
 	if s.status == nil {
-		// The error says what to do, on lines of its own.
-		message, remedy, _ := strings.Cut(s.statusErr.Error(), "\n")
+		// The error says what to do after what is wrong.
+		message, remedy, _ := strings.Cut(s.statusErr.Error(), "; ")
 		if remedy == "" {
 			remedy = "see why it does not answer: kubectl -n " + s.namespace + " get pods"
 		}
@@ -64,10 +61,7 @@ func (s *subject) leader() Result {
 	case l.GetRenewTime() == nil:
 		return ok(check, "%s is the only replica", l.GetIdentity())
 	}
-	age := s.now.Sub(l.GetRenewTime().AsTime()).Round(time.Second)
-	if age > renewedWithin {
-		return failure(check, runbook, "%s leads, but has not renewed the Lease for %s", l.GetIdentity(), age)
-	}
+	// A leader that does not renew the Lease is unknown to the server. The clock of this machine may differ.
 	return ok(check, "%s leads, and has renewed the Lease at %s", l.GetIdentity(), print.Timestamp(l.GetRenewTime()))
 }
 

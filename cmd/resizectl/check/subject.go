@@ -19,6 +19,8 @@ import (
 type subject struct {
 	kube    api
 	dynamic dynamic.Interface
+	// address is that of the API server.
+	address string
 	// namespace and service name the Service of the server.
 	namespace, service string
 	server             *connect.Connection
@@ -54,7 +56,7 @@ func newSubject(server *connect.Connection) (*subject, error) {
 	}
 	// The checks make many small requests, and no server shares their limit.
 	config.QPS = -1
-	s := &subject{server: server, now: time.Now(), observe: lagOver}
+	s := &subject{server: server, address: config.Host, now: time.Now(), observe: lagOver}
 	s.namespace, s.service, err = server.Service()
 	if err != nil {
 		return nil, err

@@ -93,11 +93,11 @@ func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 		}
 	case len(parts) == 1:
 		typ, o.Name = podKind, args[0]
-	case len(parts) == 2 && isNamespace(parts[0]):
+	case len(parts) == 2 && IsNamespace(parts[0]):
 		o.Namespace, typ, o.Name = parts[0], podKind, parts[1]
 	case len(parts) == 2:
 		typ, o.Name = parts[0], parts[1]
-	case len(parts) == 3 && isNamespace(parts[0]):
+	case len(parts) == 3 && IsNamespace(parts[0]):
 		o.Namespace, typ, o.Name = parts[0], parts[1], parts[2]
 	default:
 		return o, UsageErrorf(cmd, "%q is no name: name one POD, TYPE/NAME, NAMESPACE/POD or NAMESPACE/TYPE/NAME", args[0])
@@ -110,8 +110,8 @@ func ParseObject(cmd *cobra.Command, args []string) (Object, error) {
 	return o, err
 }
 
-// isNamespace reports whether the text before a slash is a namespace, not a type.
-func isNamespace(text string) bool {
+// IsNamespace reports whether the text before a slash is a namespace, not a type.
+func IsNamespace(text string) bool {
 	kind, _ := kindOf(text)
 	return kind == "" && !slices.Contains(podless, text) && len(validation.IsDNS1123Label(text)) == 0
 }

@@ -28,10 +28,13 @@ const (
 // Source is what a user names to read: a file, an http or https URL, or - for standard input.
 type Source string
 
-// String names the source in errors.
+// String names the source in errors, without the password in a URL.
 func (s Source) String() string {
 	if s == "-" {
 		return "standard input"
+	}
+	if at, err := url.Parse(string(s)); err == nil && at.User != nil {
+		return at.Redacted()
 	}
 	return string(s)
 }
@@ -60,7 +63,7 @@ func (s Source) bytes(ctx context.Context, stdin io.Reader) ([]byte, error) {
 			return nil, fmt.Errorf("read standard input: %w", err)
 		}
 		return text, nil
-	case isURL && (scheme == "http" || scheme == "https"):
+	case isURL && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
 		return s.download(ctx)
 	case isURL:
 		return nil, fmt.Errorf("%s is not an http or https URL: use one, or name a file", s)
@@ -87,7 +90,10 @@ func FileError(name string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s cannot be read: you do not have the permission; use another file, or change its mode", name)
 	}
-	return fmt.Errorf("read %s: %w", name, err)
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		err = failed.Err // The name is said already.
+	}
+	return fmt.Errorf("read %s: %w: name another file", name, err)
 }
 
 // download returns the content at a URL.

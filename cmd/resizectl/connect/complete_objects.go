@@ -12,6 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -25,17 +26,25 @@ const mostCompletions = 500
 const podTemplateHash = "pod-template-hash"
 
 // CompleteObjects completes the pod or workload that is the only argument of a command: pods, and
-// workloads as TYPE/NAME once there is a slash.
+// workloads as TYPE/NAME once there is a slash; both after the namespace if the argument begins with one.
 func CompleteObjects(server *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		pods, workloads := server.namesIn(cmd, server.typedNamespace(cmd))
-		if strings.Contains(typed, "/") {
-			return workloads, cobra.ShellCompDirectiveNoFileComp
+		namespace, begin := server.typedNamespace(cmd), ""
+		if named, rest, found := strings.Cut(typed, "/"); found && command.IsNamespace(named) {
+			namespace, begin, typed = named, named+"/", rest
 		}
-		return append(pods, workloads...), cobra.ShellCompDirectiveNoFileComp
+		names, workloads := server.namesIn(cmd, namespace)
+		if strings.Contains(typed, "/") {
+			names = nil
+		}
+		names = append(names, workloads...)
+		for i := range names {
+			names[i] = begin + names[i]
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -127,9 +136,29 @@ func workloadOf(pod *metav1.ObjectMeta) string {
 	return strings.ToLower(owner.Kind) + "/" + owner.Name
 }
 
-// CompleteNamespaces completes a flag that names a namespace, and CompleteNodes one that names a node,
-// from the cluster of the kubeconfig.
+// CompleteNamespaces completes a flag that names a namespace: from the cluster of the kubeconfig if its
+// server is called, and else the namespaces of the pods that the server has resized.
 func CompleteNamespaces(server *Connection) cobra.CompletionFunc {
+	fromCluster := completeNamespacesOfCluster(server)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if server.completing() != nil {
+			return fromCluster(cmd, args, typed)
+		}
+		known := map[string]bool{}
+		Completions(cmd, server, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+			for resize, err := range c.ListResizes(ctx, &workloadresizerv1.ListResizesRequest{}) {
+				if err != nil || len(known) >= mostCompletions {
+					break
+				}
+				known[print.OneLine(resize.GetNamespace())] = true
+			}
+			return nil, nil
+		})
+		return slices.Sorted(maps.Keys(known)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func completeNamespacesOfCluster(server *Connection) cobra.CompletionFunc {
 	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
 		list, err := cluster.Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
 		if err != nil {
@@ -142,7 +171,7 @@ func CompleteNamespaces(server *Connection) cobra.CompletionFunc {
 	})
 }
 
-// CompleteNodes completes a flag that names a node.
+// CompleteNodes completes a flag that names a node, from the cluster of the kubeconfig.
 func CompleteNodes(server *Connection) cobra.CompletionFunc {
 	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
 		list, err := cluster.Nodes().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})

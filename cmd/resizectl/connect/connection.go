@@ -43,8 +43,8 @@ type Connection struct {
 // Call runs ask with a client of the server, for at most --timeout. It explains the error of
 // ask to the user, with what to do about it.
 func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client.Client) error) error {
-	if c.timeout < 0 {
-		return fmt.Errorf("--timeout %s is negative; use 0 for no limit", c.timeout)
+	if err := c.checkTimeout(); err != nil {
+		return err
 	}
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
@@ -58,6 +58,13 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	// A connection that does not close cleanly loses nothing.
 	defer func() { _ = server.Close() }()
 	return c.explain(ask(ctx, server))
+}
+
+func (c *Connection) checkTimeout() error {
+	if c.timeout < 0 {
+		return fmt.Errorf("--timeout %s is negative; use 0 for no limit", c.timeout)
+	}
+	return nil
 }
 
 // Stream is like Call for calls without a natural time limit, such as watches and uploads:
@@ -144,6 +151,9 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 		return nil, err
 	}
 	server, err := client.DialCluster(ctx, config, opts...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, c.TooSlow(config.Host)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; --kubeconfig and --context select the cluster, and --service %s selects the server; "+
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)

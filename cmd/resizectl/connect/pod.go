@@ -10,15 +10,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// ChoosePod returns the name of the pod that a command is about. If its argument is a workload, that is
-// one of its pods, as in "kubectl logs"; a note says which.
+// ChoosePod returns the name of the pod that a command is about. If that is a workload or labels, it is
+// one of their pods, as in "kubectl logs"; a note says which.
 func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *command.Pod) (string, error) {
-	workload := p.Workload()
-	if workload == nil {
+	if p.Named() {
 		return p.Name, nil
 	}
 	chosen, pods := "", int64(0)
-	for plan, err := range c.PreviewPlans(ctx, p.Namespace, client.OfWorkload(workload)).All() {
+	for plan, err := range c.PreviewPlans(ctx, p.Namespace, client.OfWorkload(p.Workload()), client.WithLabels(p.Labels)).All() {
 		if err != nil {
 			return "", err
 		}
@@ -26,10 +25,15 @@ func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *comma
 			chosen = plan.GetPod()
 		}
 	}
-	name := print.WorkloadName(workload)
-	if pods == 0 {
+	name := p.Labels
+	switch workload := p.Workload(); {
+	case workload != nil && pods == 0:
 		// The server knows workloads only by their pods.
-		return "", fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace, or whether it is scaled to zero", p.Namespace, name)
+		return "", fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace, or whether it is scaled to zero", p.Namespace, print.WorkloadName(workload))
+	case pods == 0:
+		return "", fmt.Errorf("no pods found in namespace %s with labels %s: check the labels and the namespace", p.Namespace, p.Labels)
+	case workload != nil:
+		name = print.WorkloadName(workload)
 	}
 	if pods > 1 {
 		if _, err := fmt.Fprintf(errOut, "note: %s has %s, this is %s\n", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen))); err != nil {

@@ -133,7 +133,7 @@ func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 	if !done {
 		return nil
 	}
-	until := `"resizectl resume"`
+	until := o.Commands(`"resizectl resume"`)
 	if o.ttl > 0 {
 		until += " or the end of --for"
 	}

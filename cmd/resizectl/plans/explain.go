@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -16,15 +18,18 @@ type explainOptions struct {
 	pod    command.Pod
 	server *connect.Connection
 	watch  bool
+	// chosen is the pod that is explained.
+	chosen string
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &explainOptions{Output: out, server: server}
 	cmd := &cobra.Command{
-		Use:   "explain POD | TYPE/NAME",
+		Use:   "explain POD | TYPE/NAME | -l LABELS",
 		Short: "Explain step by step why a pod has its size, or will get a different one",
 		Long: `Explain step by step why a pod has its size, or will get a different one. TYPE/NAME
-stands for one of the pods of a workload.
+stands for one of the pods of a workload, and --selector for one of the pods with these
+labels.
 
 The steps are
 
@@ -52,6 +57,7 @@ With --watch, the explanation follows again whenever it has changed. ` + connect
 		RunE:              command.Steps(o.run, o.pod.Complete),
 	}
 	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
+	o.pod.AddSelectorFlag(cmd)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the explanation, print it again whenever it has changed")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
@@ -64,19 +70,30 @@ func (o *explainOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return o.show(ctx, c, &o.Output) })
 }
 
-// show explains the pod on an output. A workload stands for the same pod from then on.
+// show explains the pod on an output.
 func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.Output) error {
-	pod, err := connect.ChoosePod(ctx, c, o.ErrOut, &o.pod)
-	if err != nil {
-		return err
-	}
-	o.pod.Object = command.Object{Kind: "Pod", Name: pod}
-	known, err := findOut(ctx, c, o.pod.Namespace, pod)
+	known, err := o.findOut(ctx, c)
 	if err != nil {
 		return err
 	}
 	if to.Format.IsDocument() {
 		return printExplanation(to, known)
 	}
-	return printSteps(to.Out, to.Painter(), known)
+	return printSteps(to, known)
+}
+
+// findOut returns the facts of the pod. A workload, or labels, stand for the same pod until that is
+// gone, as in a rollout.
+func (o *explainOptions) findOut(ctx context.Context, c *client.Client) (*facts, error) {
+	if o.chosen != "" {
+		known, err := findOut(ctx, c, o.pod.Namespace, o.chosen)
+		if o.pod.Named() || status.Code(err) != codes.NotFound {
+			return known, err
+		}
+	}
+	var err error
+	if o.chosen, err = connect.ChoosePod(ctx, c, o.ErrOut, &o.pod); err != nil {
+		return nil, err
+	}
+	return findOut(ctx, c, o.pod.Namespace, o.chosen)
 }

@@ -20,7 +20,7 @@ type explanation struct {
 	Holds    []json.RawMessage `json:"holds"`
 	// WithoutHolds is the plan without the freeze and the holds; null if none covers the pod.
 	WithoutHolds json.RawMessage `json:"withoutHolds"`
-	// Remedies say what to do about each reason of the plan, by its code.
+	// Remedies say what to do about each reason, by its code.
 	Remedies map[string]string `json:"remedies"`
 	// Unknown says why one of these is missing, by its name.
 	Unknown map[string]string `json:"unknown"`
@@ -52,9 +52,9 @@ func printExplanation(o *print.Output, f *facts) error {
 		}
 		d.Holds = append(d.Holds, raw)
 	}
-	for _, reason := range f.plan.GetReasons() {
-		if remedy := f.remedy(reason.GetCode()); remedy != "" {
-			d.Remedies[reason.GetCode()] = remedy
+	for _, code := range f.codes() {
+		if remedy := f.remedy(o, code); remedy != "" {
+			d.Remedies[code] = remedy
 		}
 	}
 	for name, err := range map[string]error{"ratio": f.ratiosErr, "resize": f.resizeErr, "holds": f.holdsErr} {

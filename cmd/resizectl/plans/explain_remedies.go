@@ -1,18 +1,24 @@
 package plans
 
 import (
+	"slices"
+
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// remedySteps say what to do about each reason of the plan. They are the last steps.
-func (f *facts) remedySteps() []string {
+// remedySteps say what to do about each reason. They are the last steps.
+func (f *facts) remedySteps(o *print.Output) []string {
 	var steps []string
-	for _, reason := range f.plan.GetReasons() {
-		if remedy := f.remedy(reason.GetCode()); remedy != "" && remedy != "nothing" {
-			steps = append(steps, "Remedy for "+print.OneLine(reason.GetCode())+": "+remedy+".")
+	for _, code := range f.codes() {
+		if remedy := f.remedy(o, code); remedy != "" && remedy != "nothing" {
+			steps = append(steps, "Remedy for "+print.OneLine(code)+": "+remedy+".")
 		}
+	}
+	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+		// The server retries writes that failed, and does not say so in the plan.
+		steps = append(steps, print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.", f.names()))
 	}
 	if len(steps) == 0 {
 		return []string{"Remedy: nothing needs to be done."}
@@ -20,13 +26,30 @@ func (f *facts) remedySteps() []string {
 	return steps
 }
 
+// codes returns the reasons of the plan, and that of a source whose current state is not in effect.
+func (f *facts) codes() []string {
+	var codes []string
+	for _, reason := range f.plan.GetReasons() {
+		codes = append(codes, reason.GetCode())
+	}
+	if slices.ContainsFunc(f.sources, func(s *workloadresizerv1.RatioSource) bool { return !s.GetHealthy() }) {
+		codes = append(codes, string(contract.InvalidConfig))
+	}
+	return codes
+}
+
 // remedy returns what to do about a reason for this pod; empty if this program does not know the
 // reason.
-func (f *facts) remedy(code string) string {
+func (f *facts) remedy(o *print.Output, code string) string {
 	info, _ := contract.Reason(code).Info()
-	return print.Remedy(info.Remedy, map[string]string{
+	return print.Remedy(o.Commands(info.Remedy), f.names())
+}
+
+// names returns what the placeholders of remedies stand for.
+func (f *facts) names() map[string]string {
+	return map[string]string{
 		"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace(), "NODE": f.plan.GetNode(), "TYPE": f.plan.GetNodeType(), "SCOPE": f.heldScope(),
-	})
+	}
 }
 
 // heldScope returns the arguments of "resizectl resume" that end the hold in effect: a restore

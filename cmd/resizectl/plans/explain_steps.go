@@ -2,7 +2,6 @@ package plans
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
@@ -10,7 +9,8 @@ import (
 )
 
 // printSteps prints the explanation, a numbered line per step.
-func printSteps(w io.Writer, p print.Painter, f *facts) error {
+func printSteps(o *print.Output, f *facts) error {
+	p := o.Painter()
 	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
 	steps = append(steps, f.sourceSteps(p)...)
 	steps = append(steps, f.factorStep())
@@ -21,9 +21,9 @@ func printSteps(w io.Writer, p print.Painter, f *facts) error {
 	if resumed := f.resumedStep(p); resumed != "" {
 		steps = append(steps, resumed)
 	}
-	steps = append(steps, f.remedySteps()...)
+	steps = append(steps, f.remedySteps(o)...)
 	for i, step := range steps {
-		if _, err := fmt.Fprintf(w, "%2d. %s\n", i+1, step); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "%2d. %s\n", i+1, step); err != nil {
 			return err
 		}
 	}

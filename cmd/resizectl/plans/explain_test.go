@@ -190,6 +190,7 @@ func refusing(t *testing.T) *cmdtest.Server {
 
 func TestExplainRules(t *testing.T) {
 	t.Run("rejects anything but a single pod", rejectsAnythingButASinglePod)
+	t.Run("explains one of the pods with labels", explainsOneOfThePodsWithLabels)
 }
 
 func rejectsAnythingButASinglePod(t *testing.T) {
@@ -225,5 +226,20 @@ func TestExplainWorkload(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "explain", "shop/deployment/web", "--server", cmdtest.Serve(t, server))
 	if code != command.ExitOK || !strings.Contains(stdout, "default/api-0 runs on node-1") || stderr != "note: deployment/web has 4 pods, this is pod/api-0\n" {
 		t.Errorf("exit %d, stdout\n%s\nstderr %q", code, stdout, stderr)
+	}
+}
+
+func explainsOneOfThePodsWithLabels(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Resizing.Plans = func(request *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+		if request.GetLabelSelector() != "app=api" || request.GetNamespace() != "default" || request.GetWorkload() != nil {
+			t.Errorf("got %v", request)
+		}
+		plan := &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: cmdtest.Aligned()}}
+		return []*workloadresizerv1.PreviewPlansResponse{plan, plan, cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: 2})}
+	}
+	code, stdout, stderr := program.Shell(t.Context(), "explain", "-l", "app=api", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || !strings.Contains(stdout, " 1. Node: default/api-0 runs on") || stderr != "note: app=api has 2 pods, this is pod/api-0\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

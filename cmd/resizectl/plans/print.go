@@ -81,7 +81,7 @@ func newPrinter(w io.Writer, o *print.Output, withNamespace bool) Printer {
 	case o.Format == print.FormatYAML:
 		return &plansYAML{w: w}
 	case o.Format.IsDocument():
-		return &plansDocument{w: w, format: o.Format}
+		return &plansDocument{w: w, format: o.Format, plans: []any{}}
 	case o.Format.IsListing():
 		return &plansList{lister: print.NewLister(w, o, planName), names: o.Format == print.FormatName}
 	}

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,9 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 			return command.UsageErrorf(cmd, "--%s is empty; omit it for all pods", name)
 		}
 	}
+	if slices.Contains(s.nodeTypes, "") {
+		return command.UsageErrorf(cmd, "--node-type %q has an empty name: separate the names by one comma each", strings.Join(s.nodeTypes, ","))
+	}
 	named, err := command.ParseObject(cmd, args)
 	if err != nil {
 		return err
@@ -88,6 +92,9 @@ func (s *selection) where() string {
 	var told []string
 	if !s.allNamespaces {
 		told = append(told, "in namespace "+s.namespace)
+	}
+	if s.pod != "" {
+		told = append(told, "by the name "+s.pod)
 	}
 	if s.workload != nil {
 		told = append(told, "of "+print.WorkloadName(s.workload))

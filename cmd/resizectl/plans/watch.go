@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -37,6 +38,11 @@ func (o *planOptions) watchPlans(ctx context.Context) error {
 		plans, err := o.planned(ctx, c)
 		if err != nil {
 			return err
+		}
+		if w.known == nil && len(plans) == 0 {
+			if _, err := fmt.Fprintf(o.ErrOut, "note: no pods found yet %s\n", o.where()); err != nil {
+				return err
+			}
 		}
 		return w.update(plans, !o.Format.IsDocument())
 	})

@@ -23,6 +23,8 @@ func TestWatch(t *testing.T) {
 	t.Run("goes on after a server did not answer", goesOnAfterAServerDidNotAnswer)
 	t.Run("ends after the timeout", endsAfterTheTimeout)
 	t.Run("fails if the first question fails", failsIfTheFirstQuestionFails)
+	t.Run("says which pods it waits for", saysWhichPodsItWaitsFor)
+	t.Run("explains another pod of a workload when the first one is gone", explainsAnotherPodOfAWorkload)
 }
 
 // changing is a server that lists api-0 and web, and from the second question on only web, aligned.
@@ -114,5 +116,39 @@ func failsIfTheFirstQuestionFails(t *testing.T) {
 		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: pods are not read yet; ") {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
+	}
+}
+
+// Without the note, nobody would notice a typo.
+func saysWhichPodsItWaitsFor(t *testing.T) {
+	server := cmdtest.Cluster()
+	server.Plans, server.Summary = nil, &workloadresizerv1.PlanSummary{}
+	address := cmdtest.Serve(t, server)
+	for want, args := range map[string][]string{
+		"in namespace shop by the name nosuch":  {"nosuch", "-n", "shop"},
+		"in namespace shop of deployment/web":   {"deploy/web", "-n", "shop", "-o", "json"},
+		"in namespace shop with labels app=web": {"-n", "shop", "-l", "app=web", "-o", "name"},
+	} {
+		code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "-w", "--timeout", "100ms", "--server", address}, args...)...)
+		if code != command.ExitOK || stderr != "note: no pods found yet "+want+"\n" {
+			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+func explainsAnotherPodOfAWorkload(t *testing.T) {
+	server := cmdtest.Cluster()
+	first, second := cmdtest.Aligned(), cmdtest.Aligned()
+	first.Pod, second.Pod = "web-1", "web-2"
+	server.Plans = []*workloadresizerv1.Plan{first}
+	var rounds atomic.Int32
+	server.Asked = func() {
+		if rounds.Add(1) == 10 { // After the first explanation.
+			server.Plans = []*workloadresizerv1.Plan{second}
+		}
+	}
+	_, stdout, stderr := program.WatchUntil(t, "default/web-2 runs on", "explain", "deployment/web", "-w", "--server", cmdtest.Serve(t, server))
+	if stderr != "" || !strings.Contains(stdout, "default/web-1 runs on") {
+		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
 	}
 }

@@ -62,8 +62,12 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 		if *bound.value == "" {
 			continue
 		}
-		if _, err := resource.ParseQuantity(*bound.value); err != nil {
+		size, err := resource.ParseQuantity(*bound.value)
+		if err != nil {
 			return nil, command.UsageErrorf(cmd, "--%s %q is not a quantity, such as 50m or 64Mi", bound.flag, *bound.value)
+		}
+		if size.Sign() < 0 {
+			return nil, command.UsageErrorf(cmd, "--%s %q is negative: use 0 for no bound", bound.flag, *bound.value)
 		}
 	}
 	cpu, memory := rangeOf(w.minCPU, w.maxCPU), rangeOf(w.minMemory, w.maxMemory)

@@ -2,6 +2,7 @@ package print
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -20,6 +21,16 @@ type Output struct {
 	SortBy SortPath
 	// Now is the time that ages are counted to.
 	Now func() time.Time
+	// CalledAs is what users write to run the program, if that is not resizectl.
+	CalledAs string
+}
+
+// Commands returns text of this program in which the commands of resizectl are as users write them.
+func (o *Output) Commands(text string) string {
+	if o.CalledAs == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, "resizectl ", o.CalledAs+" ")
 }
 
 // Painter returns the painter for standard output.

@@ -21,10 +21,10 @@ type getOptions struct {
 func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &getOptions{Output: out, server: server}
 	cmd := &cobra.Command{
-		Use:   "get POD | TYPE/NAME",
+		Use:   "get POD | TYPE/NAME | -l LABELS",
 		Short: "Show the resize of a pod, and its state on the node",
 		Long: `Show the resize of a pod, and its state on the node. TYPE/NAME stands for one of
-the pods of a workload.
+the pods of a workload, and --selector for one of the pods with these labels.
 
 ` + resizesHelp,
 		Example: `  # Show whether a pod runs with what it requests
@@ -34,6 +34,7 @@ the pods of a workload.
 		RunE:              command.Steps(o.run, o.pod.Complete),
 	}
 	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
+	o.pod.AddSelectorFlag(cmd)
 	command.AddObjectFlags(cmd, &o.Output)
 	return cmd
 }

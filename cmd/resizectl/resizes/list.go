@@ -89,5 +89,5 @@ func (o *listOptions) print(all *workloadresizerv1.ListResizesResponse) error {
 	if err := o.Table(resizesTable(&o.Output, o.allNamespaces, all.GetResizes()...)); err != nil {
 		return err
 	}
-	return remarkParts(o.ErrOut, all.GetResizes())
+	return remarkParts(&o.Output, all.GetResizes())
 }

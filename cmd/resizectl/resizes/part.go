@@ -26,7 +26,7 @@ func sizedText(o *print.Output, resize *workloadresizerv1.Resize) string {
 }
 
 // remarkParts prints how to find out why pods of a list are only partly sized.
-func remarkParts(errOut io.Writer, resizes []*workloadresizerv1.Resize) error {
+func remarkParts(o *print.Output, resizes []*workloadresizerv1.Resize) error {
 	var parts int64
 	for _, resize := range resizes {
 		if Partly(resize) {
@@ -36,7 +36,7 @@ func remarkParts(errOut io.Writer, resizes []*workloadresizerv1.Resize) error {
 	if parts == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(errOut, "%s partly sized; \"resizectl explain POD\" shows why\n", are(parts))
+	_, err := fmt.Fprintf(o.ErrOut, "%s partly sized; %s shows why\n", are(parts), o.Commands(`"resizectl explain POD"`))
 	return err
 }
 

@@ -58,5 +58,5 @@ func show(ctx context.Context, c *client.Client, to *print.Output) error {
 	if to.Format.IsDocument() {
 		return to.Document(status)
 	}
-	return printStatus(to.Out, to.Painter(), status, to.Wide())
+	return printStatus(to, status)
 }

@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,8 +10,8 @@ import (
 )
 
 // printStatus prints single values as lines, and the pods as a table.
-func printStatus(w io.Writer, p print.Painter, s *workloadresizerv1.GetStatusResponse, wide bool) error {
-	if err := print.Lines(w, 10, statusLines(p, s, wide)); err != nil {
+func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error {
+	if err := print.Lines(o.Out, 10, statusLines(o, s)); err != nil {
 		return err
 	}
 	if len(s.GetPods()) == 0 {
@@ -24,22 +23,23 @@ func printStatus(w io.Writer, p print.Painter, s *workloadresizerv1.GetStatusRes
 			print.Decision(count.GetDecision()), print.OrAbsent(print.OneLine(count.GetCode())), fmt.Sprint(count.GetPods()),
 		}})
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
+	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return print.Table(w, p, wide, table)
+	return o.Table(table)
 }
 
-func statusLines(p print.Painter, s *workloadresizerv1.GetStatusResponse, wide bool) [][2]string {
+func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {
+	p := o.Painter()
 	lines := [][2]string{
 		{"replica", fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},
 		{"leader", leaderText(s)},
 	}
-	if wide {
+	if o.Wide() {
 		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
 	}
 	if s.GetFreeze() != nil {
-		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+"; no pod is resized until \"resizectl unfreeze\"")})
+		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+o.Commands("; no pod is resized until \"resizectl unfreeze\""))})
 	}
 	if s.GetDryRun() {
 		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})

@@ -32,7 +32,7 @@ func work(what string) {
 	case "burn":
 		for range 2 {
 			go func() {
-				for n := 0; ; n++ { //nolint:revive // It uses CPU.
+				for n := 0; ; n++ { // It uses CPU.
 				}
 			}()
 		}

@@ -78,8 +78,8 @@ func (s *UsageSender) Flush(ctx context.Context) {
 	s.deliver(ctx)
 }
 
-// deliver sends what is pending until the server has answered. What it does not know yet stays, and
-// is sent with the next usages.
+// deliver sends what is pending until the server has answered. Usages of containers
+// that it does not know yet stay, and are sent with the next ones.
 func (s *UsageSender) deliver(ctx context.Context) {
 	pause := wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 30 * time.Second}
 	for {

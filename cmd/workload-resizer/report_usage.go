@@ -23,8 +23,8 @@ func newReportUsageCommand() *cobra.Command {
 		Short: "Report what the containers on this node use",
 		Long: `Report what the containers on this node use. The control groups of all containers
 of pods are read every few seconds, and one usage per container and minute is sent
-to the server: mean CPU, the highest working set, throttling, pressure, and how
-often the memory limit was reached. It needs cgroup v2, and no privileges.
+to the server. It contains mean CPU, the highest working set, throttling, pressure,
+and how often the memory limit was reached. It needs cgroup v2, and no privileges.
 
 The server uses it if "push" is one of its sources of usage. While the server does
 not answer, the usage of 10 minutes is kept.`,

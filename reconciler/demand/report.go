@@ -89,7 +89,7 @@ type Selection struct {
 }
 
 // Report returns what the workloads of the selected pods request, use and need, ordered by namespace,
-// kind, workload, container and rule. It is empty while there are no ratios. It looks at the pods of a
+// kind, workload, container and rule. It is empty while there are no ratios. It looks at the pods in a
 // namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
 func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {

@@ -1,5 +1,5 @@
 // Command cgroups checks what the node agent measures on a real kernel. It is the first process of a
-// virtual machine: it starts programs that use CPU and memory in the control groups that a kubelet
-// would create, compares what they used with what the agent reports, and prints the files that the
+// virtual machine. It starts programs that use CPU and memory in the control groups that a kubelet
+// would create, and compares what they used with what the agent reports. It prints the files that the
 // kernel showed, which the tests of agent/cgroup use. See make test-cgroups.
 package main

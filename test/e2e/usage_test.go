@@ -126,7 +126,7 @@ func (u *usedCluster) follows(t *testing.T, r *workloadresizerv1.Recommendation)
 	}
 }
 
-// addsUp checks that the sums are those of two pods.
+// addsUp checks the sums over two pods.
 func (u *usedCluster) addsUp(t *testing.T, r *workloadresizerv1.Recommendation) {
 	sums := r.GetSums()
 	if sums.GetPods() != 2 || sums.GetUnknownPods() != 0 || sums.GetAuthored().GetCpu() != "2" || sums.GetAuthored().GetMemory() != "512Mi" || cmp.Diff(sums.GetAuthored(), sums.GetCompared(), protocmp.Transform()) != "" {

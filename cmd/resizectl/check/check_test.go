@@ -188,7 +188,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What to do about an error is the remedy, not part of the message.
+// The remedy says what to do about an error, and the message does not.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	for text, remedy := range map[string]string{
 		"no server answers at a: refused; start a server": "start a server",

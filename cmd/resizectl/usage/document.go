@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// sumsFields are sums in documents, next to what the row is about. What is not known is missing.
+// sumsFields are sums in documents, next to what the row is about. Unknown values are absent.
 type sumsFields struct {
 	Namespace         string    `json:"namespace,omitempty"`
 	Workload          *workload `json:"workload,omitempty"`

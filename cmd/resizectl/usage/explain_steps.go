@@ -61,7 +61,7 @@ func measuredStep(m *workloadresizerv1.MeasuredNodeType) string {
 		text += fmt.Sprintf(", %s of them throttled", percent(m.GetThrottled()))
 	}
 	if of := m.GetPercentile(); of != nil {
-		if m.GetSamples() == 0 { // What was not measured is not 0.
+		if m.GetSamples() == 0 { // It was not measured, which is not 0.
 			of = &workloadresizerv1.ResourceAmounts{Memory: of.GetMemory()}
 		}
 		text += "; the percentile there, as measured: " + amountsText(of)

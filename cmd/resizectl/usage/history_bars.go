@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostBars is how many rows a histogram has, unless all are wanted.
+	// mostBars is how many rows a histogram has, unless it has all.
 	mostBars = 16
 	// barWidth is the width of the longest bar, in characters.
 	barWidth = 40
@@ -51,7 +51,7 @@ func (o *historyOptions) print(resp *workloadresizerv1.GetUsageHistoryResponse) 
 	return nil
 }
 
-// histogram returns a table with a bar per row. Several buckets share a row, unless all are wanted.
+// histogram returns a table with a bar per row. Several buckets share a row, unless it has all.
 func histogram(name string, buckets []*workloadresizerv1.UsageBucket, text func(float64) string, all bool) *metav1.Table {
 	if !all {
 		buckets = fold(buckets, (len(buckets)+mostBars-1)/mostBars)

@@ -43,11 +43,11 @@ CONTAINERS counts the containers in all pods, and UNKNOWN those without a recomm
 or on a node whose performance is unknown. These are in none of the sums: what is unknown
 is neither zero nor saved. A "-" means that all of them are unknown.
 
--o wide has one row per container, with the rule that applies, where its demand comes
-from, the recommendation for one container on the baseline (TARGET), the bounds outside of
-which requests are wrong, how much history there is (CONFIDENCE, of CPU/memory: 1 for one
-sample a minute over a day), the size on each type of node where its pods run (ON NODES),
-and why nothing is known.
+-o wide has one row per container, with the rule that applies and where its demand comes
+from. TARGET is the recommendation for one container on the baseline; requests outside of
+the bounds are wrong. CONFIDENCE says how much history there is of CPU and of memory: 1
+for one sample a minute over a day. ON NODES has the size on each type of node where its
+pods run. If nothing is known, the row says why.
 
 Tables round. -o json and -o yaml are exact: "recommendations" has the containers as in the
 API, and "workloads", "namespaces" and "total" have the sums over them. Costs are per hour
@@ -57,7 +57,7 @@ there. --sort-by and custom columns select fields of what --by selects: --sort-b
 With --watch, there is one row per container, without costs.
 
 ` + connect.WatchHelp,
-		Example: `  # Show what the workloads of a namespace request, use and need
+		Example: `  # Show what the workloads in a namespace request, use and need
   resizectl usage -n shop
 
   # Show the workloads in the cluster, those that save most memory last

@@ -137,8 +137,8 @@ func (x *ResourceAmounts) GetMemory() string {
 	return ""
 }
 
-// What the containers of one name of a workload request, use and need, under one rule. Sums
-// are over the containers of its pods, on the nodes where they run.
+// The requests, the usage and the needs of the containers of one name of a workload, under
+// one rule. Sums are over the containers of its pods, on the nodes where they run.
 type Recommendation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The namespace of the workload.
@@ -151,7 +151,7 @@ type Recommendation struct {
 	Rule string `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`
 	// Where the demand of the pods comes from, "author" or "usage", as configured.
 	DemandFrom string `protobuf:"bytes,5,opt,name=demand_from,json=demandFrom,proto3" json:"demand_from,omitempty"`
-	// What one container needs on the baseline; absent while that is not known.
+	// The size that one container needs on the baseline; absent while that is not known.
 	Baseline *RecommendedSize `protobuf:"bytes,6,opt,name=baseline,proto3" json:"baseline,omitempty"`
 	// Why it is not known, in human-readable form; empty if it is.
 	UnknownMessage string `protobuf:"bytes,7,opt,name=unknown_message,json=unknownMessage,proto3" json:"unknown_message,omitempty"`
@@ -256,7 +256,7 @@ func (x *Recommendation) GetNodeTypes() []*SizeOnNodeType {
 	return nil
 }
 
-// What a container needs.
+// The size that a container needs.
 type RecommendedSize struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The requests to set.
@@ -408,7 +408,7 @@ type UsageSums struct {
 	Compared *ResourceAmounts `protobuf:"bytes,5,opt,name=compared,proto3" json:"compared,omitempty"`
 	// What they use: the mean of CPU, and of the peaks of memory.
 	Used *ResourceAmounts `protobuf:"bytes,6,opt,name=used,proto3" json:"used,omitempty"`
-	// What they need.
+	// The requests that they need.
 	Recommended *ResourceAmounts `protobuf:"bytes,7,opt,name=recommended,proto3" json:"recommended,omitempty"`
 	// What compared costs an hour; absent without prices in the configuration.
 	AuthoredCost *float64 `protobuf:"fixed64,8,opt,name=authored_cost,json=authoredCost,proto3,oneof" json:"authored_cost,omitempty"`
@@ -511,14 +511,14 @@ func (x *UsageSums) GetRecommendedCost() float64 {
 	return 0
 }
 
-// What the containers on one type of node need.
+// The size that the containers on one type of node need.
 type SizeOnNodeType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type; empty for nodes whose type is not known.
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The number of pods.
 	Pods int64 `protobuf:"varint,2,opt,name=pods,proto3" json:"pods,omitempty"`
-	// What one container needs there; absent if that is not known.
+	// The size that one container needs there; absent if that is not known.
 	Size          *ResourceAmounts `protobuf:"bytes,3,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1009,7 +1009,7 @@ func (x *MeasuredNodeType) GetPercentile() *ResourceAmounts {
 // One step of a recommendation.
 type RecommendationStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the step does, for example "percentile" or "margin".
+	// The name of the step, for example "percentile" or "margin".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The amounts after the step, in baseline units.
 	Amounts *ResourceAmounts `protobuf:"bytes,2,opt,name=amounts,proto3" json:"amounts,omitempty"`
@@ -1867,7 +1867,8 @@ func (x *UsageShard) GetMessage() string {
 	return ""
 }
 
-// What one container used. Each usage is validated by itself: an invalid one does not affect the others.
+// The usage of one container. Each is validated by itself: an invalid one does not affect the
+// others.
 type ContainerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The UID of the pod.

@@ -37,7 +37,7 @@ func comeFromTheServer(t *testing.T) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
 	if got := completions(t, "resizectl", "explain", "--server", address, "default/"); !slices.Contains(got, "default/api-0") {
-		t.Errorf("got %q, want the pods of the namespace", got)
+		t.Errorf("got %q, want the pods in the namespace", got)
 	}
 	if got, want := completions(t, "resizectl", "plan", "--server", address, "-n", ""), []string{"default", "shop"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want the namespaces %q", got, want)

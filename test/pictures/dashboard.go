@@ -169,7 +169,7 @@ func (l *line) last() float64 {
 }
 
 // current returns the lines that have a value at the end, as an instant query does. Others, such as
-// those of reasons that no pod has anymore, ended before.
+// those of reasons that no longer apply, ended before.
 func current(lines []line, end time.Time) (found []line) {
 	for _, l := range lines {
 		if n := len(l.points); n > 0 && end.Sub(l.points[n-1].Timestamp.Time()) < staleness {
@@ -213,7 +213,7 @@ func (a area) table(b *strings.Builder, lines []line, unit string) {
 	}
 }
 
-// stepOf returns a round distance between the marks of an axis, so that there are up to five.
+// stepOf returns a round distance between the marks of an axis, which has up to five of them.
 func stepOf(size float64, unit string) float64 {
 	scale := 1.0
 	if unit == "bytes" {

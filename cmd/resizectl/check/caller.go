@@ -14,8 +14,8 @@ import (
 
 const access = "docs/install.md#4-access-for-users"
 
-// noPods is a selector that no pod has: the server then plans nothing, but still says whether the
-// caller can see all pods.
+// noPods is a selector that no pod matches: the server then plans nothing, but still reports whether
+// the caller can see all pods.
 const noPods = "workload-resizer.io/none,!workload-resizer.io/none"
 
 // caller checks what the caller may do at the server.

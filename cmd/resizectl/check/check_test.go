@@ -186,7 +186,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What to do about an error is the remedy, not part of the message.
+// The remedy of an error is not part of the message.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	for text, remedy := range map[string]string{
 		"no server answers at a: refused; start a server": "start a server",

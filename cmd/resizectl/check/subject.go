@@ -19,7 +19,7 @@ import (
 type subject struct {
 	kube    api
 	dynamic dynamic.Interface
-	// address is that of the API server.
+	// address is the URL of the API server.
 	address string
 	// namespace and service name the Service of the server.
 	namespace, service string

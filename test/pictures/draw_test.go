@@ -105,7 +105,7 @@ func aDashboardHasEachPanelOfItsFileWithItsFigures(t *testing.T) {
 		}
 	}
 	if strings.Contains(all, "NotOwned") {
-		t.Error("a reason that no pod has anymore is in the table")
+		t.Error("a reason that no longer applies is in the table")
 	}
 	// Both lines go from left to right, one up and one down.
 	if strings.Count(image, "<polyline") != 3 {

@@ -66,7 +66,7 @@ func theProgramAcceptsAllFlags(t *testing.T) {
 	}
 }
 
-// A flag names a file if its value is an absolute path.
+// A flag names a file or a folder if its value is an absolute path.
 func filesInFlagsAreMounted(t *testing.T) {
 	files := 0
 	for name, template := range templates(t, built(t, "base", components(t)...)) {
@@ -90,7 +90,7 @@ func filesInFlagsAreMounted(t *testing.T) {
 func mounted(container corev1.Container, volumes []corev1.Volume, path string) bool {
 	for _, mount := range container.VolumeMounts {
 		for _, volume := range volumes {
-			if volume.Name == mount.Name && strings.HasPrefix(path, mount.MountPath+"/") {
+			if volume.Name == mount.Name && strings.HasPrefix(path+"/", mount.MountPath+"/") {
 				return true
 			}
 		}

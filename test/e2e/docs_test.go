@@ -117,7 +117,7 @@ func TestRunbooks(t *testing.T) {
 			continue
 		}
 		t.Run(command, func(t *testing.T) {
-			typed := strings.NewReplacer("-n workload-resizer-system describe pod POD", "-n workload-resizer-system describe pod workload-resizer", "logs POD", "logs workload-resizer", "POD", pod.Name, "NAMESPACE", "shop", "NODE", pod.Spec.NodeName, "TYPE=CPU/MEMORY", "t2d=1.1/1",
+			typed := strings.NewReplacer("-n workload-resizer-system describe pod POD", "-n workload-resizer-system describe pod workload-resizer", "logs POD", "logs workload-resizer", "POD", pod.Name, "WORKLOAD", "deployment/web", "NAMESPACE", "shop", "NODE", pod.Spec.NodeName, "TYPE=CPU/MEMORY", "t2d=1.1/1",
 				"REASON", "new", "SCOPE", "-n shop", "FILE", "deploy/samples/config.yaml", "kubectl workload-resizer", "resizectl").Replace(command)
 			if strings.HasPrefix(typed, "resizectl unfreeze") || strings.HasPrefix(typed, "resizectl ratios set") {
 				typed += " --yes" // A user is asked.
@@ -153,6 +153,8 @@ var notRun = map[string]string{
 	"resizectl ratios set":     justAName,
 	"resizectl restore":        justAName,
 	"resizectl resume":         justAName,
+	// No metrics-server runs here.
+	"kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods": "the server could not find the requested resource",
 	// The server of this test is outside of the cluster. TestCheck has the findings.
 	"kubectl workload-resizer check":                                                 "failure",
 	"kubectl -n workload-resizer-system describe certificate":                        `the server doesn't have a resource type "certificate"`,

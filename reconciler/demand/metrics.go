@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ type collector struct{ demands *Demands }
 
 var (
 	descSample = prometheus.NewDesc("workload_resizer_usage_sample_timestamp_seconds",
-		"When the newest sample of a source of usage was taken, in seconds since 1970; absent on replicas that do not collect usage, and without a sample.", []string{"source"}, nil)
+		"When the newest sample of a source of usage was taken, in seconds since 1970; without one, the beginning of the first read. Absent on replicas that do not collect usage.", []string{"source"}, nil)
 	descSamples = prometheus.NewDesc("workload_resizer_usage_samples_total",
 		"Samples of a source of usage that counted, or that could not count (rejected).", []string{"source", "result"}, nil)
 	descFailing = prometheus.NewDesc("workload_resizer_usage_source_failing",
@@ -80,8 +81,9 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		if !c.demands.Collects() {
 			continue
 		}
-		if !s.Newest.IsZero() {
-			gauge(descSample, seconds(s.Newest), name)
+		// A source without any sample must become stale, too.
+		if newest := cmp.Or(s.Newest, s.Began); !newest.IsZero() {
+			gauge(descSample, seconds(newest), name)
 		}
 		failing := 0.0
 		if s.Err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,7 +16,12 @@ func TestRandomReplicas(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			c := newCluster(t)
 			random := rand.New(rand.NewPCG(seed, 1))
-			chance := func(of int) bool { return random.IntN(of) == 0 }
+			var one sync.Mutex // ConfigMaps are read concurrently.
+			chance := func(of int) bool {
+				one.Lock()
+				defer one.Unlock()
+				return random.IntN(of) == 0
+			}
 			start := func() *replica {
 				r := c.replica()
 				r.full = 2000

@@ -241,7 +241,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 
 .PHONY: test-e2e
 test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
-	$(GO_TEST) -count=1 -timeout=20m ./test/e2e
+	$(GO_TEST) -count=1 -timeout=30m ./test/e2e
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.

@@ -40,6 +40,8 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		{"container", func(u *usage) { u.Container, u.ContainerId = "", "0123" }},
 		{"end_time", func(u *usage) { u.EndTime = nil }},
 		{"end_time", func(u *usage) { u.EndTime = &timestamppb.Timestamp{Nanos: -1} }},
+		{"end_time", func(u *usage) { u.EndTime = timestamppb.New(time.Now().Add(time.Hour)) }},
+		{"end_time", func(u *usage) { u.EndTime = timestamppb.New(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)) }},
 		{"measure_duration", func(u *usage) { u.MeasureDuration = nil }},
 		{"measure_duration", func(u *usage) { u.MeasureDuration = durationpb.New(0) }},
 		{"measure_duration", func(u *usage) { u.MeasureDuration = durationpb.New(time.Hour) }},

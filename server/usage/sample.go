@@ -53,10 +53,12 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 	return all, nil
 }
 
-// mostTime is how long a measurement may take, and mostUID how many bytes a UID has at most.
+// mostTime is how long a measurement may take, mostAhead how far the clock of a node may be ahead, and
+// mostUID how many bytes a UID has at most.
 const (
-	mostTime = 10 * time.Minute
-	mostUID  = 64
+	mostTime  = 10 * time.Minute
+	mostAhead = time.Minute
+	mostUID   = 64
 )
 
 // faultOf returns what is wrong with the fields of a usage, or nil.
@@ -69,6 +71,10 @@ func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
 	}
 	if err := u.GetEndTime().CheckValid(); err != nil {
 		return invalid("end_time", "must be a valid time")
+	}
+	// It would wait for its time, and take the place of others.
+	if ahead := time.Until(u.GetEndTime().AsTime()); ahead > mostAhead {
+		return invalid("end_time", "must not be more than %v in the future: set the clock of the node", mostAhead)
 	}
 	if took := u.GetMeasureDuration(); took.CheckValid() != nil || took.AsDuration() <= 0 || took.AsDuration() > mostTime {
 		return invalid("measure_duration", "must be above 0 and at most %v", mostTime)

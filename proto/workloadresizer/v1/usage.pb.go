@@ -1895,7 +1895,7 @@ type ContainerUsage struct {
 	// that was not measured.
 	MemoryPressure *float64 `protobuf:"fixed64,10,opt,name=memory_pressure,json=memoryPressure,proto3,oneof" json:"memory_pressure,omitempty"`
 	// How often it reached the memory limit or memory.high in this time (memory.events);
-	// absent if that was not measured.
+	// absent if that was not measured. This version of the server does not use it.
 	MemoryLimitEvents *int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3,oneof" json:"memory_limit_events,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

@@ -18,14 +18,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
 
-// log is a log of recommendations. To follow them costs a look at all pods a minute, so it begins with
-// the first watch.
+// log is a log of recommendations. To follow them costs a look at all pods a minute, so it does so only
+// while there are watches.
 type log struct {
 	*changelog.Log[workloadresizerv1.Recommendation]
 	demands *demand.Demands
 
 	mu      sync.Mutex
-	watched bool
+	watches int
 	known   map[string]*workloadresizerv1.Recommendation
 }
 
@@ -39,21 +39,33 @@ func (l *log) run(ctx context.Context) {
 	for {
 		select {
 		case <-published:
-			l.refresh(ctx, false)
+			l.mu.Lock()
+			if l.watches > 0 {
+				l.refresh(ctx)
+			}
+			l.mu.Unlock()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// refresh updates the log if somebody watches it, now or since earlier. first means that a watch begins.
-func (l *log) refresh(ctx context.Context, first bool) {
+// begin counts a watch until end is called. The first one brings the log up to date.
+func (l *log) begin(ctx context.Context) (end func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.watched == first { // Nobody watches, or a watch begins with what the others have.
-		return
+	if l.watches++; l.watches == 1 {
+		l.refresh(ctx)
 	}
-	l.watched = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.watches--
+	}
+}
+
+// refresh updates the log. The caller has locked it.
+func (l *log) refresh(ctx context.Context) {
 	table := l.demands.Ratios.Table()
 	if table == nil {
 		return
@@ -95,7 +107,7 @@ func (s *Service) WatchRecommendations(request *workloadresizerv1.WatchRecommend
 	if _, err := s.table(); err != nil {
 		return err
 	}
-	s.log.refresh(ctx, true)
+	defer s.log.begin(ctx)()
 	of := workloadOf(request.GetWorkload())
 	w := &streams.Watch[workloadresizerv1.Recommendation, workloadresizerv1.WatchRecommendationsResponse]{
 		Watches: s.config.Watches, Log: s.log.Log, Scope: fmt.Sprintf("%s\n%s\n%s", namespace, of.Kind, of.Name), Send: stream.Send,

@@ -79,20 +79,22 @@ func (s *Service) takesReports() error {
 type report struct {
 	service *Service
 	// pods are those that the caller may report, and node is where they run; empty for all nodes.
-	pods     map[types.UID]*pod.Pod
-	node     string
+	pods map[types.UID]*pod.Pod
+	node string
+	// sender is the node, or else the caller.
+	sender   string
 	received int
 	response workloadresizerv1.ReportUsageResponse
 }
 
 func (s *Service) newReport(by access.Caller) *report {
-	r := &report{service: s}
 	node, bound := by.Node()
+	r := &report{service: s, sender: by.Name}
 	switch {
 	case !bound:
 		r.pods = s.config.Demands.PodsOn("")
 	case node != "":
-		r.node, r.pods = node, s.config.Demands.PodsOn(node)
+		r.node, r.sender, r.pods = node, "node/"+node, s.config.Demands.PodsOn(node)
 	}
 	return r
 }
@@ -124,7 +126,7 @@ func (r *report) take(request *workloadresizerv1.ReportUsageRequest) error {
 		accepted++
 	}
 	if !request.GetValidateOnly() {
-		if err := r.service.config.Push.Push(samples); err != nil {
+		if err := r.service.config.Push.Push(r.sender, samples); err != nil {
 			return rpcerror.New(rpcerror.TooMuchUsage, err.Error()+": send it again later")
 		}
 	}

@@ -126,7 +126,7 @@ type counting struct {
 	err error
 }
 
-func (c *counting) Push(samples []usagestore.Sample) error {
+func (c *counting) Push(_ string, samples []usagestore.Sample) error {
 	if c.err == nil {
 		c.n += len(samples)
 	}

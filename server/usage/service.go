@@ -20,8 +20,8 @@ import (
 
 // Pushed takes usage that callers report; a push.Source implements it.
 type Pushed interface {
-	// Push adds samples: all of them, or none if there is no room.
-	Push([]usagestore.Sample) error
+	// Push adds samples of a sender: all of them, or none if there is no room.
+	Push(sender string, samples []usagestore.Sample) error
 }
 
 // Config configures a Service.

@@ -17,6 +17,10 @@ const Name = "push"
 // A read every few seconds finds a small part of that.
 const Most = 300_000
 
+// MostOfOne is how many of them may be from one sender, so that it cannot take the place of all others.
+// A node agent that was cut off for minutes has fewer.
+const MostOfOne = Most / 10
+
 // ErrFull is returned for samples that there is no room for.
 var ErrFull = errors.New("more usage has arrived than was read")
 
@@ -24,22 +28,25 @@ var ErrFull = errors.New("more usage has arrived than was read")
 type Source struct {
 	mu      sync.Mutex
 	samples []usage.Sample
+	// from has the number of samples of each sender since the last read.
+	from map[string]int
 }
 
 // New returns a source without samples.
-func New() *Source { return &Source{} }
+func New() *Source { return &Source{from: map[string]int{}} }
 
 // Name implements usage.Source.
 func (s *Source) Name() string { return Name }
 
-// Push adds samples for the next read: all of them, or none if there is no room. Those of a pod's
+// Push adds samples of a sender for the next read: all of them, or none if there is no room. Those of a pod's
 // container and resource must be in the order of time.
-func (s *Source) Push(samples []usage.Sample) error {
+func (s *Source) Push(sender string, samples []usage.Sample) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.samples)+len(samples) > Most {
+	if len(s.samples)+len(samples) > Most || s.from[sender]+len(samples) > MostOfOne {
 		return ErrFull
 	}
+	s.from[sender] += len(samples)
 	s.samples = append(s.samples, samples...)
 	return nil
 }
@@ -53,6 +60,7 @@ func (s *Source) Read(ctx context.Context, _, until time.Time, observe func(usag
 	s.mu.Lock()
 	all := s.samples
 	s.samples = nil
+	clear(s.from)
 	s.mu.Unlock()
 	// The order of those that stay must not change, even if others have arrived in the meantime.
 	stay := slices.DeleteFunc(slices.Clone(all), func(sample usage.Sample) bool { return !sample.At.After(until) })

@@ -27,7 +27,7 @@ func TestSource(t *testing.T) {
 		for minute := range 3 {
 			want = append(want, sample(minute, history.CPU), sample(minute, history.Memory))
 		}
-		if err := s.Push(want); err != nil {
+		if err := s.Push("a", want); err != nil {
 			t.Fatal(err)
 		}
 		return usagetest.Case{Source: s, Want: want, Once: true}
@@ -47,18 +47,26 @@ func read(t *testing.T, s *Source, until time.Time) (all []usage.Sample) {
 
 func takesAllSamplesOfAPushOrNone(t *testing.T) {
 	s := New()
-	if err := s.Push(make([]usage.Sample, Most-1)); err != nil {
+	two := []usage.Sample{sample(0, history.CPU), sample(0, history.Memory)}
+	if err := s.Push("a", make([]usage.Sample, MostOfOne-1)); err != nil {
 		t.Fatal(err)
 	}
-	two := []usage.Sample{sample(0, history.CPU), sample(0, history.Memory)}
-	if err := s.Push(two); !errors.Is(err, ErrFull) {
-		t.Errorf("%v, want %v", err, ErrFull)
+	if err := s.Push("a", two); !errors.Is(err, ErrFull) {
+		t.Errorf("too many of one sender: %v, want %v", err, ErrFull)
 	}
-	if err := s.Push(two[:1]); err != nil {
+	if err := s.Push("a", two[:1]); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
+	for _, sender := range "bcdefghij" {
+		if err := s.Push(string(sender), make([]usage.Sample, MostOfOne)); err != nil {
+			t.Errorf("of %c: %v", sender, err)
+		}
+	}
+	if err := s.Push("k", two); !errors.Is(err, ErrFull) {
+		t.Errorf("too many of all: %v, want %v", err, ErrFull)
+	}
 	read(t, s, start)
-	if err := s.Push(two); err != nil {
+	if err := s.Push("a", two); err != nil {
 		t.Errorf("after a read: %v", err)
 	}
 	if got := read(t, s, start); len(got) != 2 {
@@ -68,7 +76,7 @@ func takesAllSamplesOfAPushOrNone(t *testing.T) {
 
 func keepsWhatIsTooNew(t *testing.T) {
 	s := New()
-	if err := s.Push([]usage.Sample{sample(0, history.CPU), sample(1, history.CPU)}); err != nil {
+	if err := s.Push("a", []usage.Sample{sample(0, history.CPU), sample(1, history.CPU)}); err != nil {
 		t.Fatal(err)
 	}
 	for minute := range 2 {
@@ -85,7 +93,7 @@ func losesNothingWhileItIsRead(t *testing.T) {
 	for range pushers {
 		pushing.Go(func() {
 			for range each {
-				if err := s.Push([]usage.Sample{sample(0, history.CPU)}); err != nil {
+				if err := s.Push("a", []usage.Sample{sample(0, history.CPU)}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -25,6 +25,8 @@ type Profile struct {
 	MaxSpeedRatio float64
 	// Demand is where the demand of these pods comes from, and how it follows from usage.
 	Demand Demand
+	// Guard is how resizes of these pods are observed and reverted.
+	Guard Guard
 
 	rule    *Rule
 	match   matcher

@@ -130,7 +130,7 @@ func (c *Cluster) podChanged(old, obj any) {
 	}
 	c.changes.Changed(now.NamespacedName())
 	if roomier != "" {
-		c.changes.Eased(roomier, contract.NodeCapacity)
+		c.changes.Eased(roomier, contract.NodeCapacity, contract.RevertBlocked)
 	}
 }
 
@@ -171,7 +171,7 @@ func (c *Cluster) nodeChanged(old, obj any) {
 	case before == nil || !c.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node):
 		c.changed(c.pods.On(node.Name))
 	case !sameRoom(before, node):
-		c.changes.Eased(node.Name, contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError)
+		c.changes.Eased(node.Name, contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError)
 	}
 }
 

@@ -33,6 +33,11 @@ const (
 	// Infeasible is the node's answer to a resize that it refuses for any size: the time,
 	// the kubelet and its message.
 	Infeasible = Prefix + "infeasible"
+	// AppliedSizes is what the last resize changed: for each container, its restarts before and
+	// its sizes before and after. A resize that makes the pod worse is reverted to these.
+	AppliedSizes = Prefix + "applied-sizes"
+	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
+	Reverts = Prefix + "reverted"
 	// Skip opts a pod out, unless its value is SkipFalse or empty.
 	Skip = Prefix + "skip"
 	// SkipTrue and SkipFalse are the valid values of Skip.
@@ -56,7 +61,7 @@ func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix)
 // Skip.
 func Ours(key string) bool {
 	switch key {
-	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible:
+	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, Reverts:
 		return true
 	}
 	return IsOriginal(key) || strings.HasPrefix(key, AdoptedPrefix)

@@ -61,6 +61,18 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the restore: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
+		Reason: Reverted, Severity: Warning,
+		Meaning: "A resize made the pod worse, as the message says. Each resource that it lowered has its former size again, and keeps it until its desired size changes.",
+		Remedy:  "nothing, or correct the ratio of node type TYPE or the requests of the workload; a new desired size is tried after a cooldown",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
+		Reason: RevertBlocked, Severity: Warning,
+		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node has no room any more. It is retried when that may have changed.",
+		Remedy:  "make room on node NODE, or delete the pod so that it starts elsewhere with its original requests: `kubectl delete pod POD -n NAMESPACE`",
+		See:     "docs/operations.md#workloadresizerrevertblocked",
+	},
+	{
 		Reason: ResizeActuated, Severity: Silent,
 		Meaning: "The containers run with the requests and limits in the pod's spec.",
 		Remedy:  "nothing",

@@ -19,6 +19,11 @@ const (
 	ResizeUnsupported Reason = "ResizeUnsupported"
 	// Restored: the pod has its originals again and keeps them.
 	Restored Reason = "Restored"
+	// Reverted: a resize made the pod worse, so the resource that it lowered has its former
+	// size again and keeps it.
+	Reverted Reason = "Reverted"
+	// RevertBlocked: a resize made the pod worse, but cannot be reverted now.
+	RevertBlocked Reason = "RevertBlocked"
 )
 
 // The status of a resize on the node.

@@ -16,7 +16,7 @@ func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	said := p.Outcome()
 	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
 	for _, reason := range said {
-		if p.Kind != plan.PutBack || l.ledger.news(p.Pod, p.UID, reason) {
+		if p.Kind != plan.PutBack && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)
 		}
 	}

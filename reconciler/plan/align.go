@@ -17,7 +17,7 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 	}
 	plan.Decision = Align
 	// A pod with a lost original must not look as if the original were known.
-	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.noteInfeasible != ""
+	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.unrecordedSizes || plan.noteInfeasible != ""
 	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
 		// Everything possible is done; the reasons say what is not.
@@ -49,8 +49,8 @@ func orKubeletSaysNothing(message string) string {
 // unready returns the veto against changing the sizes of a pod now; whole means that it also
 // applies to a smaller change.
 func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
-	if p.Kind == Restore {
-		return nil, false // A restore that a user requested does not wait.
+	if p.Kind == Restore || p.Kind == Revert {
+		return nil, false // A restore that a user requested does not wait, nor does a pod in distress.
 	}
 	if r := s.Refused; r != nil && r.stands(p, s) {
 		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true

@@ -5,7 +5,7 @@ import "github.com/workload-resizer/workload-resizer/reconciler/contract"
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
 	switch {
-	case p.Kind == PutBack:
+	case p.Kind == PutBack, p.Kind == Revert:
 		return p.Reasons[:1]
 	case p.Kind == Sizes && p.Decision == Align && !p.unrecordedApplied():
 		return nil // Only the node's answer was recorded.
@@ -39,7 +39,7 @@ func (p *Plan) Outcome() []Reason {
 // Deed returns the log message for what was done to the pod.
 func (p *Plan) Deed(said []Reason) string {
 	switch {
-	case p.Kind == PutBack:
+	case p.Kind == PutBack, p.Kind == Revert && p.Decision == Resize:
 		return "Pod reverted"
 	case len(said) > 0 && said[0].Code == contract.Restored:
 		return "Pod restored"

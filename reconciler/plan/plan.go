@@ -112,6 +112,11 @@ type Plan struct {
 	// dropInfeasible means that this annotation exists but no longer counts. The next record
 	// removes it.
 	dropInfeasible bool
+	// reverts are the resizes that made the pod worse, to record before they are reverted.
+	// earlier are those that the pod records already.
+	reverts, earlier []pod.Revert
+	// unrecordedSizes means that the pod records other sizes than those of our last resize.
+	unrecordedSizes bool
 }
 
 // Kind is the purpose of a plan.
@@ -124,6 +129,8 @@ const (
 	PutBack
 	// Restore returns the pod to its originals and removes our annotations.
 	Restore
+	// Revert puts back what a resize lowered, because it made the pod worse.
+	Revert
 )
 
 // Reason is a reason with its details.
@@ -147,6 +154,12 @@ type ContainerPlan struct {
 	clamped [2]bool
 	// standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	standings [2]pod.Standing
+	// putsBack means that the plan reverts a resize of cpu or memory, and unproven has their
+	// sizes before a resize that is still observed, by sizing.Measure.Index. restarts is how often
+	// the container had restarted before the resize that is observed, or else until now.
+	putsBack [2]bool
+	unproven [2]sizing.Amount
+	restarts int32
 	// These have a bit for each contract.Original. unrecorded: it must be written.
 	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan
 	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
@@ -174,12 +187,12 @@ func (p *Plan) Pending() bool {
 	case p.Kind == Restore:
 		return !p.keepRecord
 	}
-	return p.unrecordedApplied() || p.noteInfeasible != ""
+	return p.unrecordedApplied() || p.noteInfeasible != "" || len(p.reverts) > 0
 }
 
 // unrecordedApplied reports whether the annotations of an aligned pod must be updated.
 func (p *Plan) unrecordedApplied() bool {
-	return p.Applied != p.NodeType && !p.lost || p.corrected || p.adoptionsChange()
+	return p.Applied != p.NodeType && !p.lost || p.corrected || p.adoptionsChange() || p.unrecordedSizes
 }
 
 // adoptionsChange reports whether the record of adopted sizes must change.

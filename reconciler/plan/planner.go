@@ -35,7 +35,8 @@ type Planner struct {
 
 // Plan plans one pod. The documentation of package safety lists the checks in their order.
 func (p *Planner) Plan(s *Snapshot) *Plan {
-	plan, entry, bounds := p.begin(s)
+	plan, r := p.begin(s)
+	entry, bounds := r.entry, r.profile.Bounds
 	if s.Restore {
 		return p.restore(plan, s)
 	}
@@ -55,6 +56,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	p.withhold(plan, s)
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
+	plan.contain(s, r.profile.Guard.Settings(), bounds)
 	if !plan.differs() {
 		return p.align(plan, s, now, bounds)
 	}
@@ -63,22 +65,27 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		plan.ReplanAt = s.InfeasibleUntil
 	}
 	if veto != nil {
+		if plan.Kind == Revert {
+			plan.block(veto, s.Now)
+			return plan
+		}
 		plan.Skip(veto)
 		// The spec must not keep a size that the node refuses.
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}
-	plan.explainBounds()
-	plan.explainAutoscalers(s, current, "after this resize")
+	if plan.Kind == Sizes {
+		plan.explainBounds()
+		plan.explainAutoscalers(s, current, "after this resize")
+	}
 	plan.Decision = Resize
 	return plan
 }
 
-// begin starts a plan with the pod's current sizes and its node. entry is nil if the node's
-// type has no ratio.
-func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ratios.Bounds) {
+// begin starts a plan with the pod's current sizes and its node, by the ruling of the table.
+func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 	of := s.Pod
-	r := p.Rule(of, s.Around.Node, s.NodeType, s.Table)
+	r = p.Rule(of, s.Around.Node, s.NodeType, s.Table)
 	applied, _ := of.Applied()
 	plan = &Plan{
 		Pod:             of.NamespacedName(),
@@ -95,13 +102,14 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 		Applied:         applied,
 		sized:           !of.ResizedAt().IsZero(),
 		Workloads:       s.Workloads,
+		earlier:         of.Reverts(),
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		// A restore also covers sidecars that were resized when Sidecars was set.
 		if !c.Init() || c.Sidecar() && (p.Sidecars || s.Restore && (c.Recorded() || c.Resized())) {
 			plan.Containers = append(plan.Containers, ContainerPlan{
-				Name: c.Name(), Original: c.Spec, Current: c.Spec, Desired: c.Spec, Sidecar: c.Sidecar(), of: c, index: i,
+				Name: c.Name(), Original: c.Spec, Current: c.Spec, Desired: c.Spec, Sidecar: c.Sidecar(), of: c, index: i, restarts: c.RestartCount(),
 			})
 		}
 	}
@@ -114,7 +122,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, entry *ratios.Entry, bounds ra
 	if r.entry != nil {
 		plan.CPUFactor, plan.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
 	}
-	return plan, r.entry, r.profile.Bounds
+	return plan, r
 }
 
 // sizes returns the sizes of all containers of the pod before and after the plan; from returns

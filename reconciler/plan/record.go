@@ -85,6 +85,7 @@ func (p *Plan) record(now time.Time) map[string]*string {
 		annotations[contract.Infeasible] = nil
 	}
 	maps.Copy(annotations, p.notAdopted())
+	p.recordSizes(annotations)
 	return annotations
 }
 

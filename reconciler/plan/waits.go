@@ -17,7 +17,7 @@ func Waits(reason contract.Reason) Place {
 	switch reason {
 	case contract.QuotaExceeded, contract.LimitRangeViolation:
 		return InNamespace
-	case contract.NodeCapacity, contract.NodePressure, contract.ResizeInfeasible, contract.ResizeError:
+	case contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError:
 		return OnNode
 	}
 	return Nowhere

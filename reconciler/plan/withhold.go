@@ -59,11 +59,11 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 	return err != nil || kubelet.LessThan(MemoryLimitsShrink)
 }
 
-// withheld reports whether withhold removed anything from the plan.
+// withheld reports whether part of the pod does not get its desired size.
 func (p *Plan) withheld() bool {
 	return slices.ContainsFunc(p.Reasons, isWithheld)
 }
 
 func isWithheld(r Reason) bool {
-	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept
+	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.Reverted
 }

@@ -19,6 +19,9 @@ const (
 	// to the sizes that its node still has.
 	StepInfeasible Step = "infeasible"
 	StepPutBack    Step = "putBack"
+	// StepReverted records why a resize is reverted, and StepRevert reverts it.
+	StepReverted Step = "reverted"
+	StepRevert   Step = "revert"
 	// StepRestore is a resize to the originals. StepClean removes our annotations.
 	StepRestore Step = "restore"
 	StepClean   Step = "clean"
@@ -27,7 +30,7 @@ const (
 )
 
 // Steps lists all steps.
-var Steps = []Step{StepOriginals, StepResize, StepApplied, StepRecord, StepInfeasible, StepPutBack, StepRestore, StepClean, StepPreview}
+var Steps = []Step{StepOriginals, StepResize, StepApplied, StepRecord, StepInfeasible, StepPutBack, StepReverted, StepRevert, StepRestore, StepClean, StepPreview}
 
 // Write is one request of a plan.
 type Write struct {
@@ -44,7 +47,7 @@ type Write struct {
 
 // Resizes reports whether the step applies the sizes of the plan to the pod.
 func (s Step) Resizes() bool {
-	return s == StepResize || s == StepPutBack || s == StepRestore || s == StepPreview
+	return s == StepResize || s == StepPutBack || s == StepRevert || s == StepRestore || s == StepPreview
 }
 
 // Writes returns the writes that apply the plan, in order, if it starts now.
@@ -57,6 +60,8 @@ func (s Step) Resizes() bool {
 //     the removal of all annotations, if the restore is complete.
 //   - To revert a size: the record of the node's answer, if it applies to more than these
 //     amounts, and then the resize.
+//   - To revert a resize that made the pod worse: why, and then the resize. From the first
+//     write on, the pod's desired size is the former one.
 //
 // After any last write, the next plan starts from the originals and continues from there, so
 // nothing compounds.
@@ -64,6 +69,10 @@ func (p *Plan) Writes(now time.Time) []Write {
 	switch {
 	case p.Kind == PutBack:
 		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()}, Write{Step: StepPutBack})
+	case p.Kind == Revert && p.Decision != Resize:
+		return writes(Write{Step: StepReverted, Annotations: p.reverted(now)})
+	case p.Kind == Revert:
+		return writes(Write{Step: StepReverted, Annotations: p.reverted(now)}, Write{Step: StepRevert})
 	case p.Kind == Restore && p.Decision != Resize:
 		return []Write{{Step: StepClean}}
 	case p.Kind == Restore && p.keepRecord:
@@ -82,6 +91,8 @@ func (p *Plan) Writes(now time.Time) []Write {
 	applied := p.notAdopted() // A partial plan does not record the node type.
 	if p.Partial == "" {
 		applied = p.record(now)
+	} else {
+		p.recordSizes(applied)
 	}
 	return writes(Write{Step: StepOriginals, Annotations: p.unrecorded(now)}, Write{Step: StepResize}, Write{Step: StepApplied, Annotations: applied, Anyhow: true})
 }

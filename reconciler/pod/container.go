@@ -23,9 +23,10 @@ type Container struct {
 	// but that record no longer applies.
 	Unrecorded, TakesOver, Outdated uint8
 
-	kind  kind
-	facts facts
-	name  unique.Handle[string]
+	kind     kind
+	facts    facts
+	restarts int32
+	name     unique.Handle[string]
 	// runtime is the ID that the runtime gave the container.
 	runtime RuntimeID
 	// status has the sizes that the kubelet reports; nil if they equal the spec or if it
@@ -65,7 +66,7 @@ func (c *Container) says() status {
 }
 
 // facts are facts about a container, one bit each.
-type facts uint8
+type facts uint16
 
 const (
 	recorded facts = 1 << iota
@@ -75,6 +76,8 @@ const (
 	runs
 	reported
 	setAside
+	failed
+	containerReady
 )
 
 // seldom holds what few containers have.

@@ -36,6 +36,10 @@ const (
 	vouching
 	// answering: it wrote the node's answer.
 	answering
+	// recording: it wrote what a resize changed.
+	recording
+	// reverting: it wrote which resizes were reverted.
+	reverting
 )
 
 func (e *entry) is(d deed) bool { return e.deeds&d != 0 }
@@ -139,6 +143,10 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 		e.deeds |= vouching
 	case name == contract.Infeasible:
 		e.deeds |= answering
+	case name == contract.AppliedSizes:
+		e.deeds |= recording
+	case name == contract.Reverts:
+		e.deeds |= reverting
 	case strings.HasPrefix(name, contract.OriginalPrefix):
 		if at, ok := find(&keys.originals, contract.Original.Key, pod, name); ok {
 			mark(&e.records, pod, at.container, 1<<at.which)

@@ -50,7 +50,11 @@ func from(object *corev1.Pod, h *history) *Pod {
 		phase:       phase(max(0, slices.Index(phases[:], status.Phase))),
 		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
 	}
-	long := p.readTexts(meta)
+	record := ""
+	if h.records {
+		record = meta.Annotations[contract.AppliedSizes]
+	}
+	long := p.readTexts(meta, record)
 	p.readMarks(object.Annotations)
 	p.readContainers(object, h)
 	p.readFlags(object, h)
@@ -58,9 +62,12 @@ func from(object *corev1.Pod, h *history) *Pod {
 	return p
 }
 
+// beforeRecord is the number of texts before the record of the last resize.
+const beforeRecord = 3
+
 // readTexts reads the strings of the pod, and returns the annotation values that are shared
-// because they are long.
-func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
+// because they are long. record is what our last resize changed.
+func (p *Pod) readTexts(meta *metav1.ObjectMeta, record string) []unique.Handle[string] {
 	var w writer
 	w.add(meta.ResourceVersion)
 	owner := metav1.GetControllerOfNoCopy(meta)
@@ -70,6 +77,7 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	p.kind = handleOf(strings.ToValidUTF8(owner.Kind, "\uFFFD"))
 	w.add(owner.Name)
 	w.add(string(owner.UID))
+	w.add(record)
 	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, w.add, func(string) bool { return true })
 	p.texts.annotationKeys, p.texts.annotationsAt = w.addAll(meta.Annotations, w.share, func(key string) bool { return !contract.Ours(key) })
 	p.texts.values = string(w.values)
@@ -123,6 +131,7 @@ func (c *Container) read(spec *corev1.Container, of kind, status *corev1.Contain
 	}
 	c.readStatus(status)
 	c.readRuntime(status)
+	c.readRestarts(status)
 }
 
 // more reports whether a list contains more than amounts of cpu and memory above zero.
@@ -178,6 +187,10 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	f.set(specUnseen, status.ObservedGeneration != 0 && status.ObservedGeneration < object.Generation)
 	f.set(runsSpec, p.running())
 	f.set(refusedForGood, refused(object))
+	if c := readiness(object); c != nil {
+		f.set(isReady, c.Status == corev1.ConditionTrue)
+		p.readySince = secondsOf(c.LastTransitionTime.Time)
+	}
 }
 
 func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string]) *rare {
@@ -191,6 +204,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		answer:            answerOf(object, h),
 		conditions:        conditionsOf(object, p),
 		kills:             Kills(object),
+		reverts:           revertsOf(object, h),
 		long:              long,
 		originalsBy:       handleOf(h.vouched),
 		priorityClass:     handleOf(spec.PriorityClassName),

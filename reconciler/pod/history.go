@@ -25,8 +25,9 @@ type history struct {
 	ours int64
 	// anybody means that at least one manager resized the pod.
 	anybody bool
-	// answers means that we recorded the node's answer.
-	answers bool
+	// answers means that we recorded the node's answer, records that we recorded what a resize
+	// changed, and reverts that we recorded what we reverted.
+	answers, records, reverts bool
 	// vouched are the managers whose originals are trusted (contract.OriginalsBy), separated
 	// by commas.
 	vouched string
@@ -67,6 +68,8 @@ func historyOf(pod *corev1.Pod) history {
 			h.created = true
 		case e.manager == contract.FieldManager:
 			h.answers = h.answers || e.is(answering)
+			h.records = h.records || e.is(recording)
+			h.reverts = h.reverts || e.is(reverting)
 			if e.is(vouching) {
 				h.vouched = pod.Annotations[contract.OriginalsBy]
 			}

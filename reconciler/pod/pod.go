@@ -27,10 +27,12 @@ type Pod struct {
 	kind                 unique.Handle[string]
 	createdAt            int64
 	resizedAt, appliedAt int64
-	phase                phase
-	class                class
-	flags                flags
-	rare                 *rare
+	// readySince is when the pod became ready or not ready.
+	readySince int64
+	phase      phase
+	class      class
+	flags      flags
+	rare       *rare
 }
 
 // Controller is the owner that controls a pod.
@@ -59,6 +61,7 @@ const (
 	specUnseen
 	runsSpec
 	refusedForGood
+	isReady
 )
 
 func (p *Pod) is(f flags) bool { return p.flags&f != 0 }
@@ -80,6 +83,7 @@ type rare struct {
 	answer            *Answer
 	conditions        []Condition
 	kills             []Kill
+	reverts           []Revert
 	// long are annotation values of at least longText bytes.
 	long                                     []unique.Handle[string]
 	originalsBy, priorityClass, computeClass unique.Handle[string]
@@ -140,6 +144,23 @@ func (p *Pod) Conditions() []Condition { return p.seldom().conditions }
 
 // Kills returns the kills for lack of memory that the pod's status shows.
 func (p *Pod) Kills() []Kill { return p.seldom().kills }
+
+// Reverts returns the resizes of the pod that made it worse and were reverted.
+func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
+
+// Record returns what our last resize changed; nil if the pod does not record it. It parses the
+// record.
+func (p *Pod) Record() Record {
+	at := 0
+	for range beforeRecord {
+		p.texts.next(&at)
+	}
+	return ParseRecord(p.texts.next(&at))
+}
+
+// Ready reports whether the pod is ready, and since when it is or is not. The time is zero if
+// that is unknown.
+func (p *Pod) Ready() (ready bool, since time.Time) { return p.is(isReady), timeAt(p.readySince) }
 
 // CreatedAt returns the time when the pod was created; zero if it does not exist yet.
 func (p *Pod) CreatedAt() time.Time { return timeAt(p.createdAt) }

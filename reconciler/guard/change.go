@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Change is a resource of a container that the last resize changed.
+type Change struct {
+	// Index is the index of the container in the pod, and Measure the resource.
+	Index   int
+	Measure *sizing.Measure
+	// From is the size before, To the size after the resize.
+	From, To sizing.Amount
+	// Restarts is how often the container had restarted before; -1 if that is unknown.
+	Restarts int32
+}
+
+// Lowers reports whether the resize lowered the request or the limit.
+func (c *Change) Lowers() bool {
+	return c.To.Request < c.From.Request || c.To.Limit < c.From.Limit && c.To.Limit != 0
+}
+
+// Back returns the size that undoes what the resize lowered, and nothing that it raised.
+func (c *Change) Back() sizing.Amount {
+	back := sizing.Amount{Request: max(c.From.Request, c.To.Request), Limit: c.To.Limit}
+	if back.Limit != 0 {
+		back.Limit = max(c.From.Limit, c.To.Limit, back.Request)
+	}
+	return back
+}
+
+// Until returns when a resize has proven itself, if it is observed for this long; zero if the pod
+// was never resized.
+func Until(of *pod.Pod, window time.Duration) time.Time {
+	if of.ResizedAt().IsZero() {
+		return time.Time{}
+	}
+	return of.ResizedAt().Add(window)
+}
+
+// Observed reports whether the last resize of a pod is still observed.
+func Observed(of *pod.Pod, window time.Duration, now time.Time) bool {
+	return now.Before(Until(of, window))
+}
+
+// Changes returns what the last resize of a pod changed, as far as we did it.
+//
+// The record is written after the resize. If the sizes differ from the record, a resize was not
+// recorded, and the recorded sizes are those before it: the originals if there is no record, as
+// after the first resize. A size that was put back is no change.
+func Changes(of *pod.Pod) (changes []Change) {
+	if of.ResizedAt().IsZero() {
+		return nil
+	}
+	record := of.Record()
+	for i := range of.Containers {
+		c := &of.Containers[i]
+		recorded, known := record.Of(c.Name())
+		for _, m := range sizing.Measures {
+			change := Change{Index: i, Measure: m, From: *m.Of(&c.Original), To: *m.Of(&c.Spec), Restarts: -1}
+			if known {
+				change.From, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
+				if change.From == change.To {
+					change.From = *m.Of(&recorded.From)
+				}
+			}
+			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !putBack(of, c.Name(), m, change.To) {
+				changes = append(changes, change)
+			}
+		}
+	}
+	return changes
+}
+
+// putBack reports whether a size is that of a revert.
+func putBack(of *pod.Pod, container string, m *sizing.Measure, size sizing.Amount) bool {
+	for _, r := range of.Reverts() {
+		if r.Container == container && r.Measure == m && r.Back == size {
+			return true
+		}
+	}
+	return false
+}

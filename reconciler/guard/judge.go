@@ -1,0 +1,56 @@
+package guard
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+)
+
+// Case is a pod to judge.
+type Case struct {
+	Pod *pod.Pod
+	// Node is the node of the pod; nil if it is unknown.
+	Node     *corev1.Node
+	Settings *ratios.GuardSettings
+	Now      time.Time
+}
+
+// Harm is a resource whose resize made the pod worse.
+type Harm struct {
+	Change
+	Kind    contract.Harm
+	Message string
+}
+
+// Judge returns how the last resize of a pod made it worse; nothing if it did not, or if it is no
+// longer observed. again is when to judge the pod again even if nothing changes; zero if that is
+// not necessary.
+func Judge(c *Case) (harms []Harm, again time.Time) {
+	if !c.Settings.Enabled || !Observed(c.Pod, c.Settings.Window, c.Now) {
+		return nil, time.Time{}
+	}
+	for _, change := range Changes(c.Pod) {
+		if !change.Lowers() {
+			continue
+		}
+		for _, look := range looks {
+			kind, message, later := look(c, &change)
+			if message != "" {
+				harms = append(harms, Harm{change, kind, message})
+				break
+			}
+			if !later.IsZero() && (again.IsZero() || later.Before(again)) {
+				again = later
+			}
+		}
+	}
+	return harms, again
+}
+
+// looks are the ways in which a resize can make a pod worse, the surest first. Each returns its
+// evidence; without evidence it returns no message, and when to look again if nothing changes.
+var looks = [...]func(*Case, *Change) (kind contract.Harm, evidence string, again time.Time){killed, restarted, unready}

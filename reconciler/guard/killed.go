@@ -1,0 +1,37 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// killed looks for a kill of the container for lack of memory after the resize, in the current
+// or the last state. Lowering cpu kills no container.
+func killed(c *Case, change *Change) (contract.Harm, string, time.Time) {
+	if change.Measure != sizing.Memory {
+		return contract.OOMKilled, "", time.Time{}
+	}
+	if at, ok := killedAfter(c, change.Index); ok {
+		return contract.OOMKilled, fmt.Sprintf("killed for lack of memory %s after the resize", after(c, at)), time.Time{}
+	}
+	return contract.OOMKilled, "", time.Time{}
+}
+
+// killedAfter returns when a container was killed for lack of memory after the resize.
+func killedAfter(c *Case, container int) (at time.Time, ok bool) {
+	name := c.Pod.Containers[container].Name()
+	for _, kill := range c.Pod.Kills() {
+		if kill.Container == name && kill.At.After(c.Pod.ResizedAt()) {
+			return kill.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// after returns how long after the resize a time is.
+func after(c *Case, at time.Time) time.Duration {
+	return at.Sub(c.Pod.ResizedAt()).Round(time.Second)
+}

@@ -1,0 +1,23 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// restarted looks for more restarts of the container than before the resize. It ignores a
+// container that ended last without a failure, as when its author restarts it, and a node that
+// was lost meanwhile. Kills for lack of memory are judged by killed: they say nothing about cpu.
+func restarted(c *Case, change *Change) (contract.Harm, string, time.Time) {
+	container := &c.Pod.Containers[change.Index]
+	more := int(container.RestartCount() - change.Restarts)
+	if change.Restarts < 0 || more < c.Settings.Restarts || !container.Failed() || !steadySince(c.Node, c.Pod.ResizedAt()) {
+		return contract.Restarts, "", time.Time{}
+	}
+	if _, lackedMemory := killedAfter(c, change.Index); lackedMemory {
+		return contract.Restarts, "", time.Time{}
+	}
+	return contract.Restarts, fmt.Sprintf("failed and restarted %d times since the resize (%d → %d)", more, change.Restarts, container.RestartCount()), time.Time{}
+}

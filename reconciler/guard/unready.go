@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// unready looks for a container that has not been ready for a long time, in a pod that was ready
+// when it was resized. A pod that has not started completely is not judged, nor is one on a
+// node that is lost; on a node that was lost, the time counts from its return. Kills for lack of
+// memory are judged by killed.
+func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
+	ready, since := c.Pod.Ready()
+	if ready || !since.After(c.Pod.ResizedAt()) || c.Pod.Containers[change.Index].Ready() {
+		return contract.NotReady, "", time.Time{}
+	}
+	nodeReady, nodeSince := readiness(c.Node)
+	if _, lackedMemory := killedAfter(c, change.Index); lackedMemory || !nodeReady {
+		return contract.NotReady, "", time.Time{}
+	}
+	from := since
+	if nodeSince.After(from) {
+		from = nodeSince
+	}
+	if until := from.Add(c.Settings.Unready); c.Now.Before(until) {
+		return contract.NotReady, "", until
+	}
+	return contract.NotReady, fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c, since)), time.Time{}
+}
+
+// readiness reports whether a node is ready, and since when it is or is not.
+func readiness(node *corev1.Node) (ready bool, since time.Time) {
+	if node == nil {
+		return false, time.Time{}
+	}
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		}
+	}
+	return false, time.Time{}
+}
+
+// steadySince reports whether a node has been ready since a time.
+func steadySince(node *corev1.Node, at time.Time) bool {
+	ready, since := readiness(node)
+	return ready && !since.After(at)
+}

@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// contain gives each resource whose resize made the pod worse its size before the resize, and
+// keeps it there. If there is something to put back, the plan does nothing else: the rest can
+// wait.
+func (p *Plan) contain(s *Snapshot, settings ratios.GuardSettings, bounds ratios.Bounds) {
+	if s.NodeType != "" || !settings.Enabled || s.Pod.ResizedAt().IsZero() {
+		return
+	}
+	observed := guard.Observed(s.Pod, settings.Window, s.Now)
+	if observed || s.Pod.AppliedAt().Before(s.Pod.ResizedAt()) {
+		p.compare(s.Pod, observed)
+	}
+	putsBack := p.keepReverted(s, &settings, bounds)
+	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: &settings, Now: s.Now})
+	p.replanAt(again)
+	for i := range harms {
+		putsBack = p.revert(s.Pod, &harms[i], bounds) || putsBack
+	}
+	if !putsBack {
+		return
+	}
+	p.Kind = Revert
+	only := p.Reasons[:0]
+	for _, reason := range p.Reasons {
+		if reason.Code == contract.Reverted {
+			only = append(only, reason)
+		}
+	}
+	p.Reasons = only
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, r := range sizing.Measures {
+			if !c.putsBack[r.Index] {
+				*r.Of(&c.Desired), c.clamped[r.Index] = *r.Of(&c.Current), false
+			}
+		}
+	}
+}
+
+// compare notes what the last resize changed, for the next record: sizes that have not proven
+// themselves are recorded with the sizes before them again.
+func (p *Plan) compare(of *pod.Pod, observed bool) {
+	record := of.Record()
+	changes := guard.Changes(of)
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		recorded, known := record.Of(c.Name)
+		for k := range changes {
+			change := &changes[k]
+			if change.Index != c.index {
+				continue
+			}
+			unrecorded := !known || *change.Measure.Of(&recorded.To) != change.To
+			p.unrecordedSizes = p.unrecordedSizes || unrecorded && (known || observed)
+			if observed || unrecorded {
+				c.unproven[change.Measure.Index] = change.From
+			}
+			if observed && known && !unrecorded {
+				c.restarts = change.Restarts
+			}
+		}
+	}
+}
+
+// keepReverted keeps the sizes that were put back, and reports whether one of them is not back
+// yet.
+func (p *Plan) keepReverted(s *Snapshot, settings *ratios.GuardSettings, bounds ratios.Bounds) (putsBack bool) {
+	for _, r := range s.Pod.Reverts() {
+		c := p.container(r.Container)
+		if c == nil || !c.standings[r.Measure.Index].Ours() {
+			continue
+		}
+		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
+		until := retryAt(&r, settings.Cooldown)
+		switch {
+		case desired.Request >= r.Back.Request && desired.Limit >= r.Back.Limit:
+			continue // It is no smaller than the size that was good.
+		case *desired == r.Hurt:
+			until = time.Time{}
+		case !s.Now.Before(until):
+			continue
+		}
+		p.replanAt(until)
+		back := p.believed(c, r.Measure, r.Back, bounds)
+		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
+			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
+		*desired, c.clamped[r.Measure.Index] = back, false
+		if current == r.Hurt && back != current {
+			c.putsBack[r.Measure.Index], putsBack = true, true
+		}
+	}
+	return putsBack
+}
+
+// whenRetried says until when a size stays.
+func whenRetried(until time.Time) string {
+	if until.IsZero() {
+		return "until its desired size changes"
+	}
+	return "until " + until.UTC().Format(time.RFC3339)
+}
+
+// mostDoublings is how often the cooldown doubles.
+const mostDoublings = 4
+
+// retryAt returns when another size may be tried after a revert.
+func retryAt(r *pod.Revert, cooldown time.Duration) time.Time {
+	return r.At.Add(cooldown << min(max(r.Times-1, 0), mostDoublings))
+}
+
+// revert puts back a resource that made the pod worse, and reports whether it can.
+func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
+	name, m := of.Containers[h.Index].Name(), h.Measure
+	c := p.container(name)
+	if c == nil || c.putsBack[m.Index] {
+		return false
+	}
+	current := *m.Of(&c.Current)
+	back := p.believed(c, m, h.Back(), bounds)
+	if back == current {
+		return false
+	}
+	times := 1
+	for _, before := range of.Reverts() {
+		if before.Container == name && before.Measure == m {
+			times = before.Times + 1
+		}
+	}
+	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
+	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
+	*m.Of(&c.Desired), c.clamped[m.Index], c.putsBack[m.Index] = back, false, true
+	return true
+}
+
+// believed returns a recorded size that a container may have had, or else a larger original, or
+// else the current size.
+func (p *Plan) believed(c *ContainerPlan, m *sizing.Measure, back sizing.Amount, bounds ratios.Bounds) sizing.Amount {
+	original, current := *m.Of(&c.Original), *m.Of(&c.Current)
+	switch {
+	case credible(original, current, back, boundsOf(bounds, m), m.Scale):
+		return back
+	case original.Request >= current.Request && original.Limit >= current.Limit:
+		return original
+	}
+	return current
+}
+
+// container returns the plan of a container; nil if the container cannot be resized.
+func (p *Plan) container(name string) *ContainerPlan {
+	for i := range p.Containers {
+		if p.Containers[i].Name == name {
+			return &p.Containers[i]
+		}
+	}
+	return nil
+}
+
+// replanAt makes the pod be planned again at a time, unless it is zero, or earlier.
+func (p *Plan) replanAt(at time.Time) {
+	if !at.IsZero() && (p.ReplanAt.IsZero() || at.Before(p.ReplanAt)) {
+		p.ReplanAt = at
+	}
+}
+
+// blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
+const blockedFor = time.Minute
+
+// block turns a revert with a veto into a plan that at least records what was found, or skips the
+// pod if that was recorded.
+func (p *Plan) block(veto *safety.Veto, now time.Time) {
+	reason := Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + p.Reasons[0].Message}
+	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
+	p.Vetoed = true
+	p.replanAt(now.Add(blockedFor))
+	if len(p.reverts) > 0 {
+		p.Decision = Align
+	}
+}
+
+// reverted returns the annotation that records why sizes are put back; nil if it need not be
+// written.
+func (p *Plan) reverted(now time.Time) map[string]*string {
+	if len(p.reverts) == 0 {
+		return nil
+	}
+	var all []pod.Revert
+	for _, before := range p.earlier {
+		again := false
+		for i := range p.reverts {
+			again = again || p.reverts[i].Container == before.Container && p.reverts[i].Measure == before.Measure
+		}
+		if !again {
+			all = append(all, before)
+		}
+	}
+	for _, r := range p.reverts {
+		r.At = now
+		all = append(all, r)
+	}
+	text := pod.RevertsText(all)
+	return map[string]*string{contract.Reverts: &text}
+}
+
+// recordSizes adds the annotation that records what the plan changes, if it or an earlier plan
+// resized the pod.
+func (p *Plan) recordSizes(annotations map[string]*string) {
+	if p.Decision != Resize && !p.sized {
+		return
+	}
+	record := make(pod.Record, len(p.Containers))
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: c.restarts, From: c.Current, To: c.Desired}
+		for _, r := range sizing.Measures {
+			if from := c.unproven[r.Index]; from != (sizing.Amount{}) {
+				*r.Of(&record[i].From) = from
+			}
+		}
+	}
+	text := record.String()
+	annotations[contract.AppliedSizes] = &text
+}

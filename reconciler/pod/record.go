@@ -1,0 +1,115 @@
+package pod
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Record is what the last resize of a pod changed, as an annotation of the pod records it. The
+// annotation is written after the resize, so a pod may have other sizes than its Record: then a
+// later resize was not recorded.
+type Record []RecordedContainer
+
+// RecordedContainer is what the last resize changed in a container.
+type RecordedContainer struct {
+	Name string
+	// Restarts is how often the container had restarted before the resize.
+	Restarts int32
+	// From and To are the sizes before and after the resize. They are equal for a resource that
+	// it did not change.
+	From, To sizing.Container
+}
+
+// String returns the record in the format of the annotation, e.g.
+// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m": for each container its name and
+// restarts, and for each resource the request and the limit.
+func (r Record) String() string {
+	var b strings.Builder
+	for i := range r {
+		c := &r[i]
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(c.Name + " " + strconv.Itoa(int(c.Restarts)))
+		for _, m := range sizing.Measures {
+			from, to := *m.Of(&c.From), *m.Of(&c.To)
+			if to.Request == 0 {
+				continue
+			}
+			b.WriteString(" " + m.Name + " ")
+			if from != to {
+				b.WriteString(m.Show(from) + ">")
+			}
+			b.WriteString(m.Show(to))
+		}
+	}
+	return b.String()
+}
+
+// Of returns what the record says about a container, and whether it says anything.
+func (r Record) Of(container string) (RecordedContainer, bool) {
+	for i := range r {
+		if r[i].Name == container {
+			return r[i], true
+		}
+	}
+	return RecordedContainer{}, false
+}
+
+// ParseRecord parses the value of the annotation. It returns nil if the value is invalid.
+func ParseRecord(text string) (r Record) {
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, "; ") {
+		fields := strings.Split(part, " ")
+		if len(fields) < 2 || len(fields)%2 != 0 || fields[0] == "" {
+			return nil
+		}
+		restarts, err := strconv.ParseInt(fields[1], 10, 32)
+		if err != nil || restarts < 0 {
+			return nil
+		}
+		c := RecordedContainer{Name: fields[0], Restarts: int32(restarts)}
+		for i := 2; i < len(fields); i += 2 {
+			if !c.parse(fields[i], fields[i+1]) {
+				return nil
+			}
+		}
+		r = append(r, c)
+	}
+	return r
+}
+
+// parse parses the amounts of a resource, and reports whether they are valid.
+func (c *RecordedContainer) parse(resource, amounts string) bool {
+	for _, m := range sizing.Measures {
+		if m.Name != resource {
+			continue
+		}
+		from, to, changed := strings.Cut(amounts, ">")
+		if !changed {
+			to = from
+		}
+		var ok, too bool
+		*m.Of(&c.From), ok = parseAmount(m, from)
+		*m.Of(&c.To), too = parseAmount(m, to)
+		return ok && too
+	}
+	return false
+}
+
+// parseAmount parses what sizing.Measure.Show writes.
+func parseAmount(m *sizing.Measure, text string) (a sizing.Amount, ok bool) {
+	request, limit, limited := strings.Cut(text, "/")
+	var err error
+	if a.Request, err = m.Parse(request); err != nil || a.Request <= 0 {
+		return a, false
+	}
+	if limited {
+		a.Limit, err = m.Parse(limit)
+	}
+	return a, err == nil && (!limited || a.Limit >= a.Request)
+}

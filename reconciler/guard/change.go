@@ -41,9 +41,10 @@ func Until(of *pod.Pod, window time.Duration) time.Time {
 	return of.ResizedAt().Add(window)
 }
 
-// Observed reports whether the last resize of a pod is still observed.
+// Observed reports whether the last resize of a pod is still observed. Without a time, as in a
+// preview without a cluster, none is.
 func Observed(of *pod.Pod, window time.Duration, now time.Time) bool {
-	return now.Before(Until(of, window))
+	return !now.IsZero() && now.Before(Until(of, window))
 }
 
 // Changes returns what the last resize of a pod changed, as far as we did it.

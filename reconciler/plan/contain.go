@@ -13,17 +13,24 @@ import (
 )
 
 // contain gives each resource whose resize made the pod worse its size before the resize, and
-// keeps it there. If there is something to put back, the plan does nothing else: the rest can
-// wait.
-func (p *Plan) contain(s *Snapshot, settings ratios.GuardSettings, bounds ratios.Bounds) {
-	if s.NodeType != "" || !settings.Enabled || s.Pod.ResizedAt().IsZero() {
+// keeps it there.
+func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bounds) {
+	of := s.Pod
+	if s.NodeType != "" || of.ResizedAt().IsZero() {
 		return
 	}
-	observed := guard.Observed(s.Pod, settings.Window, s.Now)
-	if observed || s.Pod.AppliedAt().Before(s.Pod.ResizedAt()) {
-		p.compare(s.Pod, observed)
+	settings := profile.Guard.Settings()
+	observed, unrecorded := guard.Observed(of, settings.Window, s.Now), of.AppliedAt().Before(of.ResizedAt())
+	if settings.Enabled && (observed || unrecorded || len(of.Reverts()) > 0) {
+		p.containIn(s, settings, observed, bounds)
 	}
-	putsBack := p.keepReverted(s, &settings, bounds)
+}
+
+// containIn is contain for a pod that is observed, or that has reverts. If there is something to
+// put back, the plan does nothing else: the rest can wait.
+func (p *Plan) containIn(s *Snapshot, settings ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
+	p.compare(s.Pod, observed)
+	putsBack := p.keepReverted(s, settings.Cooldown, bounds)
 	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: &settings, Now: s.Now})
 	p.replanAt(again)
 	for i := range harms {
@@ -64,7 +71,7 @@ func (p *Plan) compare(of *pod.Pod, observed bool) {
 				continue
 			}
 			unrecorded := !known || *change.Measure.Of(&recorded.To) != change.To
-			p.unrecordedSizes = p.unrecordedSizes || unrecorded && (known || observed)
+			p.unrecordedSizes = p.unrecordedSizes || unrecorded && known
 			if observed || unrecorded {
 				c.unproven[change.Measure.Index] = change.From
 			}
@@ -77,14 +84,14 @@ func (p *Plan) compare(of *pod.Pod, observed bool) {
 
 // keepReverted keeps the sizes that were put back, and reports whether one of them is not back
 // yet.
-func (p *Plan) keepReverted(s *Snapshot, settings *ratios.GuardSettings, bounds ratios.Bounds) (putsBack bool) {
+func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (putsBack bool) {
 	for _, r := range s.Pod.Reverts() {
 		c := p.container(r.Container)
 		if c == nil || !c.standings[r.Measure.Index].Ours() {
 			continue
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
-		until := retryAt(&r, settings.Cooldown)
+		until := retryAt(&r, cooldown)
 		switch {
 		case desired.Request >= r.Back.Request && desired.Limit >= r.Back.Limit:
 			continue // It is no smaller than the size that was good.

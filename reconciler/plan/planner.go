@@ -56,7 +56,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	p.withhold(plan, s)
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
-	plan.contain(s, r.profile.Guard.Settings(), bounds)
+	plan.contain(s, r.profile, bounds)
 	if !plan.differs() {
 		return p.align(plan, s, now, bounds)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -287,24 +288,28 @@ func BenchmarkPlan(b *testing.B) {
 			p.Status.QOSClass = corev1.PodQOSBurstable
 		}
 	}
-	resized := podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app", "proxy"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	resized := podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app", "proxy"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))
 	sized := podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
-		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4")
+		"original-cpu.proxy", "100m", "original-cpu-limit.proxy", "200m", "original-memory.proxy", "64Mi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339),
+		"applied-sizes", "app 0 cpu 1/1>800m/800m memory 1Gi/1Gi; proxy 0 cpu 100m/200m>80m/160m memory 64Mi")
 	for _, bc := range []struct {
 		name     string
 		pod      *corev1.Pod
 		nodeType string
 		decision Decision
+		seconds  int
 	}{
-		{"new", podtest.Pod(podtest.Guaranteed, proxy(podtest.Amounts{"100m", "200m", "64Mi", ""}), podtest.AsCreated), "n4", Resize},
-		{"aligned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align},
-		{"realigned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize},
-		{"skipped", podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip},
+		{"new", podtest.Pod(podtest.Guaranteed, proxy(podtest.Amounts{"100m", "200m", "64Mi", ""}), podtest.AsCreated), "n4", Resize, 1000},
+		{"aligned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align, 1000},
+		{"observed", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "n4", Align, 20},
+		{"realigned", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, proxy(podtest.Amounts{"80m", "160m", "64Mi", ""}), sized, resized), "slow", Resize, 1000},
+		{"skipped", podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }), "n4", Skip, 1000},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			n := podtest.Node(bc.nodeType)
 			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi")}
 			s := snapshotOf(b, bc.pod, n)
+			s.Now = podtest.At(bc.seconds)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			if plan := planner.Plan(s); plan.Decision != bc.decision {
 				b.Fatalf("%v: %v", plan.Decision, plan.Reasons)

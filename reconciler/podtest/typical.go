@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -54,14 +55,15 @@ func Typical(t testing.TB) *corev1.Pod {
 	Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi",
 		"original-cpu.proxy", "250m", "original-cpu-limit.proxy", "500m", "original-memory.proxy", "128Mi", "original-memory-limit.proxy", "256Mi",
 		"applied-instance-type", "n4")(p)
-	p.Annotations[contract.AppliedAt] = "2026-05-04T09:13:02Z"
+	p.Annotations[contract.AppliedAt] = At(11).Format(time.RFC3339)
+	p.Annotations[contract.AppliedSizes] = "app 0 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 250m/500m>200m/400m memory 128Mi/256Mi"
 	ResizedByUs(p)
 	return p
 }
 
 // ResizedByUs adds the managedFields of our resize of the first two containers.
 func ResizedByUs(p *corev1.Pod) {
-	ManagedBy(AsMade, ResizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix))(p)
+	ManagedBy(AsMade, ResizeOf(10, p.Spec.Containers[0].Name, p.Spec.Containers[1].Name), Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix))(p)
 }
 
 // OwnedBy gives the pod another controller.

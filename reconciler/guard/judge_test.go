@@ -1,0 +1,174 @@
+package guard_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// The pod was resized at second 10. settings are those of the tests.
+var settings = ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute}
+
+// resized is a pod whose cpu and memory were lowered.
+func resized(changes ...func(*corev1.Pod)) *corev1.Pod {
+	return podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, append([]func(*corev1.Pod){
+		podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+			"applied-instance-type", "n4", "applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")),
+		restarts(3, 0), readiness(true, 5),
+	}, changes...)...)
+}
+
+// record replaces what the resize changed.
+func record(text string) func(*corev1.Pod) { return podtest.Annotated("applied-sizes", text) }
+
+// restarts makes the container have restarted, after ending with a code.
+func restarts(count, code int32) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "app", RestartCount: count, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", FinishedAt: metav1.NewTime(podtest.At(20))}},
+		}}
+	}
+}
+
+// killed makes the container have been killed for lack of memory.
+func killed(seconds int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(seconds))}
+	}
+}
+
+// readiness makes the pod and its container ready or not since a time.
+func readiness(ready bool, seconds int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		status := corev1.ConditionFalse
+		if ready {
+			status = corev1.ConditionTrue
+		}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.NewTime(podtest.At(seconds))}}
+		p.Status.ContainerStatuses[0].Ready = ready
+	}
+}
+
+// nodeReady returns a node that is ready or not since a time.
+func nodeReady(status corev1.ConditionStatus, seconds int) *corev1.Node {
+	n := podtest.Node("n4")
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, LastTransitionTime: metav1.NewTime(podtest.At(seconds))}}
+	return n
+}
+
+func TestJudge(t *testing.T) {
+	type harms map[string]contract.Harm
+	everything := func(h contract.Harm) harms { return harms{"cpu": h, "memory": h} }
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		node *corev1.Node
+		now  int
+		want harms
+		// again is when to judge again, in seconds.
+		again int
+	}{
+		{name: "a pod that runs", pod: resized()},
+		{name: "OOM kill after the resize", pod: resized(killed(40)), want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill in the current state", pod: resized(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(40))}}
+		}), want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill before the resize", pod: resized(killed(9))},
+		{name: "OOM kill in the second of the resize, which may have been before it", pod: resized(killed(10))},
+		{name: "OOM kill after the window", pod: resized(killed(40)), now: 310},
+		{name: "OOM kill in the last second of the window", pod: resized(killed(40)), now: 309, want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill while only cpu was lowered", pod: resized(killed(40), record("app 3 cpu 1/1>500m/500m memory 512Mi/512Mi"))},
+		{name: "OOM kill although memory was raised", pod: resized(killed(40), record("app 3 cpu 1/1>500m/500m memory 256Mi/256Mi>512Mi/512Mi"))},
+		{name: "OOM kill and restarts do not blame cpu", pod: resized(restarts(9, 137), killed(40)), want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill and unreadiness do not blame cpu", pod: resized(killed(40), readiness(false, 40)), now: 200, want: harms{"memory": contract.OOMKilled}},
+
+		{name: "restarts 3 → 5", pod: resized(restarts(5, 1)), want: everything(contract.Restarts)},
+		{name: "restarts 5 → 6", pod: resized(record("app 5 cpu 1/1>500m/500m"), restarts(6, 1))},
+		{name: "restarts 3 → 5 without a failure, as by its author", pod: resized(restarts(5, 0))},
+		{name: "restarts 3 → 5 after a resize that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), restarts(5, 1)), want: everything(contract.Restarts)},
+		{name: "restarts on a node that was lost meanwhile", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 15)},
+		{name: "restarts on a node that is lost", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionUnknown, 15)},
+		{name: "restarts on an unknown node", pod: resized(restarts(5, 1)), node: &corev1.Node{}},
+
+		{name: "not ready for a long time", pod: resized(readiness(false, 30)), now: 90, want: everything(contract.NotReady)},
+		{name: "not ready for a short time", pod: resized(readiness(false, 30)), now: 89, again: 90},
+		{name: "not ready since before the resize, as a slow start", pod: resized(readiness(false, 8)), now: 200},
+		{name: "not ready because of a readiness gate", pod: resized(readiness(false, 30), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = true }), now: 200},
+		{name: "not ready on a node that is lost", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionFalse, 30), now: 200},
+		{name: "not ready on a node that has just returned", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionTrue, 190), now: 200, again: 250},
+
+		{name: "a resize that raised everything", pod: resized(record("app 3 cpu 250m/250m>500m/500m memory 256Mi/256Mi>512Mi/512Mi"), restarts(9, 1), readiness(false, 30)), now: 200},
+		{name: "a lower limit alone", pod: resized(restarts(5, 1), record("app 3 cpu 500m/1>500m/500m memory 512Mi/512Mi")), want: harms{"cpu": contract.Restarts}},
+		{name: "the first resize, not recorded yet, compared with the originals", pod: resized(killed(40), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) }), want: harms{"memory": contract.OOMKilled}},
+		{name: "memory that another actor set", pod: resized(killed(40), func(p *corev1.Pod) {
+			p.ManagedFields[1] = podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit)
+			p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 30, contract.MemoryRequest, contract.MemoryLimit))
+		})},
+		{name: "a pod that was never resized", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated, restarts(9, 1), killed(40))},
+		{name: "a size that was put back", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
+			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.node == nil {
+				tc.node = nodeReady(corev1.ConditionTrue, 0)
+			}
+			if tc.now == 0 {
+				tc.now = 100
+			}
+			found, again := guard.Judge(&guard.Case{Pod: pod.From(tc.pod), Node: tc.node, Settings: &settings, Now: podtest.At(tc.now)})
+			got := harms{}
+			for _, h := range found {
+				got[h.Measure.Name] = h.Kind
+				if h.Message == "" {
+					t.Error("there is no evidence")
+				}
+			}
+			if len(got) != len(tc.want) || got["cpu"] != tc.want["cpu"] || got["memory"] != tc.want["memory"] {
+				t.Errorf("got %v, want %v", found, tc.want)
+			}
+			var want time.Time
+			if tc.again != 0 {
+				want = podtest.At(tc.again)
+			}
+			if !again.Equal(want) {
+				t.Errorf("it is judged again at %v, want %v", again, want)
+			}
+		})
+	}
+	t.Run("nothing while the guard is disabled", func(t *testing.T) {
+		off := settings
+		off.Enabled = false
+		if found, _ := guard.Judge(&guard.Case{Pod: pod.From(resized(killed(40))), Node: nodeReady(corev1.ConditionTrue, 0), Settings: &off, Now: podtest.At(100)}); len(found) > 0 {
+			t.Errorf("got %v", found)
+		}
+	})
+}
+
+// A revert undoes what a resize lowered, and nothing that it raised.
+func TestBack(t *testing.T) {
+	for _, tc := range []struct{ name, record, cpu string }{
+		{"both lowered", "app 0 cpu 1/2>500m/1", "1/2"},
+		{"the limit lowered, the request raised", "app 0 cpu 250m/2>500m/1", "500m/2"},
+		{"the limit raised, the request lowered", "app 0 cpu 1/1>500m/1500m", "1/1500m"},
+		{"no limit", "app 0 cpu 1>500m", "1"},
+	} {
+		recorded := pod.ParseRecord(tc.record)[0]
+		change := guard.Change{From: recorded.From.CPU, To: recorded.To.CPU}
+		back := (&pod.RecordedContainer{From: recorded.From, To: recorded.To}).To
+		back.CPU = change.Back()
+		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
+		}
+	}
+}

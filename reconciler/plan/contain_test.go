@@ -1,0 +1,257 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+func TestContain(t *testing.T) {
+	t.Run("reverts only what a resize lowered and hurts", revertsOnlyWhatAResizeLoweredAndHurts)
+	t.Run("keeps what was put back until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
+	t.Run("waits longer after each revert", waitsLongerAfterEachRevert)
+	t.Run("continues a revert that was recorded but not made", continuesARevertThatWasRecordedButNotMade)
+	t.Run("records why although the node has no room", recordsWhyAlthoughTheNodeHasNoRoom)
+	t.Run("counts every revert of a resource", countsEveryRevertOfAResource)
+	t.Run("reverts to the last size that proved itself", revertsToTheLastSizeThatProvedItself)
+	t.Run("records a resize that was interrupted", recordsAResizeThatWasInterrupted)
+	t.Run("does not revert to a size that the pod cannot have had", doesNotRevertToASizeThatThePodCannotHaveHad)
+	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
+}
+
+// leaky is a pod on a node of type big, which halves cpu and memory. It was resized at second 10,
+// and its memory killed it at second 40.
+func leaky(changes ...func(*corev1.Pod)) *corev1.Pod {
+	return podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, append([]func(*corev1.Pod){
+		podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "1", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi",
+			"applied-instance-type", "big", "applied-at", podtest.At(11).Format(time.RFC3339), "applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes, contract.Reverts, contract.OriginalPrefix+"cpu.app")),
+		func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "app", RestartCount: 4, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}},
+				Resources:            &p.Spec.Containers[0].Resources,
+			}}
+		},
+	}, changes...)...)
+}
+
+// sized gives the container a size.
+func sized(size podtest.Amounts) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources = size.Requirements() }
+}
+
+// memoryReverted is the record of a revert of memory from 512Mi at second 50.
+func memoryReverted(times string) func(*corev1.Pod) {
+	return podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":`+times+`,"harm":"OOMKilled","message":"killed"}]`)
+}
+
+func contained(t *testing.T, p *corev1.Pod, seconds int, changes ...func(*Snapshot)) *Plan {
+	t.Helper()
+	s := snapshotOf(t, p, podtest.Node("big"))
+	s.Now = podtest.At(seconds)
+	for _, change := range changes {
+		change(s)
+	}
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if plan.Decision == Resize && plan.classAfter(s.Pod) != plan.QOSClass {
+		t.Errorf("the QoS class changes")
+	}
+	return plan
+}
+
+// annotation returns what a plan writes to an annotation at second 60.
+func annotation(p *Plan, key string) string {
+	for _, w := range p.Writes(podtest.At(60)) {
+		if value := w.Annotations[key]; value != nil {
+			return *value
+		}
+	}
+	return ""
+}
+
+func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
+	p := contained(t, leaky(), 60)
+	if got, want := p.Containers[0].Desired, (podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}).Container(); p.Kind != Revert || p.Decision != Resize || got != want {
+		t.Errorf("kind %v, decision %v, desired %v; want %v", p.Kind, p.Decision, got, want)
+	}
+	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
+		t.Errorf("the plan writes %v", got)
+	}
+	want := `[{"at":"2026-11-21T00:01:00Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed for lack of memory 30s after the resize"}]`
+	if got := annotation(p, contract.Reverts); got != want {
+		t.Errorf("it records %s\nwant       %s", got, want)
+	}
+	said := p.Outcome()
+	if len(said) != 1 || said[0].Code != contract.Reverted || said[0].Message != "container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed for lack of memory 30s after the resize (OOMKilled)" {
+		t.Errorf("it says %v", said)
+	}
+	if p.Realigns() {
+		t.Error("a revert waits for its turn")
+	}
+	// The rest of the plan can wait: here, a changed ratio of cpu.
+	p = contained(t, leaky(), 60, func(s *Snapshot) { s.Table = tableOf(t, 4, 2, nil) }, func(s *Snapshot) { s.Around.Node = podtest.Node("n4") })
+	if p.Containers[0].Desired.CPU != p.Containers[0].Current.CPU {
+		t.Errorf("the revert also resizes cpu to %v", p.Containers[0].Desired.CPU)
+	}
+}
+
+func keepsWhatWasPutBackUntilTheDesiredSizeChanges(t *testing.T) {
+	back := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"))
+	for _, tc := range []struct {
+		name    string
+		memory  float64
+		seconds int
+		want    string
+		says    string
+	}{
+		{"the same size", 2, 100000, "1Gi", "until its desired size changes"},
+		{"another size during the cooldown", 1.6, 649, "1Gi", "until 2026-11-21T00:10:50Z"},
+		{"another size after the cooldown", 1.6, 650, "640Mi", ""},
+		{"no smaller size than before", 1, 60, "1Gi", ""},
+		{"a larger size", 0.5, 60, "2Gi", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := contained(t, back, tc.seconds, func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, tc.memory, nil) })
+			if got := sizing.MemoryText(p.Containers[0].Desired.Memory.Request); got != tc.want || p.Kind != Sizes {
+				t.Errorf("kind %v, memory %s; want %s", p.Kind, got, tc.want)
+			}
+			held := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted && strings.Contains(r.Message, tc.says) })
+			if held != (tc.says != "") {
+				t.Errorf("reasons: %v", p.Reasons)
+			}
+			if p.ReplanAt.IsZero() == (tc.seconds == 649) {
+				t.Errorf("the pod is planned again at %v", p.ReplanAt)
+			}
+		})
+	}
+}
+
+func waitsLongerAfterEachRevert(t *testing.T) {
+	for times, minutes := range map[string]int{"1": 10, "2": 20, "5": 160, "6": 160, "1000000": 160, "0": 10, "-3": 10} {
+		back := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted(times))
+		p := contained(t, back, 60, func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 1.6, nil) })
+		if want := podtest.At(50 + 60*minutes); !p.ReplanAt.Equal(want) {
+			t.Errorf("after %s reverts it waits until %v, want %v", times, p.ReplanAt, want)
+		}
+	}
+}
+
+func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
+	// The window is over: only the record keeps the pod from staying as it is.
+	p := contained(t, leaky(memoryReverted("1")), 100000)
+	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
+		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
+	}
+}
+
+func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
+	full := func(s *Snapshot) {
+		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourceCPU: resource.MustParse("8")}
+		s.Around.Neighbors = safety.Resources{Memory: 3 << 29}
+	}
+	p := contained(t, leaky(), 60, full)
+	if got := stepsOf(p.Writes(podtest.At(60))); !p.Pending() || !slices.Equal(got, []Step{StepReverted}) || p.differs() {
+		t.Errorf("pending %v, the plan writes %v", p.Pending(), got)
+	}
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.RevertBlocked {
+		t.Errorf("it says %v", said)
+	}
+	p = contained(t, leaky(memoryReverted("1")), 100000, full)
+	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") || !strings.Contains(p.Reasons[0].Message, "killed") {
+		t.Errorf("decision %v, pending %v, reasons %v", p.Decision, p.Pending(), p.Reasons)
+	}
+	if want := podtest.At(100060); !p.ReplanAt.Equal(want) {
+		t.Errorf("it is planned again at %v, want %v", p.ReplanAt, want)
+	}
+}
+
+func countsEveryRevertOfAResource(t *testing.T) {
+	// After a cooldown, memory was lowered to 640Mi, which hurts too. An earlier revert of cpu stays.
+	p := contained(t, leaky(sized(podtest.Amounts{"500m", "500m", "640Mi", "640Mi"}),
+		podtest.Annotated("applied-sizes", "app 3 cpu 500m/500m memory 1Gi/1Gi>640Mi/640Mi", "reverted",
+			`[{"at":"2026-11-20T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":2,"harm":"OOMKilled","message":"killed"},`+
+				`{"at":"2026-11-20T00:00:50Z","container":"app","resource":"cpu","hurt":"300m/300m","back":"500m/500m","times":1,"harm":"NotReady","message":"slow"}]`)), 60)
+	want := `[{"at":"2026-11-20T00:00:50Z","container":"app","resource":"cpu","hurt":"300m/300m","back":"500m/500m","times":1,"harm":"NotReady","message":"slow"},` +
+		`{"at":"2026-11-21T00:01:00Z","container":"app","resource":"memory","hurt":"640Mi/640Mi","back":"1Gi/1Gi","times":3,"harm":"OOMKilled","message":"killed for lack of memory 30s after the resize"}]`
+	if got := annotation(p, contract.Reverts); got != want {
+		t.Errorf("it records %s\nwant       %s", got, want)
+	}
+}
+
+// calm is a leaky pod that was not killed.
+func calm(changes ...func(*corev1.Pod)) *corev1.Pod {
+	return leaky(append([]func(*corev1.Pod){func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} }}, changes...)...)
+}
+
+func revertsToTheLastSizeThatProvedItself(t *testing.T) {
+	other := func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 4, 2, nil) }
+	for _, tc := range []struct {
+		name    string
+		seconds int
+		want    string
+	}{
+		{"a second resize while the first is observed", 60, "app 3 cpu 1/1>250m/250m memory 1Gi/1Gi>512Mi/512Mi"},
+		{"a second resize after the first has proven itself", 310, "app 4 cpu 500m/500m>250m/250m memory 512Mi/512Mi"},
+	} {
+		p := contained(t, calm(), tc.seconds, other)
+		if got := annotation(p, contract.AppliedSizes); got != tc.want {
+			t.Errorf("%s records %s, want %s", tc.name, got, tc.want)
+		}
+	}
+	first := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated), 60)
+	if got, want := annotation(first, contract.AppliedSizes), "app 0 cpu 1>500m memory 1Gi>512Mi"; got != want {
+		t.Errorf("the first resize records %s, want %s", got, want)
+	}
+	baseline := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated), 60, func(s *Snapshot) { s.Around.Node = podtest.Node("n2d") })
+	if got := annotation(baseline, contract.AppliedSizes); got != "" || !baseline.Pending() {
+		t.Errorf("a pod that needs no resize records %q", got)
+	}
+}
+
+func recordsAResizeThatWasInterrupted(t *testing.T) {
+	// The process was killed between the resize and its record: the record is of an earlier one.
+	interrupted := calm(podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339), "applied-sizes", "app 3 cpu 1/1>600m/600m memory 1Gi/1Gi>768Mi/768Mi"))
+	p := contained(t, interrupted, 60)
+	if got, want := annotation(p, contract.AppliedSizes), "app 4 cpu 600m/600m>500m/500m memory 768Mi/768Mi>512Mi/512Mi"; p.Decision != Align || !p.Pending() || got != want {
+		t.Errorf("decision %v, pending %v, record %s; want %s", p.Decision, p.Pending(), got, want)
+	}
+	// It is guarded even before that.
+	killed := leaky(podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339), "applied-sizes", "app 3 cpu 1/1>600m/600m memory 1Gi/1Gi>768Mi/768Mi"))
+	if p := contained(t, killed, 60); p.Kind != Revert || p.Containers[0].Desired.Memory.Request != 768<<20 {
+		t.Errorf("kind %v, desired %v", p.Kind, p.Containers[0].Desired)
+	}
+	// A record of other sizes after a revert is no interruption.
+	back := calm(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339)))
+	if p := contained(t, back, 60); p.Pending() {
+		t.Errorf("a reverted pod is written again: %v", stepsOf(p.Writes(podtest.At(60))))
+	}
+}
+
+func doesNotRevertToASizeThatThePodCannotHaveHad(t *testing.T) {
+	tight := func(s *Snapshot) {
+		s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 2, &ratios.Bounds{Memory: sizing.Range{Max: 512 << 20}})
+	}
+	forged := leaky(podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 8Gi/8Gi>512Mi/512Mi"))
+	if p := contained(t, forged, 60, tight); p.Containers[0].Desired.Memory.Request != 1<<30 {
+		t.Errorf("memory becomes %v, want the original", p.Containers[0].Desired.Memory)
+	}
+}
+
+func doesNothingInAFrozenCluster(t *testing.T) {
+	p := contained(t, leaky(), 60, func(s *Snapshot) { s.Frozen = "frozen" })
+	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.Frozen {
+		t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
+	}
+}

@@ -7,12 +7,12 @@ type Guard struct{}
 
 // GuardSettings holds the settings of the guard.
 type GuardSettings struct {
-	Enabled            bool
-	Window             time.Duration
-	Restarts           int
-	Unready            time.Duration
-	Cooldown           time.Duration
-	Canary             float64
+	Enabled  bool
+	Window   time.Duration
+	Restarts int
+	Unready  time.Duration
+	Cooldown time.Duration
+	Canary   float64
 }
 
 // Settings returns the settings.

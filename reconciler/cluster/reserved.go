@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -15,6 +17,15 @@ type reserved struct {
 	mu    sync.RWMutex
 	pods  map[types.UID]reservation
 	nodes map[string]safety.Resources
+	// freed has the pods of each node whose last resize freed room and may still be observed. A
+	// pod leaves it once its resize has proven itself.
+	freed map[string]map[types.UID]freed
+}
+
+// freed is what the last resize of a pod freed.
+type freed struct {
+	by *pod.Pod
+	safety.Resources
 }
 
 type reservation struct {
@@ -23,7 +34,7 @@ type reservation struct {
 }
 
 func newReserved() *reserved {
-	return &reserved{pods: map[types.UID]reservation{}, nodes: map[string]safety.Resources{}}
+	return &reserved{pods: map[types.UID]reservation{}, nodes: map[string]safety.Resources{}, freed: map[string]map[types.UID]freed{}}
 }
 
 // set records a pod's state, and returns the node that has more room than before; empty
@@ -36,6 +47,10 @@ func (r *reserved) set(of *pod.Pod) (roomier string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.pods[of.UID]
+	if before.node != now.node {
+		r.forget(before.node, of.UID)
+	}
+	r.observe(of)
 	if before == now {
 		return ""
 	}
@@ -57,8 +72,56 @@ func (r *reserved) remove(uid types.UID) (roomier string) {
 		return ""
 	}
 	r.add(before, -1)
+	r.forget(before.node, uid)
 	delete(r.pods, uid)
 	return before.node
+}
+
+// observe notes what the last resize of a pod freed.
+func (r *reserved) observe(of *pod.Pod) {
+	room := guard.Freed(of)
+	if room == (safety.Resources{}) {
+		r.forget(of.Node(), of.UID)
+		return
+	}
+	pods := r.freed[of.Node()]
+	if pods == nil {
+		pods = map[types.UID]freed{}
+		r.freed[of.Node()] = pods
+	}
+	pods[of.UID] = freed{of, room}
+}
+
+func (r *reserved) forget(node string, uid types.UID) {
+	if pods := r.freed[node]; pods != nil {
+		delete(pods, uid)
+		if len(pods) == 0 {
+			delete(r.freed, node)
+		}
+	}
+}
+
+// kept returns the room on the pod's node that resizes of its other pods have freed and may need
+// again, because they are still observed, and when the first of them is over; zero if there are
+// none. window returns how long resizes of a pod are observed.
+func (r *reserved) kept(of *pod.Pod, window func(*pod.Pod) time.Duration, now time.Time) (room safety.Resources, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for uid, freed := range r.freed[of.Node()] {
+		over := guard.Until(freed.by, window(freed.by))
+		switch {
+		case !now.Before(over):
+			r.forget(of.Node(), uid)
+			continue
+		case uid == of.UID:
+			continue
+		}
+		room.CPU, room.Memory = room.CPU+freed.CPU, room.Memory+freed.Memory
+		if until.IsZero() || over.Before(until) {
+			until = over
+		}
+	}
+	return room, until
 }
 
 func (r *reserved) add(p reservation, sign int64) {

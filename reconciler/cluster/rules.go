@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -20,6 +22,15 @@ func (c *Cluster) Rules() (Rules, bool) {
 	holds, err := c.Holds.Ready()
 	table := c.Ratios.Table()
 	return Rules{table, holds}, err == nil && table != nil
+}
+
+// observed returns how long resizes of a pod are observed.
+func (r Rules) observed(of *pod.Pod) time.Duration {
+	settings := r.Table.Profile(of).Guard.Settings()
+	if !settings.Enabled {
+		return 0
+	}
+	return settings.Window
 }
 
 // MayAffect returns the pods whose plans may differ under the new rules. It does not

@@ -44,9 +44,13 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Table:     in.Table,
 		Now:       now,
 		Around: safety.Surroundings{
-			Node:        node,
-			Infeasible:  infeasible,
-			Neighbors:   c.reserved.neighbors(of),
+			Node:       node,
+			Infeasible: infeasible,
+			Neighbors:  c.reserved.neighbors(of),
+			Kept: func() safety.Resources {
+				room, _ := c.reserved.kept(of, in.observed, now)
+				return room
+			},
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
@@ -54,6 +58,10 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,
+		KeptUntil: func() time.Time {
+			_, until := c.reserved.kept(of, in.observed, now)
+			return until
+		},
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	if f := in.Holds.Freeze(); f != nil {

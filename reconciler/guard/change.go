@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -74,6 +75,19 @@ func Changes(of *pod.Pod) (changes []Change) {
 		}
 	}
 	return changes
+}
+
+// Freed returns how much less a pod requests since its last resize.
+func Freed(of *pod.Pod) (freed safety.Resources) {
+	for _, change := range Changes(of) {
+		less := max(0, change.From.Request-change.To.Request)
+		if change.Measure == sizing.CPU {
+			freed.CPU += less
+		} else {
+			freed.Memory += less
+		}
+	}
+	return freed
 }
 
 // putBack reports whether a size is that of a revert.

@@ -61,6 +61,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return p.align(plan, s, now, bounds)
 	}
 	veto := plan.agree(s, now)
+	if s.KeptUntil != nil && (plan.Partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
+		plan.replanAt(s.KeptUntil())
+	}
 	if s.Around.Infeasible != nil && plan.ReplanAt.IsZero() {
 		plan.ReplanAt = s.InfeasibleUntil
 	}

@@ -14,7 +14,13 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 		return veto, whole
 	}
 	before, after := p.sizes(s.Pod, current)
-	return safety.Change(s.Pod, p.QOSClass, before, after, &s.Around), false
+	around := &s.Around
+	if p.Kind == Revert && around.Kept != nil {
+		urgent := *around
+		urgent.Kept = nil // A pod in distress comes before those that may be.
+		around = &urgent
+	}
+	return safety.Change(s.Pod, p.QOSClass, before, after, around), false
 }
 
 // reductions select what to leave out of a plan with a veto, in the order in which they are

@@ -44,6 +44,8 @@ type Snapshot struct {
 	// InfeasibleUntil is the time until which Around.Infeasible counts; zero if that is
 	// empty.
 	InfeasibleUntil time.Time
+	// KeptUntil returns until when at least a part of Around.Kept is kept; nil if that is nil.
+	KeptUntil func() time.Time
 
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
@@ -52,7 +54,7 @@ type Snapshot struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType = nodeType
-	s.Around.Node, s.Around.Neighbors, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil
+	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

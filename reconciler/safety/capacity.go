@@ -28,7 +28,7 @@ func (c *change) nodePressure() string {
 }
 
 // beyondNode checks, as the kubelet does, whether the pod fits next to the other pods
-// on the node, for each resource that grows. For a critical pod, it checks all
+// on the node, for each resource that grows. Room that may be needed again does not count as free. For a critical pod, it checks all
 // resources on every change. So does the kubelet, which would kill other pods to make
 // room. A resource that is not in the node's allocatable resources cannot be checked,
 // and causes no veto.
@@ -38,13 +38,16 @@ func (c *change) beyondNode() string {
 		return ""
 	}
 	allocatable := c.Node.Status.Allocatable
-	wanted := requestsWith(c.pod, c.after)
+	wanted, kept := requestsWith(c.pod, c.after), Resources{}
+	if c.Kept != nil {
+		kept = c.Kept()
+	}
 	var short []string
 	if q, ok := allocatable[corev1.ResourceCPU]; ok && (all || c.grows.cpu) {
-		short = lacking(short, corev1.ResourceCPU, wanted.CPU, c.Neighbors.CPU, q, sizing.Millicores, sizing.CPUText)
+		short = lacking(short, corev1.ResourceCPU, wanted.CPU, c.Neighbors.CPU, kept.CPU, q, sizing.Millicores, sizing.CPUText)
 	}
 	if q, ok := allocatable[corev1.ResourceMemory]; ok && (all || c.grows.memory) {
-		short = lacking(short, corev1.ResourceMemory, wanted.Memory, c.Neighbors.Memory, q, sizing.Bytes, sizing.MemoryText)
+		short = lacking(short, corev1.ResourceMemory, wanted.Memory, c.Neighbors.Memory, kept.Memory, q, sizing.Bytes, sizing.MemoryText)
 	}
 	if len(short) == 0 {
 		return ""
@@ -56,10 +59,14 @@ func (c *change) beyondNode() string {
 	return text
 }
 
-func lacking(short []string, name corev1.ResourceName, wanted, neighbors int64, allocatable resource.Quantity, amount func(*resource.Quantity) (int64, bool), text func(int64) string) []string {
+func lacking(short []string, name corev1.ResourceName, wanted, neighbors, kept int64, allocatable resource.Quantity, amount func(*resource.Quantity) (int64, bool), text func(int64) string) []string {
 	most, _ := amount(&allocatable)
-	if wanted <= most-neighbors {
+	if wanted <= most-neighbors-kept {
 		return short
 	}
-	return append(short, fmt.Sprintf("%s, requested: %s, other pods: %s, allocatable: %s", name, text(wanted), text(neighbors), text(most)))
+	others := text(neighbors)
+	if kept > 0 {
+		others += ", kept for them while their resizes are observed: " + text(kept)
+	}
+	return append(short, fmt.Sprintf("%s, requested: %s, other pods: %s, allocatable: %s", name, text(wanted), others, text(most)))
 }

@@ -18,6 +18,9 @@ type Surroundings struct {
 	// Neighbors is the sum of Requests over the node's other pods, except pods
 	// that have succeeded or failed.
 	Neighbors Resources
+	// Kept returns the room of the node that resizes of its other pods have freed and may need
+	// again; nil for none. It is a function because only increases need it.
+	Kept func() Resources
 	// LimitRanges are the LimitRanges of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
 	// Quotas are the ResourceQuotas of the pod's namespace.

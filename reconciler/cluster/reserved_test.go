@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func TestReserved(t *testing.T) {
+	t.Run("keeps the room that resizes freed while they are observed", keepsTheRoomThatResizesFreedWhileTheyAreObserved)
+	t.Run("keeps no room for a pod that is gone, moved or put back", keepsNoRoomForAPodThatIsGoneMovedOrPutBack)
+}
+
+// lowered is a pod whose cpu was lowered from 1 to 600m at second 10.
+func lowered(name string, changes ...func(*corev1.Pod)) *pod.Pod {
+	return pod.From(podtest.Pod(podtest.Amounts{"600m", "", "1Gi", ""}, append([]func(*corev1.Pod){
+		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n4", "applied-sizes", "app 0 cpu 1>600m memory 1Gi"),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")),
+		podtest.WithStatus(podtest.Amounts{"600m", "", "1Gi", ""}, podtest.Amounts{"600m", "", "1Gi", ""}),
+		func(p *corev1.Pod) { p.Name, p.UID = name, types.UID(name) },
+	}, changes...)...))
+}
+
+func fiveMinutes(*pod.Pod) time.Duration { return 5 * time.Minute }
+
+func keepsTheRoomThatResizesFreedWhileTheyAreObserved(t *testing.T) {
+	r := newReserved()
+	for _, name := range []string{"a", "b", "c"} {
+		r.set(lowered(name))
+	}
+	for _, tc := range []struct {
+		seconds int
+		kept    int64
+		until   int
+	}{{309, 800, 310}, {310, 0, 0}, {309, 0, 0}} { // A resize that has proven itself stays proven.
+		room, until := r.kept(lowered("a"), fiveMinutes, podtest.At(tc.seconds))
+		want := time.Time{}
+		if tc.until > 0 {
+			want = podtest.At(tc.until)
+		}
+		if room != (safety.Resources{CPU: tc.kept}) || !until.Equal(want) {
+			t.Errorf("after %d seconds %v is kept until %v, want %dm until %v", tc.seconds, room, until, tc.kept, want)
+		}
+	}
+}
+
+func keepsNoRoomForAPodThatIsGoneMovedOrPutBack(t *testing.T) {
+	other := lowered("other")
+	for _, tc := range []struct {
+		name   string
+		change func(r *reserved)
+	}{
+		{"gone", func(r *reserved) { r.remove(lowered("a").UID) }},
+		{"finished", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })) }},
+		{"on another node", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" })) }},
+		{"put back", func(r *reserved) {
+			r.set(lowered("a", func(p *corev1.Pod) {
+				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()
+			}))
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newReserved()
+			r.set(lowered("a"))
+			if room, _ := r.kept(other, fiveMinutes, podtest.At(20)); room.CPU != 400 {
+				t.Fatalf("%v is kept", room)
+			}
+			tc.change(r)
+			if room, _ := r.kept(other, fiveMinutes, podtest.At(20)); room != (safety.Resources{}) {
+				t.Errorf("%v is still kept", room)
+			}
+		})
+	}
+}

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -19,7 +19,7 @@ func ParseClock(text string) (Clock, error) {
 	t, err := time.Parse("15:04", text)
 	// The layout also accepts hours of one digit.
 	if err != nil || len(text) != len("15:04") {
-		return 0, fmt.Errorf("must be a time from \"00:00\" to \"24:00\", not %q", text)
+		return 0, errors.New("must be a time from 00:00 to 24:00")
 	}
 	return Clock(t.Hour()*60 + t.Minute()), nil
 }

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 )
@@ -24,7 +24,7 @@ func ParseDays(text string) (Days, error) {
 	first, ok := weekday(start)
 	last, also := weekday(end)
 	if !ok || !also {
-		return 0, fmt.Errorf("must be a day or a range of days, such as Mon, Monday or Mon-Fri, not %q", text)
+		return 0, errors.New("must be a day or a range of days, such as Mon, Monday or Mon-Fri")
 	}
 	var days Days
 	for day := first; ; day = (day + 1) % 7 {

@@ -36,7 +36,7 @@ func aDayOrARangeOfDays(t *testing.T) {
 		}
 	}
 	_, err := ParseDays("Mo-Fr")
-	if want := `must be a day or a range of days, such as Mon, Monday or Mon-Fri, not "Mo-Fr"`; err.Error() != want {
+	if want := "must be a day or a range of days, such as Mon, Monday or Mon-Fri"; err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -52,7 +52,7 @@ func timesOfDayAreFrom0To24(t *testing.T) {
 		}
 	}
 	_, err := ParseClock("9:00")
-	if want := `must be a time from "00:00" to "24:00", not "9:00"`; err.Error() != want {
+	if want := "must be a time from 00:00 to 24:00"; err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

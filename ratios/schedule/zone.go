@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +19,7 @@ func ParseZone(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || !isZone(name) {
-		return nil, fmt.Errorf("must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not %q", name)
+		return nil, errors.New("must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC")
 	}
 	loaded, _ := zones.LoadOrStore(name, zone)
 	return loaded.(*time.Location), nil

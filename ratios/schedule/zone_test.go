@@ -59,7 +59,7 @@ func aNameMeansTheSameZoneOnEveryMachine(t *testing.T) {
 		}
 	}
 	_, err := ParseZone("Europe/Atlantis")
-	if want := `must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not "Europe/Atlantis"`; err.Error() != want {
+	if want := "must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC"; err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

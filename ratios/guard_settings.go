@@ -34,7 +34,7 @@ type GuardSettings struct {
 	// MaxPods is how many pods of a workload, and on a node, are resized at the same time; 0 if any
 	// number are.
 	MaxPods struct{ Workload, Node int }
-	// MaxChange limits the change of a request in one step, as a share of its current value; 0 if it
+	// MaxChange limits the change to a request in one step, as a share of its current value; 0 if it
 	// has no limit.
 	MaxChange float64
 	// Schedule says when pods are resized.

@@ -89,7 +89,7 @@ func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 		leaves(&both, func(of string, value reflect.Value) {
 			leaves(&first, func(same string, own reflect.Value) {
 				if same == of && value.Pointer() != own.Pointer() {
-					t.Errorf("%s is not that of the rule", of)
+					t.Errorf("%s of the rule does not take precedence", of)
 				}
 			})
 		})

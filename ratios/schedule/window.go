@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Window is a part of each of some days of the week. Windows that are equal contain the same times.
+// Window is a part of one or more days of the week. Windows that are equal contain the same times.
 type Window struct {
 	days     Days
 	from, to Clock

@@ -112,7 +112,7 @@ func opensWhenTheClockNextShowsItsStart(t *testing.T) {
 		{"when the clock returns to its end", "Sat 22:00-02:30 Europe/Berlin", "2026-10-25 02:45 +0200", "2026-10-25 02:00 +0100"},
 		{"when the clock returns before its start", "02:45-04:00 Europe/Berlin", "2026-10-25 01:00 +0200", "2026-10-25 02:45 +0200"},
 		{"again after the clock has returned before its start", "02:45-04:00 Europe/Berlin", "2026-10-25 02:00 +0100", "2026-10-25 02:45 +0100"},
-		{"a start after a change of the clock", "06:00-07:00 Europe/Berlin", "2026-03-29 01:00 +0100", "2026-03-29 06:00 +0200"},
+		{"a start after the clock changes", "06:00-07:00 Europe/Berlin", "2026-03-29 01:00 +0100", "2026-03-29 06:00 +0200"},
 		{"exactly when the clock changes", "03:00-04:00 Europe/Berlin", "2026-03-29 01:00 +0100", "2026-03-29 03:00 +0200"},
 		{"a midnight that the clock skips", "Sun 00:00-02:00 America/Sao_Paulo", "2018-11-03 12:00 -0300", "2018-11-04 01:00 -0200"},
 		{"a day that the zone skips", "Fri 22:00-06:00 Pacific/Apia", "2011-12-29 12:00 -1000", "2011-12-31 00:00 +1400"},

@@ -110,7 +110,10 @@ func (w Window) next(l local) local {
 	if since >= w.from.seconds() {
 		day++
 	}
-	for !w.startsOn(day) {
+	for range 6 {
+		if w.startsOn(day) {
+			break
+		}
 		day++
 	}
 	return day*dayLength + w.from.seconds()

@@ -25,7 +25,7 @@ func knowsTheZonesInTheImageOfTheServer(t *testing.T) {
 		if _, err := os.Stat("/usr"); !os.IsNotExist(err) {
 			t.Fatalf("the root directory is not empty: %v", err)
 		}
-		for _, name := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+1"} {
+		for _, name := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+1", "Zulu"} {
 			if _, err := ParseZone(name); err != nil {
 				t.Error(err)
 			}

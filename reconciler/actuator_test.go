@@ -22,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -216,6 +217,13 @@ func check(t *testing.T, p *corev1.Pod, want podtest.Amounts, annotations ...str
 	got := maps.Clone(p.Annotations)
 	if len(got) == 0 {
 		got = map[string]string{}
+	}
+	// The record of a resize has the sizes before it, which differ between tests.
+	if record, ok := got[contract.AppliedSizes]; ok && wanted[contract.AppliedAt] != "" {
+		if recorded, ok := pod.ParseRecord(record).Of("app"); !ok || recorded.To != want.Container() {
+			t.Errorf("record %q of a pod with %v", record, want)
+		}
+		delete(got, contract.AppliedSizes)
 	}
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		t.Errorf("annotations: %s", diff)

@@ -133,9 +133,8 @@ func aggregate(key Key, group []*sample.Sample, now time.Time, s *Settings) Aggr
 		}
 		a.Samples += runs
 		a.Oldest, a.Newest = earlier(a.Oldest, x.Time), later(a.Newest, x.Time)
-		if x.SingleThread > 0 && !math.IsInf(x.SingleThread, 0) {
-			one := s.score(x, now)
-			one.value = x.SingleThread
+		if one := s.score(x, now); one.single > 0 {
+			one.value = one.single
 			single = append(single, one)
 		}
 	}

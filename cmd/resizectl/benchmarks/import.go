@@ -13,13 +13,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // formatAuto detects the format of a feed from its content.
 const formatAuto = "auto"
-
-// importSource is the source of imported samples, unless the user or the samples name one.
-const importSource = "import"
 
 type importOptions struct {
 	print.Output
@@ -72,7 +70,7 @@ With --dry-run, nothing is stored. The exit code is
   resizectl benchmark import results.json --dry-run
 
   # Import results of instance types whose names do not contain the number of vCPUs
-  resizectl benchmark import results.json --vcpus m7i.large=2,m7i.xlarge=4
+  resizectl benchmark import results.json --vcpus cx42=8,cx52=16
 
   # Measure this machine, and import the result
   workload-resizer bench-node --node-type n4 --output - | resizectl benchmark import -`,
@@ -88,9 +86,9 @@ With --dry-run, nothing is stored. The exit code is
 	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "benchmark in a cloud-csv table; for other formats, the only benchmark to import")
 	cmd.Flags().StringVar(&o.servers, "servers", "", "file with the table of servers of sparecores files, as JSON or CSV")
 	cmd.Flags().StringVar(&o.instance, "instance-type", "", "instance type that geekbench or phoronix files are about, if they do not name it")
-	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, if neither the row nor the name contains them")
+	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `cx42=8`, if neither the row nor the name contains them")
 	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
-	cmd.Flags().StringVar(&o.source, "source", importSource, "source of samples that do not name one")
+	cmd.Flags().StringVar(&o.source, "source", sample.SourceImport, "source of samples that do not name one")
 	o.dryRun.AddFlag(cmd, "what would be stored")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd

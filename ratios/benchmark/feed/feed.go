@@ -57,7 +57,7 @@ type Options struct {
 	Now time.Time
 	// VCPUs of instance types, for rows that do not state the number. Otherwise, the
 	// number comes from the name of the type if the name contains it, as in
-	// n4-standard-8 and Standard_D8as_v5.
+	// n4-standard-8, Standard_D8as_v5 and m7i.2xlarge.
 	VCPUs map[string]int
 }
 

@@ -21,11 +21,13 @@ type Fault struct {
 // Error implements error.
 func (f Fault) Error() string { return f.Field + " " + f.Reason }
 
-// MaxIDBytes is the maximum length of a sample's ID.
-const MaxIDBytes = 128
+// MaxIDBytes is the maximum length of a sample's ID, and MaxVCPUs the maximum size of a machine.
+const (
+	MaxIDBytes = 128
+	MaxVCPUs   = 4096
+)
 
 const (
-	maxVCPUs = 4096
 	// maxThreadsPerCore is what IBM's processors have.
 	maxThreadsPerCore = 8
 	maxRuns           = 1_000_000
@@ -96,8 +98,8 @@ func (s *Sample) Validate(now time.Time) []Fault {
 	if s.SingleThread != 0 && !positive(s.SingleThread) {
 		reject("singleThread", "must be a number above 0, or absent, not %v", s.SingleThread)
 	}
-	if s.VCPUs < 1 || s.VCPUs > maxVCPUs {
-		reject("vcpus", "must be 1 to %d, not %d", maxVCPUs, s.VCPUs)
+	if s.VCPUs < 1 || s.VCPUs > MaxVCPUs {
+		reject("vcpus", "must be 1 to %d, not %d", MaxVCPUs, s.VCPUs)
 	}
 	switch want := s.VCPUs; {
 	case s.Spot && s.Threads != 1:

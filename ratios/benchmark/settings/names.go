@@ -22,9 +22,19 @@ func nodeTypeProblem(name string) string {
 
 // benchmarkProblems returns what is wrong with the name of a benchmark.
 func benchmarkProblems(name string) []string {
+	return sampleProblems(sample.Sample{Benchmark: name}, "benchmark")
+}
+
+// instanceTypeProblems returns what is wrong with the name of an instance type.
+func instanceTypeProblems(name string) []string {
+	return sampleProblems(sample.Sample{InstanceType: name}, "instanceType")
+}
+
+// sampleProblems returns what is wrong with a field of a sample: samples could not have the value.
+func sampleProblems(s sample.Sample, field string) []string {
 	var problems []string
-	for _, fault := range (&sample.Sample{Benchmark: name}).Validate(time.Time{}) {
-		if fault.Field == "benchmark" {
+	for _, fault := range s.Validate(time.Time{}) {
+		if fault.Field == field {
 			problems = append(problems, fault.Reason)
 		}
 	}

@@ -179,6 +179,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		"an interval too short":         {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: must be a duration from 1m to 168h`}},
 		"cloud-csv without a benchmark": {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: the format cloud-csv does not name the benchmark"}},
 		"an invalid benchmark":          {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: must be the name of a benchmark, not "!": must be`}},
+		"an unprintable instance type":  {feeds("file: /a, instanceType: \"a\\tb\""), []string{"feeds[0].instanceType: must be the name of an instance type, not \"a\\tb\": must be printable text"}},
 		"vCPUs":                         {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: must be a whole number from 1 to 4096, not "0"`, "feeds[0].vcpus.a: must be"}},
 		"too many feeds":                {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: must have at most 64 feeds, not 65")},
 	} {

@@ -75,8 +75,8 @@ type Fault struct {
 	Reason string
 }
 
-// MaxFaults is the maximum number of faults in a Result.
-const MaxFaults = 100
+// maxFaults is the maximum number of faults in a Result.
+const maxFaults = 100
 
 // Result is the result of reading a feed.
 type Result struct {
@@ -91,7 +91,7 @@ type Result struct {
 	Rows, Skipped, Bad int
 	// Reasons are the numbers of skipped and bad rows by reason.
 	Reasons map[Reason]int
-	// Faults are the first MaxFaults faults. A fault may be about several rows.
+	// Faults are the first maxFaults faults. A fault may be about several rows.
 	Faults []Fault
 }
 

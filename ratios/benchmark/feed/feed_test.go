@@ -202,8 +202,8 @@ func givesTheSameIDsWhenItReadsAgain(t *testing.T) {
 }
 
 func countsAllFaultsAndReportsThemUpToALimit(t *testing.T) {
-	r := read(t, Samples, strings.Repeat("{}\n", MaxFaults+7), options())
-	if r.Bad != MaxFaults+7 || r.Rows != r.Bad || len(r.Faults) != MaxFaults {
+	r := read(t, Samples, strings.Repeat("{}\n", maxFaults+7), options())
+	if r.Bad != maxFaults+7 || r.Rows != r.Bad || len(r.Faults) != maxFaults {
 		t.Errorf("%d bad rows of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
 	}
 }

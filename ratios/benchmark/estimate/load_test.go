@@ -70,6 +70,15 @@ func TestLoadsWithUnknownThreadsOfTheBaseline(t *testing.T) {
 	}
 }
 
+// One of two benchmarks does not state the threads per core of the same machine.
+func TestLoadsOfMachinesThatAreKnownInPart(t *testing.T) {
+	samples := append(kind{"n2d", 100, 200, 2}.samples("x", "y"), kind{"t2d", 200, 200, 1}.samples("x")...)
+	samples = append(samples, kind{"t2d", 200, 200, 0}.samples("y")...)
+	if e := estimates(samples, "n2d", lenient())["t2d"]; !held(e, LoadUnknown) {
+		t.Errorf("doubts %v", e.Doubts)
+	}
+}
+
 // One of two benchmarks was not run on one thread. It gains as much from an idle sibling as the
 // other.
 func TestLoadsOfBenchmarksWithoutASingleThread(t *testing.T) {

@@ -292,9 +292,13 @@ func readsMoreRowsThanItKeeps(t *testing.T) {
 func readsOnlyTheRequestedBenchmark(t *testing.T) {
 	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
 		o := options()
-		o.Benchmark = "another"
+		o.Benchmark = "passmark"
 		if r := read(t, f, text, o); r.Reasons[NotSelected] != 1 || len(r.Samples) != 0 {
 			t.Errorf("%s: got %+v", f, r)
+		}
+		o.Benchmark = "passmrak"
+		if _, err := Read(f, strings.NewReader(text), o); (err != nil) != (f != Samples) {
+			t.Errorf("%s: error %v for a name that is not in the table", f, err)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
@@ -72,6 +74,12 @@ func checkFeed(v reader.Value, f *fetch.Feed) {
 			v.KeyFault("servers", "is only for feeds of the format sparecores")
 		}
 	}
+	if f.InstanceType != "" && !feed.NamesInstanceType(f.Format) {
+		v.KeyFault("instanceType", "is only for feeds of the formats geekbench and phoronix")
+	}
+	if err := feed.CheckBenchmark(f.Format, f.Benchmark); err != nil && slices.Contains(feed.Formats, f.Format) {
+		v.KeyFault("benchmark", "%v", err)
+	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
 		v.KeyFault("benchmark", "must be set: the format cloud-csv does not name the benchmark")
 	}
@@ -112,7 +120,13 @@ func servers(f *fetch.Feed) *fetch.Place {
 
 func instanceTypeProblems(name string) []string {
 	const most = 128
-	return unless(len(name) <= most, fmt.Sprintf("it must have at most %d bytes", most))
+	if len(name) > most {
+		return []string{fmt.Sprintf("it must have at most %d bytes", most)}
+	}
+	if err := sample.CheckNodeType(cmp.Or(nodetype.Family(name), name)); err != nil {
+		return []string{"the node type " + err.Error()}
+	}
+	return nil
 }
 
 func readFlag(v reader.Value, into *bool) {

@@ -68,7 +68,7 @@ var byteOrderMark = []byte("\uFEFF")
 // truncated returns an error that says so if compressed content ends early.
 func truncated(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the compressed content is truncated: %w", err)
+		return fmt.Errorf("the compressed content is truncated: %w: use a complete copy", err)
 	}
 	return err
 }

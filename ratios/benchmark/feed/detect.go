@@ -101,7 +101,7 @@ func CheckText(head []byte, whole bool) error {
 	}
 	start, err := io.ReadAll(io.LimitReader(text, bufferSize))
 	if err == nil && len(bytes.TrimSpace(start)) == 0 {
-		err = errors.New("it is empty")
+		err = errors.New("it is empty: use a file with measurements")
 	}
 	return err
 }

@@ -66,9 +66,12 @@ func TestGeekbench(t *testing.T) {
 		wantSamples(t, read(t, Geekbench, text, o).Samples, named)
 	})
 	t.Run("a document that is not an export cannot be read", func(t *testing.T) {
-		for _, text := range []string{"{", `{"sections":3}`, "[]"} {
-			if _, err := Read(Geekbench, strings.NewReader(text), options()); err == nil {
-				t.Errorf("%s is read", text)
+		for text, want := range map[string]string{
+			"{": "is not JSON: it ends early", "VM Size": "is not JSON: byte 1 is wrong",
+			`{"sections":3}`: "must be an array, not", "[]": "must be an object, not an array",
+		} {
+			if _, err := Read(Geekbench, strings.NewReader(text), options()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", text, err, want)
 			}
 		}
 	})

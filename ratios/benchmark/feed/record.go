@@ -73,7 +73,22 @@ func unreadable(err error) *Fault {
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
 		return &Fault{Field: "time", Reason: "must be a time such as 2026-01-02T15:04:05Z, not " + quoted(wrong.Value)}
 	}
+	// What decoders say is about the characters that they expect in the middle of a word.
+	if isSyntax, offset := syntaxOffset(err); isSyntax {
+		if strings.HasPrefix(err.Error(), "unexpected end") {
+			return &Fault{Reason: "is not JSON: it ends early"}
+		}
+		return &Fault{Reason: fmt.Sprintf("is not JSON: byte %d is wrong", offset)}
+	}
 	return &Fault{Reason: "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")}
+}
+
+// syntaxOffset reports whether text is not JSON, and where it is wrong.
+func syntaxOffset(err error) (bool, int64) {
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return true, wrong.Offset
+	}
+	return strictjson.SyntaxErrorOffset(err)
 }
 
 // inJSON returns what a value of a type is called in JSON.

@@ -73,7 +73,7 @@ func unreadable(err error) *Fault {
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
 		return &Fault{Field: "time", Reason: "must be a time such as 2026-01-02T15:04:05Z, not " + quoted(wrong.Value)}
 	}
-	// What decoders say is about the characters that they expect in the middle of a word.
+	// The errors of decoders are about the characters that they expect in the middle of a word.
 	if isSyntax, offset := syntaxOffset(err); isSyntax {
 		if strings.HasPrefix(err.Error(), "unexpected end") {
 			return &Fault{Reason: "is not JSON: it ends early"}

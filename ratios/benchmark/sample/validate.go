@@ -51,8 +51,8 @@ func CheckNodeType(nodeType string) error {
 	return fmt.Errorf(noName, nodeType)
 }
 
-// minScore and maxScore are far beyond any unit of a benchmark. Without them, quotients of scores
-// would be infinite or 0.
+// minScore and maxScore are far beyond any unit of a benchmark. Without them, a ratio of scores
+// can be infinite or 0.
 const minScore, maxScore = 1e-15, 1e15
 
 // CheckScore returns why a sample cannot have the score; nil if it can.

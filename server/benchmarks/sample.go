@@ -116,7 +116,7 @@ func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*s
 
 // sampleFields maps fields of a sample to fields of a message, where their names differ.
 var sampleFields = map[string]string{
-	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "otherLoad": "other_load", "time": "measure_time",
+	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "threadsPerCore": "threads_per_core", "otherLoad": "other_load", "time": "measure_time",
 }
 
 // faultOf combines all faults into one, nil if there are none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
 const (
@@ -119,6 +120,9 @@ func (c *collector) store(line, rows int, s *sample.Sample, names map[string]str
 		f := faults[0]
 		return &Fault{Field: cmp.Or(names[f.Field], f.Field), Reason: f.Reason}
 	}
+	if fault := untyped(s, names); fault != nil {
+		return fault
+	}
 	if c.tooOld(s) {
 		return skip(TooOld)
 	}
@@ -145,6 +149,18 @@ func (c *collector) store(line, rows int, s *sample.Sample, names map[string]str
 	k.own()
 	c.kept[k] = append(c.kept[k], len(c.result.Samples))
 	c.result.Samples, c.result.Lines, c.rows = append(c.result.Samples, own(*s)), append(c.result.Lines, line), append(c.rows, rows)
+	return nil
+}
+
+// untyped returns the fault of a sample whose instance type results in no node type. Nobody would
+// see that it does not count if it was rejected only when it is stored.
+func untyped(s *sample.Sample, names map[string]string) *Fault {
+	if s.NodeType != "" {
+		return nil
+	}
+	if err := sample.CheckNodeType(cmp.Or(nodetype.Family(s.InstanceType), s.InstanceType)); err != nil {
+		return &Fault{Field: cmp.Or(names["instanceType"], "instanceType"), Reason: "does not name a node type: " + err.Error()}
+	}
 	return nil
 }
 

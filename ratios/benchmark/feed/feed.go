@@ -107,6 +107,9 @@ func Read(f Format, r io.Reader, o Options) (Result, error) {
 	if read == nil {
 		return Result{}, fmt.Errorf("unknown format %q: it must be one of %q", f, Formats)
 	}
+	if err := CheckBenchmark(f, o.Benchmark); err != nil {
+		return Result{}, fmt.Errorf("benchmark %w", err)
+	}
 	in, err := decompressed(r)
 	if err != nil {
 		return Result{}, err

@@ -73,6 +73,12 @@ func checkFeed(v reader.Value, f *fetch.Feed) {
 			v.KeyFault("servers", "is only for feeds of the format sparecores")
 		}
 	}
+	if f.InstanceType != "" && !feed.NamesInstanceType(f.Format) {
+		v.KeyFault("instanceType", "is only for feeds of the formats geekbench and phoronix")
+	}
+	if err := feed.CheckBenchmark(f.Format, f.Benchmark); err != nil && slices.Contains(feed.Formats, f.Format) {
+		v.KeyFault("benchmark", "%v", err)
+	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
 		v.KeyFault("benchmark", "must be set: the format cloud-csv does not name the benchmark")
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -25,9 +26,16 @@ func benchmarkProblems(name string) []string {
 	return sampleProblems(sample.Sample{Benchmark: name}, "benchmark")
 }
 
-// instanceTypeProblems returns what is wrong with the name of an instance type.
+// instanceTypeProblems returns what is wrong with the name of an instance type, or with its node
+// type.
 func instanceTypeProblems(name string) []string {
-	return sampleProblems(sample.Sample{InstanceType: name}, "instanceType")
+	if problems := sampleProblems(sample.Sample{InstanceType: name}, "instanceType"); len(problems) > 0 {
+		return problems
+	}
+	if err := sample.CheckNodeType(cmp.Or(nodetype.Family(name), name)); err != nil {
+		return []string{"the node type " + err.Error()}
+	}
+	return nil
 }
 
 // sampleProblems returns what is wrong with a field of a sample: samples could not have the value.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -73,6 +74,9 @@ type Keeper struct {
 	led bool
 	// pause ends when the leader may write again, or when others read again.
 	pause time.Time
+
+	// taken notifies of each time that the store was passed what is stored.
+	taken broadcast.Broadcast
 
 	mu sync.Mutex
 	// known has the ConfigMaps by name.
@@ -153,7 +157,7 @@ func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool
 		names := k.names()
 		k.report(k.load(ctx, store, names, cached))
 		if len(k.names()) <= len(names) { // Otherwise, there are more shards than were known.
-			k.pause = now.Add(k.config.Interval / 2)
+			k.pause = now.Add(k.patient())
 		}
 	case !k.CaughtUp():
 		k.pause = now.Add(k.config.Interval / writes)
@@ -162,6 +166,20 @@ func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool
 		k.report(k.write(ctx, store, leading, now))
 	}
 }
+
+// patient returns how long a replica that does not lead waits before it reads again: not long while it
+// knows nothing that it could show.
+func (k *Keeper) patient() time.Duration {
+	for _, c := range k.shards() {
+		if c.containers > 0 {
+			return k.config.Interval / 2
+		}
+	}
+	return k.config.Interval / writes
+}
+
+// Watch returns a channel that receives each time that Run or Load has passed the store what is stored.
+func (k *Keeper) Watch() <-chan struct{} { return k.taken.Watch() }
 
 // begin reads all that earlier leaders have stored.
 func (k *Keeper) begin(ctx context.Context, store *usage.Store) error {

@@ -268,6 +268,33 @@ func TestKeeper(t *testing.T) {
 			t.Errorf("read until %v", until)
 		}
 	})
+	t.Run("others know the first history soon", func(t *testing.T) {
+		c := newCluster(t)
+		a, b := c.leader(), c.replica()
+		c.step(a) // Stores that nothing is known.
+		read := b.Watch()
+		c.step(b)
+		c.collect(a, 5)
+		for a.Status().Shards[0].Containers == 0 {
+			c.pass(a, period)
+			c.step(b)
+		}
+		for len(read) > 0 {
+			<-read
+		}
+		c.pass(b, Interval/writes+period)
+		c.equal(b.store, a.store)
+		if len(read) == 0 {
+			t.Error("nobody was notified")
+		}
+		before := c.clock.Now()
+		for b.pause.Before(before) {
+			c.pass(b, period)
+		}
+		if again := b.pause.Sub(c.clock.Now()); again < Interval/4 {
+			t.Errorf("reads again after %v", again)
+		}
+	})
 	t.Run("a new leader writes even if the clock of the one before was ahead", func(t *testing.T) {
 		c := newCluster(t)
 		c.clock.SetTime(began.AddDate(0, 0, 1))

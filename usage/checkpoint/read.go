@@ -122,6 +122,7 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 	}
 	if taken {
 		store.SetProgress(progress(k.shards()))
+		k.taken.Notify()
 	}
 }
 

@@ -313,11 +313,15 @@ bin/kernel:
 	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v xz >/dev/null || \
 	  { apt-get update -qq && apt-get install -qq --no-install-recommends qemu-system-x86 cpio xz-utils; } || \
 	  { echo 'apt-get cannot install the packages qemu-system-x86, cpio and xz-utils: add them to PATH'; exit 1; }
-	@test -e bin/kernel/vmlinuz || test/cgroups/kernel.sh bin/kernel
+	@ls bin/kernel/virtio_net.ko* >/dev/null 2>&1 || test/cgroups/kernel.sh bin/kernel
 
 .PHONY: test-cgroups
 test-cgroups: bin/kernel ## Test on a Linux kernel what node agents report (KERNEL=DIR with vmlinuz and modules).
 	test/cgroups/run.sh $(or $(KERNEL),bin/kernel)
+
+.PHONY: test-cgroups-agent
+test-cgroups-agent: build bin/kernel ## Run the usage agent on a Linux kernel in a virtual machine, and check what a server shows (KERNEL=DIR).
+	go run ./test/cgroups/host -kernel $(or $(KERNEL),bin/kernel)
 
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.

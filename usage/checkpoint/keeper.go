@@ -44,16 +44,14 @@ const (
 	patience = 20 * time.Second
 )
 
-// Keeper stores the state of a store of usage and reads it. All methods are safe for concurrent use,
-// but Load and Run must use the same store.
+// Keeper stores the state of a store of usage and reads it. All methods are safe for concurrent use, but
+// Run must be called only once.
 type Keeper struct {
 	config Config
 	// full and fullest are the constants, except in tests.
 	full, fullest int
 
-	// working is held while shards are read or written.
-	working sync.Mutex
-	packer  packer
+	packer packer
 	// state and packed have the state of a container and the progress of sources that were packed
 	// last.
 	state  []byte
@@ -143,8 +141,6 @@ func (k *Keeper) CaughtUp() bool {
 
 // do does what is due.
 func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool) {
-	k.working.Lock()
-	defer k.working.Unlock()
 	now := k.config.Clock.Now()
 	leads := leading()
 	if leads != k.led {
@@ -178,7 +174,7 @@ func (k *Keeper) patient() time.Duration {
 	return k.config.Interval / writes
 }
 
-// Watch returns a channel that receives each time that Run or Load has passed the store what is stored.
+// Watch returns a channel that receives each time that Run has passed the store what is stored.
 func (k *Keeper) Watch() <-chan struct{} { return k.taken.Watch() }
 
 // begin reads all that earlier leaders have stored.

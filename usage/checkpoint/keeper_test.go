@@ -123,6 +123,12 @@ func (c *cluster) leader() *replica {
 	return r
 }
 
+// readAll passes all that is stored to the store.
+func (r *replica) readAll(ctx context.Context) error {
+	r.report(r.load(ctx, r.store, Names(r.config.Prefix), newest))
+	return r.Status().Err
+}
+
 // step does what is due.
 func (c *cluster) step(r *replica) {
 	r.do(c.Context(), r.store, func() bool { return r.leading })
@@ -201,7 +207,7 @@ func (c *cluster) equal(got, want *usage.Store) {
 func (c *cluster) loaded() *usage.Store {
 	c.Helper()
 	r := c.replica()
-	if err := r.Load(c.Context(), r.store); err != nil {
+	if err := r.readAll(c.Context()); err != nil {
 		c.Error(err)
 	}
 	return r.store
@@ -424,7 +430,7 @@ func TestUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := c.replica()
-			err = r.Load(t.Context(), r.store)
+			err = r.readAll(t.Context())
 			var unreadable *UnreadableError
 			if !errors.As(err, &unreadable) || unreadable.Name != "usage-0" || !strings.Contains(err.Error(), "ConfigMap "+c.name+"/usage-0") {
 				t.Errorf("error %v", err)

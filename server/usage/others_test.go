@@ -173,7 +173,7 @@ func (m *measures) measure(at time.Time) (size int, err error) {
 		list.Items = append(list.Items, metrics.PodMetrics{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: scaleNamespace(i), Name: scalePod(i), CreationTimestamp: metav1.NewTime(at),
-				Labels: map[string]string{"app.kubernetes.io/name": "checkout", "app.kubernetes.io/instance": "checkout", "pod-template-hash": "66fb46dc94"},
+				Labels: map[string]string{"app.kubernetes.io/name": "checkout", "app.kubernetes.io/instance": "checkout", "pod-template-hash": "66fb46dc94", "topology.kubernetes.io/zone": "us-central1-a"},
 			},
 			Timestamp: metav1.NewTime(at), Window: metav1.Duration{Duration: 15 * time.Second},
 			Containers: []metrics.ContainerMetrics{{Name: "app", Usage: corev1.ResourceList{

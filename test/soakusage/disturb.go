@@ -33,9 +33,11 @@ func (s *soak) disturb(ctx context.Context) error {
 			return err
 		}
 	}
-	s.begin("a deleted workload stays away")
-	if err := sleep(ctx, time.Until(deleted.Add(s.gone))); err != nil {
-		return err
+	if left := time.Until(deleted.Add(s.gone)); left > often {
+		s.begin("a deleted workload stays away")
+		if err := sleep(ctx, left); err != nil {
+			return err
+		}
 	}
 	s.begin("it is created again")
 	s.note("after %v", time.Since(deleted).Round(time.Second))
@@ -144,7 +146,7 @@ func (s *soak) leaders(ctx context.Context) error {
 
 // checkpoint writes half of a stored history in its place, and kills the leader.
 func (s *soak) checkpoint(ctx context.Context) error {
-	s.begin("a half-written checkpoint")
+	s.beginWith("a half-written checkpoint", unreadable)
 	maps := s.client.CoreV1().ConfigMaps(deploy.Namespace)
 	const name, second, key = "workload-resizer-usage-0", "workload-resizer-usage-0-2", "usage"
 	cm, err := maps.Get(ctx, name, metav1.GetOptions{})
@@ -178,6 +180,9 @@ func (s *soak) checkpoint(ctx context.Context) error {
 	if err := s.reported(ctx, leader, name); err != nil {
 		return err
 	}
+	if err := s.known(ctx); err != nil {
+		return err
+	}
 	s.begin("the checkpoint stays damaged, and the leader is killed")
 	if err := leader.kill(); err != nil {
 		return err
@@ -189,6 +194,25 @@ func (s *soak) checkpoint(ctx context.Context) error {
 		return err
 	}
 	return s.untouched(ctx, damaged)
+}
+
+// known waits until both replicas show all recommendations.
+func (s *soak) known(ctx context.Context) error {
+	began := time.Now()
+	if err := patiently(ctx, "the recommendations of both replicas", func() error {
+		for _, r := range s.replicas {
+			for i := range workloads {
+				if a := r.ask(ctx, &workloads[i]); a == nil || a.size == nil {
+					return fmt.Errorf("none of %s", workloads[i].name)
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	s.note("known to both replicas %v after that", time.Since(began).Round(time.Second))
+	return nil
 }
 
 // reported checks that a replica reports that a ConfigMap cannot be read.

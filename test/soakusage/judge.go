@@ -16,14 +16,19 @@ import (
 const (
 	// most is how far a recommendation may move.
 	most = 0.01
-	// starting is how long a replica may take to show recommendations once it is ready.
-	starting = 5 * time.Second
+	// starting is how long a replica may take to show recommendations once it is ready, and
+	// unreadable how long if the history must first be stored again by another one, which must
+	// become the leader before that.
+	starting   = 5 * time.Second
+	unreadable = time.Minute
 )
 
 // phase is what was seen in the time of one disturbance.
 type phase struct {
-	name  string
-	began time.Time
+	name string
+	// starting is how long a replica may take to show recommendations once it is ready.
+	starting time.Duration
+	began    time.Time
 	took  time.Duration
 	// asked is how often a replica answered, and without how often it had no recommendation.
 	asked, without int
@@ -42,11 +47,14 @@ type judge struct {
 }
 
 // begin begins a phase.
-func (j *judge) begin(name string) {
+func (j *judge) begin(name string) { j.beginWith(name, starting) }
+
+// beginWith is like begin, with the time that a replica that starts may take.
+func (j *judge) beginWith(name string, starting time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.end()
-	j.phases = append(j.phases, &phase{name: name, began: time.Now()})
+	j.phases = append(j.phases, &phase{name: name, starting: starting, began: time.Now()})
 	say("%s", name)
 }
 
@@ -85,7 +93,7 @@ func (j *judge) see(of string, a *answer) {
 	p := j.phases[len(j.phases)-1]
 	p.asked++
 	if a.size == nil {
-		if a.age > starting {
+		if a.age > p.starting {
 			p.without++
 		}
 		return

@@ -59,7 +59,8 @@ func boot(ctx context.Context, kernel, dir string, n *node, address, authority s
 	if err := errors.Join(
 		os.WriteFile(filepath.Join(root, "agent.json"), content, 0o644),
 		copyFile(authority, filepath.Join(root, "ca.crt")), copyFile(n.agentToken, filepath.Join(root, "token")),
-		build(ctx, filepath.Join(root, "init"), "./test/cgroups"), build(ctx, filepath.Join(root, "workload-resizer"), "./cmd/workload-resizer"),
+		build(ctx, filepath.Join(root, "init"), "./test/cgroups"),
+		install("bin/workload-resizer", filepath.Join(root, "workload-resizer")),
 	); err != nil {
 		return nil, err
 	}
@@ -106,13 +107,16 @@ func unpack(kernel, module, root string) (found bool, err error) {
 
 // build builds a program that needs no libraries.
 func build(ctx context.Context, to, of string) error {
-	command := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", to, of)
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, of)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", of, err, out)
 	}
 	return nil
 }
+
+// install copies a program.
+func install(from, to string) error { return errors.Join(copyFile(from, to), os.Chmod(to, 0o755)) }
 
 func copyFile(from, to string) error {
 	content, err := os.ReadFile(from)

@@ -29,7 +29,7 @@ type phase struct {
 	// starting is how long a replica may take to show recommendations once it is ready.
 	starting time.Duration
 	began    time.Time
-	took  time.Duration
+	took     time.Duration
 	// asked is how often a replica answered, and without how often it had no recommendation.
 	asked, without int
 	// cpu and memory are the farthest moves, as shares.

@@ -17,7 +17,7 @@ import (
 
 // modules are those that the network needs, in the order of loading. Those that a kernel lacks are part
 // of it.
-var modules = strings.Fields("virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net")
+var modules = strings.Fields("virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net")
 
 // machine is a virtual machine.
 type machine struct {

@@ -173,7 +173,7 @@ func (s *soak) ready(ctx context.Context, name string) error {
 	})
 }
 
-// patiently tries for some minutes.
+// patiently tries for a few minutes.
 func patiently(ctx context.Context, what string, try func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, time.Second, 5*time.Minute, true, func(context.Context) (bool, error) {

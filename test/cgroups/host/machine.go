@@ -26,7 +26,7 @@ type machine struct {
 	ended   chan struct{}
 }
 
-// boot starts a virtual machine whose containers are those of the node's pod. Its agent reports to a
+// boot starts a virtual machine that runs the containers of the pod. Its agent reports to a
 // server on this machine.
 func boot(ctx context.Context, kernel, dir string, n *node, address, authority string) (*machine, error) {
 	root := filepath.Join(dir, "root")

@@ -156,6 +156,9 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, c.TooSlow(config.Host)
 	}
+	if errors.Is(err, client.ErrNotPublished) {
+		return nil, fmt.Errorf("%w; %s", err, c.readLogs())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; --kubeconfig and --context select the cluster, and --service %s selects the server; "+
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -410,5 +411,17 @@ func TestConfigName(t *testing.T) {
 	}
 	if !names["speeds"] || names[deploy.ConfigMap] {
 		t.Errorf("the server needs rights for %v", names)
+	}
+}
+
+func TestRightText(t *testing.T) {
+	for want, right := range map[string]*authorizationv1.ResourceAttributes{
+		"patch pods/resize":        attributes("patch", "", "pods/resize", "", ""),
+		"list pods.metrics.k8s.io": attributes("list", "metrics.k8s.io", "pods", "", ""),
+		"get configmaps speeds":    attributes("get", "", "configmaps", "ours", "speeds"),
+	} {
+		if got := rightText(right); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

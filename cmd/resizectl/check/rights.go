@@ -127,9 +127,12 @@ func attributes(verb, group, resource, namespace, name string) *authorizationv1.
 	return &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: sub, Namespace: namespace, Name: name}
 }
 
-// rightText returns e.g. "patch pods/resize".
+// rightText returns e.g. "patch pods/resize" or "list pods.metrics.k8s.io", as for "kubectl auth can-i".
 func rightText(right *authorizationv1.ResourceAttributes) string {
 	text := right.Verb + " " + right.Resource
+	if right.Group != "" {
+		text += "." + right.Group
+	}
 	if right.Subresource != "" {
 		text += "/" + right.Subresource
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The orders are those of kubectl, except that it does not keep the order of equal objects.
+// kubectl sorts in the same order, but does not keep the order of equal objects.
 func TestSortBy(t *testing.T) {
 	for _, tc := range []struct {
 		name       string

@@ -43,6 +43,7 @@ func invalidValuesAreRefused(t *testing.T) {
 		{"a sample interval that is too long", "reportUsage: {sampleInterval: 11s}", "at '/reportUsage/sampleInterval'"},
 		{"a sample interval without a unit", "reportUsage: {sampleInterval: '5'}", "at '/reportUsage/sampleInterval'"},
 		{"an invalid namespace of agents", "reportUsage: {namespace: My_Agents}", "at '/reportUsage/namespace'"},
+		{"ratios for a ConfigMap that is not created", "config: {create: false, content: 'baselineNodeType: n2d'}", "set only one of them"},
 		{"ratios that are no YAML", "config: {content: 'nodeTypes: ]'}", "config.content cannot be read"},
 		{"ratios that are a string", "config: {content: my-config.yaml}", "config.content cannot be read"},
 		{"ratios as a manifest", `config: {content: "apiVersion: v1\nkind: ConfigMap\ndata: {}"}`, "config.content is a manifest"},

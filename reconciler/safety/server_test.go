@@ -76,13 +76,13 @@ func TestOnTheAPIServer(t *testing.T) {
 			accepted: resize{pod: append(small.pod[:1:1], second(nil, nil)), to: small.to, status: func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[1].Resources = nil
 			}}},
-		{name: "pod-level resources", reason: contract.PodLevelResources, since: "1.35", accepted: small, vetoed: resize{
+		{name: "pod-level resources", reason: contract.PodLevelResources, since: "1.34", accepted: small, vetoed: resize{
 			pod: append(small.pod[:1:1], func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "1")} }),
 			to:  app(list("cpu", "2"), nil)}},
 		{name: "a resource claim", reason: contract.ResourceClaims, since: "1.34", accepted: small, vetoed: resize{
 			pod: append(small.pod[:1:1], claims, func(p *corev1.Pod) { claim(p.Spec.Containers) }),
 			to:  func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = list("cpu", "800m") }}},
-		{name: "a resource claim of an init container", reason: contract.ResourceClaims, since: "1.34", accepted: small, vetoed: resize{
+		{name: "a resource claim of an init container", reason: contract.ResourceClaims, since: "1.36", accepted: small, vetoed: resize{
 			pod: append(small.pod[:1:1], claims, initContainer("init", nil, nil), func(p *corev1.Pod) { claim(p.Spec.InitContainers) }), to: small.to}},
 
 		{name: "Guaranteed to Burstable", reason: contract.QOSClassChange, vetoed: resize{pod: guaranteed, to: app(list("cpu", "800m", "memory", "1Gi"), full)},

@@ -17,7 +17,7 @@ type GuardSettings struct {
 	Restarts int
 	// Unready is how long a pod may be not ready if it was ready before. It is shorter than Window.
 	Unready time.Duration
-	// Cooldown is the time before another size is tried after a revert, for the first time.
+	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule

@@ -119,7 +119,7 @@ func (r *report) unknown(u *workloadresizerv1.ContainerUsage) *fault {
 func containerOf(p *pod.Pod, u *workloadresizerv1.ContainerUsage) (name string, ok bool) {
 	id := pod.RuntimeIDOf(u.GetContainerId())
 	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Name() == u.GetContainer() || id != 0 && id == c.Runtime() {
+		if c := &p.Containers[i]; c.Name() == u.GetContainer() || c.Ran(id) {
 			return c.Name(), true
 		}
 	}

@@ -93,9 +93,11 @@ func TestDemands(t *testing.T) {
 	t.Run("a workload needs the same on all node types", aWorkloadNeedsTheSameOnAllNodeTypes)
 	t.Run("a changed ratio changes what is needed immediately", aChangedRatioChangesWhatIsNeededImmediately)
 	t.Run("each rule of its pods has a demand of its own", eachRuleOfItsPodsHasADemandOfItsOwn)
+	t.Run("the newest pod decides, in any order of pods", theNewestPodDecidesInAnyOrderOfPods)
 	t.Run("a workload without pods keeps its demand", aWorkloadWithoutPodsKeepsItsDemand)
 	t.Run("a workload without pods and history is forgotten", aWorkloadWithoutPodsAndHistoryIsForgotten)
 	t.Run("a deleted pod is known for a while", aDeletedPodIsKnownForAWhile)
+	t.Run("a deleted pod leaves memory, even after its node", aDeletedPodLeavesMemoryEvenAfterItsNode)
 	t.Run("a kill counts once, even of a deleted pod", aKillCountsOnceEvenOfADeletedPod)
 	t.Run("a pod that is created again under its name is another one", aPodThatIsCreatedAgainUnderItsNameIsAnotherOne)
 	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
@@ -149,6 +151,24 @@ func eachRuleOfItsPodsHasADemandOfItsOwn(t *testing.T) {
 	}
 	if _, known := f.Table().Demand(usage.Key{Container: app}); known || f.Table().Len() != 1 {
 		t.Error("a demand by the globals, which no pod has")
+	}
+}
+
+func theNewestPodDecidesInAnyOrderOfPods(t *testing.T) {
+	layer := clustertest.Published()
+	layer.Rules = []ratios.Rule{{Name: "canary", Match: ratios.Criteria{Labels: map[string]string{"track": "canary"}}, Demand: ratios.Demand{Margin: new(1.0)}}}
+	f := newFixture(t, layer, func(p *corev1.Pod) { // Both are of the same second.
+		if p.Name == "web-1-y" {
+			p.Labels["track"] = "canary"
+		}
+	})
+	f.round(t)
+	want := f.target(t, "canary")
+	for range 20 {
+		f.publish(t.Context())
+		if got := f.target(t, "canary"); got != want {
+			t.Fatalf("%v, before %v", got, want)
+		}
 	}
 }
 
@@ -216,6 +236,27 @@ func aDeletedPodIsKnownForAWhile(t *testing.T) {
 	f.publish(t.Context())
 	if identity, known := f.Lookup("shop", "web-1-y", ""); known {
 		t.Errorf("still known as %+v", identity)
+	}
+}
+
+func aDeletedPodLeavesMemoryEvenAfterItsNode(t *testing.T) {
+	bytes := func(deleteNodes bool) int {
+		f := newFixture(t, clustertest.Published())
+		f.round(t)
+		nodes := f.of.Nodes()
+		if deleteNodes {
+			f.Cluster = clustertest.Of(t, f.source.pods, nil)
+		}
+		for _, p := range f.Cluster.Pods("").List() {
+			f.podChanged(p, nil)
+		}
+		f.Cluster = clustertest.Of(t, nil, nodes)
+		clustertest.Clock(f.of).Step(remembered + time.Second)
+		f.publish(t.Context())
+		return len(f.store.AppendState(nil, app))
+	}
+	if got, want := bytes(true), bytes(false); got != want || want == 0 {
+		t.Errorf("%d bytes, and %d with the nodes", got, want)
 	}
 }
 

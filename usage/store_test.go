@@ -546,7 +546,7 @@ func TestWorkloadOf(t *testing.T) {
 			}
 		})
 	}
-	for name, owners := range map[string][]Owner{"a pod without a controller": nil, "a Job without an owner and a label": {{"Job", "import-x7f"}}} {
+	for name, owners := range map[string][]Owner{"a pod without a controller": nil, "a Job without an owner and a label": {{"Job", "import-x7f"}}, "a static pod": {{"Node", "worker-1"}}} {
 		t.Run("does not exist for "+name, func(t *testing.T) {
 			if got, ok := WorkloadOf("ns", owners, ""); ok {
 				t.Errorf("%+v", got)

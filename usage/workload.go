@@ -15,7 +15,7 @@ var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationControlle
 //
 // A Job without an owner runs once, so that its name would be a key of its own: job,
 // the value of a label of the pod, names it instead. WorkloadOf returns false for a pod without a
-// controller, and for a Job without this label.
+// controller, for a Job without this label, and for a static pod, whose controller is its node.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false
@@ -24,7 +24,10 @@ func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if i := slices.IndexFunc(owners, func(o Owner) bool { return slices.Contains(whole, o.Kind) }); i >= 0 {
 		top = owners[i]
 	}
-	if top.Kind == "Job" {
+	switch top.Kind {
+	case "Node":
+		return Workload{}, false
+	case "Job":
 		return Workload{Namespace: namespace, Kind: top.Kind, Name: job}, job != ""
 	}
 	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, true

@@ -100,6 +100,7 @@ func TestDemands(t *testing.T) {
 	t.Run("a deleted pod leaves memory, even after its node", aDeletedPodLeavesMemoryEvenAfterItsNode)
 	t.Run("a kill counts once, even of a deleted pod", aKillCountsOnceEvenOfADeletedPod)
 	t.Run("a pod that is created again under its name is another one", aPodThatIsCreatedAgainUnderItsNameIsAnotherOne)
+	t.Run("nothing waits for the workload of a pod that has none", nothingWaitsForTheWorkloadOfAPodThatHasNone)
 	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
 	t.Run("a source that fails is reported and read again", aSourceThatFailsIsReportedAndReadAgain)
 }
@@ -323,6 +324,23 @@ func aPodThatIsCreatedAgainUnderItsNameIsAnotherOne(t *testing.T) {
 	after, _ := f.Table().Demand(usage.Key{Container: app})
 	if after.Target.Memory > before.Target.Memory || after.Lower.Memory >= before.Lower.Memory/2 {
 		t.Errorf("%+v, before %+v", after, before)
+	}
+}
+
+func nothingWaitsForTheWorkloadOfAPodThatHasNone(t *testing.T) {
+	killed := killedAt(podtest.Start.Add(-time.Minute))
+	for name, change := range map[string]func(*corev1.Pod){
+		"bare":   func(p *corev1.Pod) { p.OwnerReferences = nil },
+		"static": func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Node", p.Spec.NodeName },
+	} {
+		f := newFixture(t, clustertest.Published(), change, killed)
+		f.round(t)
+		if s := f.Sources()[0]; s.Counted != 0 || s.Waiting != 0 || s.Rejected != 2*2*600 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if n := f.Containers(); n != 0 || len(f.report(t)) != 0 {
+			t.Errorf("%s: %d containers, %d items", name, n, len(f.report(t)))
+		}
 	}
 }
 

@@ -56,16 +56,13 @@ func (d *Demands) Lookup(namespace, name, uid string) (usage.Identity, bool) {
 	return identity, ok && (uid == "" || uid == identity.UID)
 }
 
-// identify returns what a pod belongs to and where it runs; false while this is not known.
+// identify returns what a pod belongs to, if anything, and where it runs; false while this is not known.
 func (d *Demands) identify(p *pod.Pod) (usage.Identity, bool) {
 	table, node := d.Ratios.Table(), d.Cluster.Node(p)
 	if table == nil || node == nil {
 		return usage.Identity{}, false
 	}
-	w, ok := d.workloadOf(p)
-	if !ok {
-		return usage.Identity{}, false
-	}
+	w, _ := d.workloadOf(p)
 	rule := d.Planner.Rule(p, node, "", table)
 	return usage.Identity{Workload: w, Pod: history.Pod{UID: string(p.UID), NodeType: rule.NodeType}, Created: p.CreatedAt()}, true
 }

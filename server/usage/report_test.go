@@ -54,6 +54,8 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		{"cpu_cores", func(u *usage) { *u.CpuCores = math.Inf(1) }},
 		{"cpu_cores", func(u *usage) { *u.CpuCores = -1 }},
 		{"cpu_cores", func(u *usage) { *u.CpuCores = 1e308 }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = 8.1 }},                     // The node has 4.
+		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = 33 << 30 }}, // The node has 16Gi.
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = -1 }},
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = math.MaxInt64 }},
 		{"throttled", func(u *usage) { u.Throttled = new(math.NaN()) }},
@@ -67,7 +69,7 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		o.wrong(u)
 		all = append(all, u)
 	}
-	all = append(all, used("bankdb", 1, 300))
+	all = append(all, used("bankdb", 4.1, 300))
 	got := f.report(all...)
 	if got.GetAccepted() != 2 || got.GetRejected() != int64(len(odd)) || len(got.GetErrors()) != len(odd) {
 		t.Fatalf("%v", got)

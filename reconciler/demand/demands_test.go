@@ -101,6 +101,7 @@ func TestDemands(t *testing.T) {
 	t.Run("a kill counts once, even of a deleted pod", aKillCountsOnceEvenOfADeletedPod)
 	t.Run("a pod that is created again under its name is another one", aPodThatIsCreatedAgainUnderItsNameIsAnotherOne)
 	t.Run("nothing waits for the workload of a pod that has none", nothingWaitsForTheWorkloadOfAPodThatHasNone)
+	t.Run("ephemeral containers have no history", ephemeralContainersHaveNoHistory)
 	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
 	t.Run("a source that fails is reported and read again", aSourceThatFailsIsReportedAndReadAgain)
 }
@@ -342,6 +343,26 @@ func nothingWaitsForTheWorkloadOfAPodThatHasNone(t *testing.T) {
 			t.Errorf("%s: %d containers, %d items", name, n, len(f.report(t)))
 		}
 	}
+}
+
+func ephemeralContainersHaveNoHistory(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.sources[0].Source.Source = debugged{f.source}
+	f.round(t)
+	if all := f.store.Containers(); len(all) != 1 || all[0] != app {
+		t.Errorf("%v", all)
+	}
+}
+
+// debugged also measures a debugger in each pod.
+type debugged struct{ *steady }
+
+func (d debugged) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	return d.steady.Read(ctx, since, until, func(sample usage.Sample) {
+		observe(sample)
+		sample.Container = "debugger-x7k2p"
+		observe(sample)
+	})
 }
 
 func onlyTheLeaderCountsKills(t *testing.T) {

@@ -36,6 +36,8 @@ func TestUsage(t *testing.T) {
 	t.Run("explains the steps to a recommendation", explainsTheStepsToARecommendation)
 	t.Run("returns distributions as measured", returnsDistributionsAsMeasured)
 	t.Run("a watch gets the state and then each change", aWatchGetsTheStateAndThenEachChange)
+	t.Run("a watch that ends early leaves others nothing to miss", aWatchThatEndsEarlyLeavesOthersNothingToMiss)
+	t.Run("watches look at the pods once after each publication", watchesLookAtThePodsOnceAfterEachPublication)
 	t.Run("the status shows sources", theStatusShowsSources)
 	t.Run("says what is disabled", saysWhatIsDisabled)
 }
@@ -194,6 +196,46 @@ func aWatchGetsTheStateAndThenEachChange(t *testing.T) {
 		if before, after := first.GetRecommendation().GetBaseline().GetTarget().GetCpu(), m.GetRecommendation().GetBaseline().GetTarget().GetCpu(); before != after {
 			return
 		}
+	}
+}
+
+func aWatchThatEndsEarlyLeavesOthersNothingToMiss(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	f.known()
+	l := newLog(f.parts.Loop.Demands)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	defer l.begin(canceled)()
+	defer l.begin(t.Context())()
+	if len(l.known) != 2 {
+		t.Errorf("%v", l.known)
+	}
+}
+
+func watchesLookAtThePodsOnceAfterEachPublication(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	f.known()
+	l := newLog(f.parts.Loop.Demands)
+	l.begin(t.Context())()
+	l.known = nil
+	l.begin(t.Context())()
+	if l.known != nil {
+		t.Errorf("again without a publication: %v", l.known)
+	}
+	go l.run(t.Context())
+	localcluster.Eventually(t, "a publication", func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.current {
+			return errCount(len(l.known))
+		}
+		return nil
+	})
+	defer l.begin(t.Context())()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.known) != 2 {
+		t.Errorf("after a publication: %v", l.known)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -148,6 +149,15 @@ func explainsTheStepsToARecommendation(t *testing.T) {
 	}
 	_, err = f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "api"}})
 	servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/Deployment/api")
+
+	// Their pods may exist, and count for a different workload or for none.
+	for kind, why := range map[string]string{"Job": "--usage-job-label", "ReplicaSet": "with an owner count for that owner"} {
+		_, err = f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: kind, Name: "web"}})
+		servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/"+kind+"/web")
+		if text := status.Convert(err).Message(); !strings.Contains(text, why) || strings.Contains(text, "no pod of it exists") {
+			t.Errorf("a %s that no pod counts for: %q does not name the reason %q", kind, text, why)
+		}
+	}
 }
 
 func returnsDistributionsAsMeasured(t *testing.T) {

@@ -34,6 +34,7 @@ type Sample struct {
 
 // Identity is what a pod belongs to, and where it runs.
 type Identity struct {
+	// Workload is the zero value for a pod that has none. Its usage does not count.
 	Workload Workload
 	history.Pod
 	// Created is when the pod was created: older samples are of another pod with its name.

@@ -228,7 +228,7 @@ func (s *Store) take(w waiter, now time.Time, c *Collected) {
 		c.Rejected += s.waiting.add(w)
 		return
 	}
-	if identity.predates(&w.Sample) {
+	if identity.Workload == (Workload{}) || identity.predates(&w.Sample) {
 		c.Rejected++
 		return
 	}
@@ -263,6 +263,9 @@ func (s *Store) Kill(namespace, pod, name string, k history.Kill, now time.Time)
 	identity, known := s.lookup(namespace, pod, k.UID)
 	if !known {
 		return fmt.Errorf("pod %s/%s is not known", namespace, pod)
+	}
+	if identity.Workload == (Workload{}) {
+		return fmt.Errorf("pod %s/%s has no workload", namespace, pod)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -546,7 +546,15 @@ func TestWorkloadOf(t *testing.T) {
 			}
 		})
 	}
-	for name, owners := range map[string][]Owner{"a pod without a controller": nil, "a Job without an owner and a label": {{"Job", "import-x7f"}}} {
+	for name, owners := range map[string][]Owner{
+		"a pod without a controller":         nil,
+		"a Job without an owner and a label": {{"Job", "import-x7f"}},
+		"a static pod":                       {{"Node", "worker-1"}},
+		"a kind that is too long":            {{strings.Repeat("K", 1<<20), "web"}},
+		"a kind with other characters":       {{"Roll\x00out", "web"}},
+		"a name that is too long":            {{"Rollout", strings.Repeat("n", 254)}},
+		"a name with other characters":       {{"Rollout", "w\x00eb"}},
+	} {
 		t.Run("does not exist for "+name, func(t *testing.T) {
 			if got, ok := WorkloadOf("ns", owners, ""); ok {
 				t.Errorf("%+v", got)

@@ -1,6 +1,10 @@
 package usage
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Owner is a controller above a pod.
 type Owner struct{ Kind, Name string }
@@ -15,7 +19,8 @@ var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationControlle
 //
 // A Job without an owner runs once, so that its name would be a key of its own: job,
 // the value of a label of the pod, names it instead. WorkloadOf returns false for a pod without a
-// controller, and for a Job without this label.
+// controller, for a Job without this label, for a static pod, whose controller is its node, and for a
+// controller that cannot exist: whoever may create a pod may name any.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false
@@ -24,8 +29,26 @@ func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if i := slices.IndexFunc(owners, func(o Owner) bool { return slices.Contains(whole, o.Kind) }); i >= 0 {
 		top = owners[i]
 	}
-	if top.Kind == "Job" {
+	switch top.Kind {
+	case "Node":
+		return Workload{}, false
+	case "Job":
 		return Workload{Namespace: namespace, Kind: top.Kind, Name: job}, job != ""
 	}
-	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, true
+	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, top.plausible()
+}
+
+// The longest kind and name that an object can have.
+const (
+	longestKind = 63
+	longestName = 253
+)
+
+// plausible reports whether an object can have this kind and name. The API server accepts any text of up
+// to a megabyte in an owner reference.
+func (o Owner) plausible() bool {
+	letter := func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+	printed := func(r rune) bool { return r > ' ' && r < unicode.MaxASCII }
+	return len(o.Kind) <= longestKind && len(o.Name) <= longestName &&
+		!strings.ContainsFunc(o.Kind, func(r rune) bool { return !letter(r) }) && !strings.ContainsFunc(o.Name, func(r rune) bool { return !printed(r) })
 }

@@ -64,12 +64,7 @@ func trimNode(n *corev1.Node) *corev1.Node {
 	}
 	info := &n.Status.NodeInfo
 	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
-	trimmed.Status.Allocatable = corev1.ResourceList{}
-	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		if amount, ok := n.Status.Allocatable[name]; ok {
-			trimmed.Status.Allocatable[name] = amount
-		}
-	}
+	trimmed.Status.Allocatable, trimmed.Status.Capacity = trimAmounts(n.Status.Allocatable), trimAmounts(n.Status.Capacity)
 	for i := range n.Status.Conditions {
 		switch c := &n.Status.Conditions[i]; c.Type {
 		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
@@ -78,6 +73,16 @@ func trimNode(n *corev1.Node) *corev1.Node {
 			if startsUp {
 				trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
 			}
+		}
+	}
+	return trimmed
+}
+
+func trimAmounts(all corev1.ResourceList) corev1.ResourceList {
+	trimmed := corev1.ResourceList{}
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if amount, ok := all[name]; ok {
+			trimmed[name] = amount
 		}
 	}
 	return trimmed

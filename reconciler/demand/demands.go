@@ -153,7 +153,7 @@ func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {
 		}
 	}
 	for _, of := range all {
-		if _, known := d.Lookup(of.name.Namespace, of.name.Name, of.uid); !known {
+		if identity, known := d.Lookup(of.name.Namespace, of.name.Name, of.uid); !known || identity.Workload == (usage.Workload{}) {
 			continue
 		}
 		for _, k := range of.kills {

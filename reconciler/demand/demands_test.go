@@ -93,11 +93,15 @@ func TestDemands(t *testing.T) {
 	t.Run("a workload needs the same on all node types", aWorkloadNeedsTheSameOnAllNodeTypes)
 	t.Run("a changed ratio changes what is needed immediately", aChangedRatioChangesWhatIsNeededImmediately)
 	t.Run("each rule of its pods has a demand of its own", eachRuleOfItsPodsHasADemandOfItsOwn)
+	t.Run("the newest pod decides, in any order of pods", theNewestPodDecidesInAnyOrderOfPods)
 	t.Run("a workload without pods keeps its demand", aWorkloadWithoutPodsKeepsItsDemand)
 	t.Run("a workload without pods and history is forgotten", aWorkloadWithoutPodsAndHistoryIsForgotten)
 	t.Run("a deleted pod is known for a while", aDeletedPodIsKnownForAWhile)
+	t.Run("a deleted pod leaves memory, even after its node", aDeletedPodLeavesMemoryEvenAfterItsNode)
 	t.Run("a kill counts once, even of a deleted pod", aKillCountsOnceEvenOfADeletedPod)
 	t.Run("a pod that is created again under its name is another one", aPodThatIsCreatedAgainUnderItsNameIsAnotherOne)
+	t.Run("nothing waits for the workload of a pod that has none", nothingWaitsForTheWorkloadOfAPodThatHasNone)
+	t.Run("ephemeral containers have no history", ephemeralContainersHaveNoHistory)
 	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
 	t.Run("a source that fails is reported and read again", aSourceThatFailsIsReportedAndReadAgain)
 }
@@ -149,6 +153,24 @@ func eachRuleOfItsPodsHasADemandOfItsOwn(t *testing.T) {
 	}
 	if _, known := f.Table().Demand(usage.Key{Container: app}); known || f.Table().Len() != 1 {
 		t.Error("a demand by the globals, which no pod has")
+	}
+}
+
+func theNewestPodDecidesInAnyOrderOfPods(t *testing.T) {
+	layer := clustertest.Published()
+	layer.Rules = []ratios.Rule{{Name: "canary", Match: ratios.Criteria{Labels: map[string]string{"track": "canary"}}, Demand: ratios.Demand{Margin: new(1.0)}}}
+	f := newFixture(t, layer, func(p *corev1.Pod) { // Both are of the same second.
+		if p.Name == "web-1-y" {
+			p.Labels["track"] = "canary"
+		}
+	})
+	f.round(t)
+	want := f.target(t, "canary")
+	for range 20 {
+		f.publish(t.Context())
+		if got := f.target(t, "canary"); got != want {
+			t.Fatalf("%v, before %v", got, want)
+		}
 	}
 }
 
@@ -219,6 +241,27 @@ func aDeletedPodIsKnownForAWhile(t *testing.T) {
 	}
 }
 
+func aDeletedPodLeavesMemoryEvenAfterItsNode(t *testing.T) {
+	bytes := func(deleteNodes bool) int {
+		f := newFixture(t, clustertest.Published())
+		f.round(t)
+		nodes := f.of.Nodes()
+		if deleteNodes {
+			f.Cluster = clustertest.Of(t, f.source.pods, nil)
+		}
+		for _, p := range f.Cluster.Pods("").List() {
+			f.podChanged(p, nil)
+		}
+		f.Cluster = clustertest.Of(t, nil, nodes)
+		clustertest.Clock(f.of).Step(remembered + time.Second)
+		f.publish(t.Context())
+		return len(f.store.AppendState(nil, app))
+	}
+	if got, want := bytes(true), bytes(false); got != want || want == 0 {
+		t.Errorf("%d bytes, and %d with the nodes", got, want)
+	}
+}
+
 // killedAt shows a kill.
 func killedAt(at time.Time) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
@@ -283,6 +326,43 @@ func aPodThatIsCreatedAgainUnderItsNameIsAnotherOne(t *testing.T) {
 	if after.Target.Memory > before.Target.Memory || after.Lower.Memory >= before.Lower.Memory/2 {
 		t.Errorf("%+v, before %+v", after, before)
 	}
+}
+
+func nothingWaitsForTheWorkloadOfAPodThatHasNone(t *testing.T) {
+	killed := killedAt(podtest.Start.Add(-time.Minute))
+	for name, change := range map[string]func(*corev1.Pod){
+		"bare":   func(p *corev1.Pod) { p.OwnerReferences = nil },
+		"static": func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Node", p.Spec.NodeName },
+	} {
+		f := newFixture(t, clustertest.Published(), change, killed)
+		f.round(t)
+		if s := f.Sources()[0]; s.Counted != 0 || s.Waiting != 0 || s.Rejected != 2*2*600 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if n := f.Containers(); n != 0 || len(f.report(t)) != 0 {
+			t.Errorf("%s: %d containers, %d items", name, n, len(f.report(t)))
+		}
+	}
+}
+
+func ephemeralContainersHaveNoHistory(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.sources[0].Source.Source = debugged{f.source}
+	f.round(t)
+	if all := f.store.Containers(); len(all) != 1 || all[0] != app {
+		t.Errorf("%v", all)
+	}
+}
+
+// debugged also measures a debugger in each pod.
+type debugged struct{ *steady }
+
+func (d debugged) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	return d.steady.Read(ctx, since, until, func(sample usage.Sample) {
+		observe(sample)
+		sample.Container = "debugger-x7k2p"
+		observe(sample)
+	})
 }
 
 func onlyTheLeaderCountsKills(t *testing.T) {

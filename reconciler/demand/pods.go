@@ -27,8 +27,10 @@ type gone struct {
 
 // ended is a deleted pod.
 type ended struct {
-	name       types.NamespacedName
-	identity   usage.Identity
+	name types.NamespacedName
+	uid  string
+	// workload is what it belonged to.
+	workload   usage.Workload
 	containers []string
 	at         time.Time
 }
@@ -54,16 +56,13 @@ func (d *Demands) Lookup(namespace, name, uid string) (usage.Identity, bool) {
 	return identity, ok && (uid == "" || uid == identity.UID)
 }
 
-// identify returns what a pod belongs to and where it runs; false while this is not known.
+// identify returns what a pod belongs to, if anything, and where it runs; false while this is not known.
 func (d *Demands) identify(p *pod.Pod) (usage.Identity, bool) {
 	table, node := d.Ratios.Table(), d.Cluster.Node(p)
 	if table == nil || node == nil {
 		return usage.Identity{}, false
 	}
-	w, ok := d.workloadOf(p)
-	if !ok {
-		return usage.Identity{}, false
-	}
+	w, _ := d.workloadOf(p)
 	rule := d.Planner.Rule(p, node, "", table)
 	return usage.Identity{Workload: w, Pod: history.Pod{UID: string(p.UID), NodeType: rule.NodeType}, Created: p.CreatedAt()}, true
 }
@@ -73,20 +72,25 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	if before == nil || now != nil && now.UID == before.UID {
 		return
 	}
-	identity, ok := d.identify(before)
+	w, ok := d.workloadOf(before)
 	if !ok {
 		return
 	}
-	e := ended{name: before.NamespacedName(), identity: identity, at: d.Clock.Now()}
+	// A node may be deleted before its pods: what a pod has in memory must not stay because of that.
+	identity, known := d.identify(before)
+	e := ended{name: before.NamespacedName(), uid: string(before.UID), workload: w, at: d.Clock.Now()}
 	for i := range before.Containers {
 		e.containers = append(e.containers, before.Containers[i].Name())
 	}
 	d.gone.mu.Lock()
 	defer d.gone.mu.Unlock()
-	d.gone.pods[e.name] = identity
 	d.gone.order = append(d.gone.order, e)
+	if !known {
+		return
+	}
+	d.gone.pods[e.name] = identity
 	if kills := before.Kills(); len(kills) > 0 {
-		d.gone.kills = append(d.gone.kills, killed{e.name, e.identity.UID, kills})
+		d.gone.kills = append(d.gone.kills, killed{e.name, e.uid, kills})
 	}
 }
 
@@ -101,14 +105,14 @@ func (d *Demands) forget(now time.Time) []killed {
 	old, kills := d.gone.order[:n:n], d.gone.kills
 	d.gone.order, d.gone.kills = d.gone.order[n:], nil
 	for _, e := range old {
-		if d.gone.pods[e.name].UID == e.identity.UID {
+		if d.gone.pods[e.name].UID == e.uid {
 			delete(d.gone.pods, e.name)
 		}
 	}
 	d.gone.mu.Unlock()
 	for _, e := range old {
 		for _, container := range e.containers {
-			d.store.Ended(e.identity.Workload, container, e.identity.UID)
+			d.store.Ended(e.workload, container, e.uid)
 		}
 	}
 	return kills

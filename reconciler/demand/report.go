@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -68,9 +69,17 @@ func (s *Sums) Add(o *Sums) {
 	for _, of := range [...]struct{ to, from *recommend.Amounts }{
 		{&s.Authored, &o.Authored}, {&s.Current, &o.Current}, {&s.Compared, &o.Compared}, {&s.Used, &o.Used}, {&s.Recommended, &o.Recommended},
 	} {
-		of.to.CPU, of.to.Memory = of.to.CPU+of.from.CPU, of.to.Memory+of.from.Memory
+		of.to.CPU, of.to.Memory = plus(of.to.CPU, of.from.CPU), plus(of.to.Memory, of.from.Memory)
 	}
 	s.AuthoredCost, s.RecommendedCost = s.AuthoredCost+o.AuthoredCost, s.RecommendedCost+o.RecommendedCost
+}
+
+// plus returns a sum, which ends at the largest amount: any pod may request 1Ei.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // Selection selects pods: they must match all of its fields.

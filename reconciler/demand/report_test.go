@@ -3,6 +3,7 @@ package demand
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ func TestReport(t *testing.T) {
 	t.Run("sums are over the pods, on their nodes", sumsAreOverThePodsOnTheirNodes)
 	t.Run("what is unknown is not compared", whatIsUnknownIsNotCompared)
 	t.Run("sums of items are the sums over all pods", sumsOfItemsAreTheSumsOverAllPods)
+	t.Run("sums do not overflow", sumsDoNotOverflow)
 	t.Run("sizes are per node type, most pods first", sizesArePerNodeTypeMostPodsFirst)
 	t.Run("all criteria select", allCriteriaSelect)
 	t.Run("ends with the error of its view or context", endsWithTheErrorOfItsViewOrContext)
@@ -101,6 +103,17 @@ func sumsOfItemsAreTheSumsOverAllPods(t *testing.T) {
 	}
 	if total.Pods != 4 || total.Unknown != 2 || total.Authored != (recommend.Amounts{CPU: 2600, Memory: 2<<30 + 128<<20}) || total.Compared != (recommend.Amounts{CPU: 2000, Memory: 2 << 30}) {
 		t.Errorf("%+v", total)
+	}
+}
+
+func sumsDoNotOverflow(t *testing.T) {
+	largest := recommend.Amounts{CPU: math.MaxInt64 / 2, Memory: 1 << 62}
+	var s Sums
+	for range 3 {
+		s.Add(&Sums{Authored: largest})
+	}
+	if want := (recommend.Amounts{CPU: math.MaxInt64, Memory: math.MaxInt64}); s.Authored != want {
+		t.Errorf("%v, want %v", s.Authored, want)
 	}
 }
 

@@ -95,7 +95,7 @@ func (d *Demands) readOnce(ctx context.Context, r *reading) {
 	r.mu.Unlock()
 	ctx, stop := d.whileCollecting(ctx)
 	defer stop()
-	collected, err := d.store.Collect(ctx, r.Source, began, d.Clock.Now())
+	collected, err := d.store.Collect(ctx, existing{r.Source.Source, d}, began, d.Clock.Now())
 	if ctx.Err() != nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -27,8 +28,10 @@ type facts struct {
 	rules []string
 	// seen is when it last had pods.
 	seen time.Time
-	// The newest pod decides how recommendations follow from usage.
+	// The newest pod decides how recommendations follow from usage. Of several that were created in the
+	// same second, it is the one with the last UID, in whatever order they are looked at.
 	newest     time.Time
+	uid        types.UID
 	demand     *ratios.Demand
 	guaranteed bool
 	containers int
@@ -69,8 +72,8 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, now time.Time) {
 	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
-	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) {
-		f.newest, f.demand, f.guaranteed, f.containers = created, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
+	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
+		f.newest, f.uid, f.demand, f.guaranteed, f.containers = created, p.UID, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
 	}
 }
 

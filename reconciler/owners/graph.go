@@ -1,6 +1,7 @@
 package owners
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -20,10 +21,18 @@ type graph struct {
 	// owned has the objects that name a controller, by the uid of the controller, known
 	// or not.
 	owned map[types.UID][]*object
+	// deleted has the objects that were deleted last, and order their uids, the oldest first. The
+	// garbage collector deletes an owner before the pods, which may take long to end: until then, they
+	// belong to the same workloads.
+	deleted map[types.UID]*object
+	order   []types.UID
 }
 
+// mostDeleted is how many deleted objects are kept. Each takes about 200 bytes.
+const mostDeleted = 10_000
+
 func newGraph() *graph {
-	return &graph{objects: map[types.UID]*object{}, owned: map[types.UID][]*object{}}
+	return &graph{objects: map[types.UID]*object{}, owned: map[types.UID][]*object{}, deleted: map[types.UID]*object{}}
 }
 
 // chain appends the workloads of the pod, the narrowest first.
@@ -40,6 +49,9 @@ func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
 		workload := safety.Workload{Kind: at.kind, Name: at.name}
 		to, seen[depth] = append(to, workload), at.uid
 		o := g.objects[at.uid]
+		if o == nil {
+			o = g.deleted[at.uid]
+		}
 		if o == nil || !o.is(of.Namespace(), &at) {
 			if above, ok := safety.AboveByName(workload, of); ok && depth+1 < maxDepth {
 				to = append(to, above)
@@ -68,21 +80,46 @@ func (g *graph) set(o *object) (affected []types.UID) {
 		g.disown(before)
 	}
 	g.objects[o.uid] = o
+	delete(g.deleted, o.uid)
 	if above, ok := o.above(); ok {
 		g.owned[above.uid] = append(g.owned[above.uid], o)
 	}
 	return g.below(o.uid)
 }
 
-// remove removes an object. The objects that it controls will be deleted, too, or lose the
-// owner reference, so no pods are affected yet.
+// remove removes an object that was deleted. The objects that it controls will be deleted, too, or lose
+// the owner reference, so no pods are affected yet.
 func (g *graph) remove(uid types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if o := g.objects[uid]; o != nil {
-		g.disown(o)
-		delete(g.objects, uid)
+	o := g.objects[uid]
+	if o == nil {
+		return
 	}
+	g.drop(o)
+	if g.deleted[uid] = o; len(g.order) >= mostDeleted {
+		delete(g.deleted, g.order[0])
+		g.order = g.order[1:]
+	}
+	g.order = append(g.order, uid)
+}
+
+// forget removes all objects of a kind, which may exist but can no longer be read.
+func (g *graph) forget(k *kind) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range g.objects {
+		if o.kind == k {
+			g.drop(o)
+		}
+	}
+	maps.DeleteFunc(g.deleted, func(_ types.UID, o *object) bool { return o.kind == k })
+}
+
+// drop removes an object.
+func (g *graph) drop(o *object) {
+	g.disown(o)
+	delete(g.objects, o.uid)
 }
 
 // of returns the uids of all objects of a kind.

@@ -108,6 +108,8 @@ func TestChain(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	t.Run("returns the objects whose pods are affected", returnsTheObjectsWhosePodsAreAffected)
+	t.Run("pods of deleted objects keep their workloads", podsOfDeletedObjectsKeepTheirWorkloads)
+	t.Run("keeps only some deleted objects", keepsOnlySomeDeletedObjects)
 }
 
 func returnsTheObjectsWhosePodsAreAffected(t *testing.T) {
@@ -148,5 +150,35 @@ func returnsTheObjectsWhosePodsAreAffected(t *testing.T) {
 	g.set(of("App/a a", "App/b b"))
 	if affected := g.set(of("App/b b", "App/a a")); len(affected) != maxDepth {
 		t.Errorf("in a cycle: %v", affected)
+	}
+}
+
+func podsOfDeletedObjectsKeepTheirWorkloads(t *testing.T) {
+	g := newGraph()
+	set := of("ReplicaSet/web-66fb r", "Rollout/web o")
+	g.set(set)
+	g.set(of("Rollout/web o", "App/shop a"))
+	// The pod ends only after all of its owners.
+	g.remove("o")
+	g.remove("r")
+	p := podOf("ReplicaSet/web-66fb r", "66fb")
+	if got := text(g.chain(nil, p)); got != "ReplicaSet/web-66fb Rollout/web App/shop" {
+		t.Errorf("after the deletion: %s", got)
+	}
+	g.forget(set.kind)
+	if got := text(g.chain(nil, p)); got != "ReplicaSet/web-66fb Deployment/web" {
+		t.Errorf("if the kind can no longer be read: %s", got)
+	}
+}
+
+func keepsOnlySomeDeletedObjects(t *testing.T) {
+	g := newGraph()
+	for i := range mostDeleted + 10 {
+		o := of(fmt.Sprintf("Job/j%d u%d", i, i), "")
+		g.set(o)
+		g.remove(o.uid)
+	}
+	if len(g.deleted) != mostDeleted || len(g.order) != mostDeleted || g.deleted["u9"] != nil || g.deleted["u10"] == nil {
+		t.Errorf("%d objects, %d uids", len(g.deleted), len(g.order))
 	}
 }

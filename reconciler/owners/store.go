@@ -64,11 +64,7 @@ func (s *store) Delete(obj any) error {
 }
 
 // clear removes all objects of the kind from the graph.
-func (s *store) clear() {
-	for uid := range s.graph.of(s.kind) {
-		s.graph.remove(uid)
-	}
-}
+func (s *store) clear() { s.graph.forget(s.kind) }
 
 // Replace implements cache.ReflectorStore.
 func (s *store) Replace(all []any, _ string) error {

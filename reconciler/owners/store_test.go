@@ -47,7 +47,7 @@ func TestStore(t *testing.T) {
 	do(sets.Update(metadataOf("web-1", "r1", "Rollout/web o")), "ReplicaSet/web-1 Rollout/web")
 	do(sets.Update(metadataOf("web-1", "r1", "Rollout/cart o2")), "ReplicaSet/web-1 Rollout/cart", "r1")
 	do(sets.Replace([]any{metadataOf("web-1", "r1", "Rollout/cart o2"), metadataOf("web-3", "r3", "")}, "2"), "ReplicaSet/web-1 Rollout/cart", "r3")
-	do(sets.Delete(metadataOf("web-1", "r1", "Rollout/cart o2")), "ReplicaSet/web-1")
+	do(sets.Delete(metadataOf("web-1", "r1", "Rollout/cart o2")), "ReplicaSet/web-1 Rollout/cart") // Until its pods end.
 	do(sets.Add(metadataOf("web-1", "r1", "Rollout/cart o2")), "ReplicaSet/web-1 Rollout/cart", "r1")
 	if len(g.objects) != 3 || reads != 3 {
 		t.Errorf("%d objects after %d reads", len(g.objects), reads)

@@ -27,8 +27,9 @@ type Container struct {
 	facts    facts
 	restarts int32
 	name     unique.Handle[string]
-	// runtime is the ID that the runtime gave the container.
-	runtime RuntimeID
+	// runtime is the ID that the runtime gave the container, and before that of the container before
+	// the last restart.
+	runtime, before RuntimeID
 	// status has the sizes that the kubelet reports; nil if they equal the spec or if it
 	// reports none.
 	status *status

@@ -25,11 +25,17 @@ func RuntimeIDOf(id string) RuntimeID {
 	return RuntimeID(h.Sum64())
 }
 
-// Runtime returns the ID of the container that runs now, or ran last.
-func (c *Container) Runtime() RuntimeID { return c.runtime }
+// Ran reports whether an ID is that of the container that runs now, or ran last, or that of the one
+// before: usage of a container that has just ended arrives when the next one runs.
+func (c *Container) Ran(id RuntimeID) bool {
+	return id != 0 && (id == c.runtime || id == c.before)
+}
 
 func (c *Container) readRuntime(s *corev1.ContainerStatus) {
 	if s != nil {
 		c.runtime = RuntimeIDOf(s.ContainerID)
+		if last := s.LastTerminationState.Terminated; last != nil {
+			c.before = RuntimeIDOf(last.ContainerID)
+		}
 	}
 }

@@ -21,13 +21,21 @@ func TestRuntimeID(t *testing.T) {
 	p := From(&corev1.Pod{
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}, {Name: "b"}}, InitContainers: []corev1.Container{{Name: "c"}}},
 		Status: corev1.PodStatus{
-			ContainerStatuses:     []corev1.ContainerStatus{{Name: "b", ContainerID: "containerd://0b"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "b", ContainerID: "containerd://0b", LastTerminationState: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ContainerID: "containerd://0a"},
+			}}},
 			InitContainerStatuses: []corev1.ContainerStatus{{Name: "c", ContainerID: "containerd://0c"}},
 		},
 	})
-	for i, want := range []RuntimeID{0, RuntimeIDOf("0b"), RuntimeIDOf("0c")} {
-		if got := p.Containers[i].Runtime(); got != want {
-			t.Errorf("container %s is %x, want %x", p.Containers[i].Name(), got, want)
+	for id, want := range map[string]string{"0a": "b", "0b": "b", "0c": "c", "0d": "", "": ""} {
+		got := ""
+		for i := range p.Containers {
+			if p.Containers[i].Ran(RuntimeIDOf(id)) {
+				got += p.Containers[i].Name()
+			}
+		}
+		if got != want {
+			t.Errorf("%q is container %q, want %q", id, got, want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func ShopPods() ([]corev1.Pod, []corev1.Node) {
 	}
 	node := func(name, nodeType string) corev1.Node {
 		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{nodetype.LabelGCPMachineFamily: nodeType}}}
-		n.Status.Allocatable = list("3", "8Gi")
+		n.Status.Allocatable, n.Status.Capacity = list("3", "8Gi"), list("4", "16Gi")
 		return n
 	}
 	yes := true

@@ -27,13 +27,25 @@ func (s *Service) GetRecommendation(ctx context.Context, request *workloadresize
 		return nil, translate.Error(err)
 	}
 	if len(found) == 0 {
-		return nil, unknown("workload", request.GetNamespace()+"/"+of.Kind+"/"+of.Name, "no pod of it exists, and "+notMeasured)
+		return nil, unknown("workload", request.GetNamespace()+"/"+of.Kind+"/"+of.Name, noPods(of.Kind)+", and "+notMeasured)
 	}
 	response := &workloadresizerv1.GetRecommendationResponse{Currency: currency(table)}
 	for i := range found {
 		response.Containers = append(response.Containers, explained(&found[i], table.Prices != nil))
 	}
 	return response, nil
+}
+
+// noPods returns why no pod counts for a workload of this kind. Pods of the kinds named here may exist
+// nevertheless, and count for a different workload or for none.
+func noPods(kind string) string {
+	switch kind {
+	case "Job":
+		return "no pod counts for it: the label that --usage-job-label sets names the workload of a Job without an owner, and a Job without that label has none"
+	case "ReplicaSet":
+		return "no pod counts for it: pods of a ReplicaSet with an owner count for that owner, such as a Deployment"
+	}
+	return "no pod of it exists"
 }
 
 func explained(e *demand.Explained, priced bool) *workloadresizerv1.ExplainedRecommendation {

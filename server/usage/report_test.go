@@ -9,8 +9,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	usagestore "github.com/workload-resizer/workload-resizer/usage"
@@ -20,6 +23,7 @@ import (
 func TestReport(t *testing.T) {
 	t.Run("an invalid usage does not affect the others", anInvalidUsageDoesNotAffectTheOthers)
 	t.Run("a caller that is bound to a node reports only its pods", aCallerThatIsBoundToANodeReportsOnlyItsPods)
+	t.Run("a container that was restarted has the usage from before", aContainerThatWasRestartedHasTheUsageFromBefore)
 	t.Run("only validates if told so", onlyValidatesIfToldSo)
 	t.Run("refuses what cannot be counted", refusesWhatCannotBeCounted)
 }
@@ -50,6 +54,8 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		{"cpu_cores", func(u *usage) { *u.CpuCores = math.Inf(1) }},
 		{"cpu_cores", func(u *usage) { *u.CpuCores = -1 }},
 		{"cpu_cores", func(u *usage) { *u.CpuCores = 1e308 }},
+		{"cpu_cores", func(u *usage) { *u.CpuCores = 8.1 }},                     // The node has 4.
+		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = 33 << 30 }}, // The node has 16Gi.
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = -1 }},
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = math.MaxInt64 }},
 		{"throttled", func(u *usage) { u.Throttled = new(math.NaN()) }},
@@ -63,7 +69,7 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		o.wrong(u)
 		all = append(all, u)
 	}
-	all = append(all, used("bankdb", 1, 300))
+	all = append(all, used("bankdb", 4.1, 300))
 	got := f.report(all...)
 	if got.GetAccepted() != 2 || got.GetRejected() != int64(len(odd)) || len(got.GetErrors()) != len(odd) {
 		t.Fatalf("%v", got)
@@ -96,6 +102,28 @@ func aCallerThatIsBoundToANodeReportsOnlyItsPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := r.response.GetErrors(); len(e) != 1 || e[0].GetCode() != workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_NODE_NOT_YOURS {
+		t.Errorf("%v", &r.response)
+	}
+}
+
+func aContainerThatWasRestartedHasTheUsageFromBefore(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	pods, _ := servertest.ShopPods()
+	pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", ContainerID: "containerd://2", LastTerminationState: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ContainerID: "containerd://1", Reason: "OOMKilled"},
+	}}}
+	r := f.service.newReport(access.Caller{})
+	r.pods = map[types.UID]*pod.Pod{pods[0].UID: pod.From(&pods[0])}
+	var all []*workloadresizerv1.ContainerUsage
+	for _, id := range []string{"1", "2", "3"} {
+		u := used(string(pods[0].UID), 1, 300)
+		u.Container, u.ContainerId = "", id
+		all = append(all, u)
+	}
+	if err := r.take(&workloadresizerv1.ReportUsageRequest{Usages: all}); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.response.GetErrors(); r.response.GetAccepted() != 2 || len(e) != 1 || e[0].GetIndex() != 2 {
 		t.Errorf("%v", &r.response)
 	}
 }

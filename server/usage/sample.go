@@ -8,6 +8,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	usagestore "github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
@@ -37,16 +38,23 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 	}
 	one := usagestore.Sample{Namespace: p.Namespace(), Name: p.Name, Container: name}
 	one.UID, one.At, one.Length = string(p.UID), u.GetEndTime().AsTime().Truncate(time.Millisecond), u.GetMeasureDuration().AsDuration()
+	has := r.service.config.Demands.Capacity(p)
 	var all []usagestore.Sample
 	if u.CpuCores != nil {
 		cpu := one
 		cpu.Usage, _ = history.Millicores(u.GetCpuCores())
+		if has.CPU > 0 && cpu.Usage > mostOfNode*has.CPU {
+			return nil, invalid("cpu_cores", "must not be more than %d times what the node has: %v of %s", mostOfNode, u.GetCpuCores(), sizing.CPUText(has.CPU))
+		}
 		cpu.Resource, cpu.Throttled, cpu.Pressure = history.CPU, u.GetThrottled() > 0, u.GetCpuPressure()
 		all = append(all, cpu)
 	}
 	if u.MemoryPeakBytes != nil {
 		memory := one
 		memory.Usage, _ = history.Bytes(float64(u.GetMemoryPeakBytes()))
+		if has.Memory > 0 && memory.Usage > mostOfNode*has.Memory {
+			return nil, invalid("memory_peak_bytes", "must not be more than %d times what the node has: %s of %s", mostOfNode, sizing.MemoryText(memory.Usage), sizing.MemoryText(has.Memory))
+		}
 		memory.Resource, memory.Pressure = history.Memory, u.GetMemoryPressure()
 		all = append(all, memory)
 	}
@@ -54,11 +62,13 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 }
 
 // mostTime is how long a measurement may take, mostAhead how far the clock of a node may be ahead, and
-// mostUID how many bytes a UID has at most.
+// mostUID how many bytes a UID has at most. mostOfNode is how many times what its node has a container
+// may use: counters are not read at exactly the time of the clock.
 const (
-	mostTime  = 10 * time.Minute
-	mostAhead = time.Minute
-	mostUID   = 64
+	mostTime   = 10 * time.Minute
+	mostAhead  = time.Minute
+	mostUID    = 64
+	mostOfNode = 2
 )
 
 // faultOf returns what is wrong with the fields of a usage, or nil.
@@ -119,7 +129,7 @@ func (r *report) unknown(u *workloadresizerv1.ContainerUsage) *fault {
 func containerOf(p *pod.Pod, u *workloadresizerv1.ContainerUsage) (name string, ok bool) {
 	id := pod.RuntimeIDOf(u.GetContainerId())
 	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Name() == u.GetContainer() || id != 0 && id == c.Runtime() {
+		if c := &p.Containers[i]; c.Name() == u.GetContainer() || c.Ran(id) {
 			return c.Name(), true
 		}
 	}

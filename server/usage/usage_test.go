@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -36,6 +37,8 @@ func TestUsage(t *testing.T) {
 	t.Run("explains the steps to a recommendation", explainsTheStepsToARecommendation)
 	t.Run("returns distributions as measured", returnsDistributionsAsMeasured)
 	t.Run("a watch gets the state and then each change", aWatchGetsTheStateAndThenEachChange)
+	t.Run("a watch that ends early leaves others nothing to miss", aWatchThatEndsEarlyLeavesOthersNothingToMiss)
+	t.Run("watches look at the pods once after each publication", watchesLookAtThePodsOnceAfterEachPublication)
 	t.Run("the status shows sources", theStatusShowsSources)
 	t.Run("says what is disabled", saysWhatIsDisabled)
 }
@@ -146,6 +149,15 @@ func explainsTheStepsToARecommendation(t *testing.T) {
 	}
 	_, err = f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "api"}})
 	servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/Deployment/api")
+
+	// Their pods may exist, and count for a different workload or for none.
+	for kind, why := range map[string]string{"Job": "--usage-job-label", "ReplicaSet": "with an owner count for that owner"} {
+		_, err = f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: kind, Name: "web"}})
+		servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/"+kind+"/web")
+		if text := status.Convert(err).Message(); !strings.Contains(text, why) || strings.Contains(text, "no pod of it exists") {
+			t.Errorf("a %s that no pod counts for: %q does not name the reason %q", kind, text, why)
+		}
+	}
 }
 
 func returnsDistributionsAsMeasured(t *testing.T) {
@@ -194,6 +206,46 @@ func aWatchGetsTheStateAndThenEachChange(t *testing.T) {
 		if before, after := first.GetRecommendation().GetBaseline().GetTarget().GetCpu(), m.GetRecommendation().GetBaseline().GetTarget().GetCpu(); before != after {
 			return
 		}
+	}
+}
+
+func aWatchThatEndsEarlyLeavesOthersNothingToMiss(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	f.known()
+	l := newLog(f.parts.Loop.Demands)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	defer l.begin(canceled)()
+	defer l.begin(t.Context())()
+	if len(l.known) != 2 {
+		t.Errorf("%v", l.known)
+	}
+}
+
+func watchesLookAtThePodsOnceAfterEachPublication(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	f.known()
+	l := newLog(f.parts.Loop.Demands)
+	l.begin(t.Context())()
+	l.known = nil
+	l.begin(t.Context())()
+	if l.known != nil {
+		t.Errorf("again without a publication: %v", l.known)
+	}
+	go l.run(t.Context())
+	localcluster.Eventually(t, "a publication", func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.current {
+			return errCount(len(l.known))
+		}
+		return nil
+	})
+	defer l.begin(t.Context())()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.known) != 2 {
+		t.Errorf("after a publication: %v", l.known)
 	}
 }
 

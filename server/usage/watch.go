@@ -26,6 +26,8 @@ type log struct {
 
 	mu      sync.Mutex
 	watches int
+	// current means that nothing was published since the log was brought up to date.
+	current bool
 	known   map[string]*workloadresizerv1.Recommendation
 }
 
@@ -40,7 +42,7 @@ func (l *log) run(ctx context.Context) {
 		select {
 		case <-published:
 			l.mu.Lock()
-			if l.watches > 0 {
+			if l.current = false; l.watches > 0 {
 				l.refresh(ctx)
 			}
 			l.mu.Unlock()
@@ -50,11 +52,12 @@ func (l *log) run(ctx context.Context) {
 	}
 }
 
-// begin counts a watch until end is called. The first one brings the log up to date.
+// begin counts a watch until end is called. It brings the log up to date, unless nothing was published
+// since that was last done: a caller that begins one watch after the other costs nothing.
 func (l *log) begin(ctx context.Context) (end func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.watches++; l.watches == 1 {
+	if l.watches++; !l.current {
 		l.refresh(ctx)
 	}
 	return func() {
@@ -64,7 +67,7 @@ func (l *log) begin(ctx context.Context) (end func()) {
 	}
 }
 
-// refresh updates the log. The caller has locked it.
+// refresh updates the log, unless the caller gives up first. The caller has locked it.
 func (l *log) refresh(ctx context.Context) {
 	table := l.demands.Ratios.Table()
 	if table == nil {
@@ -91,7 +94,7 @@ func (l *log) refresh(ctx context.Context) {
 		}
 	}
 	l.Update(changelog.Place{}, changes...)
-	l.known = now
+	l.known, l.current = now, true
 }
 
 // viewFor is how long a watch uses the same view of the caller.

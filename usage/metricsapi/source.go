@@ -3,9 +3,11 @@ package metricsapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	metrics "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 	client "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
@@ -22,7 +24,14 @@ type Source struct {
 	// Namespaces returns the namespaces to read. Each is a request of its own, so that a large
 	// cluster is never in memory as a whole.
 	Namespaces func() []string
+
+	// ahead has the samples that were too new for the last read, by pod: the clock of a node may be ahead.
+	// A later read delivers them. By then, metrics.k8s.io has only newer ones.
+	ahead map[types.NamespacedName][]usage.Sample
 }
+
+// mostAhead is how far ahead the clock of a node may be.
+const mostAhead = time.Minute
 
 // Name implements usage.Source.
 func (s *Source) Name() string { return "metrics.k8s.io" }
@@ -31,6 +40,17 @@ func (s *Source) Name() string { return "metrics.k8s.io" }
 // cannot be read later.
 func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	var failed error
+	before := s.ahead
+	s.ahead = map[types.NamespacedName][]usage.Sample{}
+	for name, samples := range before {
+		for _, sample := range samples {
+			if sample.At.After(until) {
+				s.keep(name, until, sample)
+			} else if sample.At.After(since) {
+				observe(sample)
+			}
+		}
+	}
 	for _, namespace := range s.Namespaces() {
 		// The API server answers from its cache.
 		list, err := s.Client.PodMetricses(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
@@ -42,26 +62,44 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 			continue
 		}
 		for i := range list.Items {
-			if at := list.Items[i].Timestamp.Time; at.After(since) && !at.After(until) {
-				deliver(&list.Items[i], observe)
+			pod := &list.Items[i]
+			name, at := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.Timestamp.Time
+			known := slices.ContainsFunc(before[name], func(sample usage.Sample) bool { return sample.At.Equal(at) })
+			switch {
+			case known || !at.After(since):
+			case at.After(until):
+				s.keep(name, until, samples(pod)...)
+			default:
+				for _, sample := range samples(pod) {
+					observe(sample)
+				}
 			}
 		}
 	}
 	return failed
 }
 
-// deliver passes the samples of a pod.
-func deliver(pod *metrics.PodMetrics, observe func(usage.Sample)) {
+// keep keeps samples for later reads.
+func (s *Source) keep(of types.NamespacedName, until time.Time, samples ...usage.Sample) {
+	if len(samples) > 0 && !samples[0].At.After(until.Add(mostAhead)) {
+		s.ahead[of] = append(s.ahead[of], samples...)
+	}
+}
+
+// samples returns the samples of a pod.
+func samples(pod *metrics.PodMetrics) []usage.Sample {
+	all := make([]usage.Sample, 0, 2*len(pod.Containers))
 	for _, c := range pod.Containers {
 		sample := usage.Sample{Namespace: pod.Namespace, Name: pod.Name, Container: c.Name}
 		sample.At, sample.Length = pod.Timestamp.Time, pod.Window.Duration
 		if cpu, measured := c.Usage[corev1.ResourceCPU]; measured {
 			sample.Resource, sample.Usage = history.CPU, cpu.MilliValue()
-			observe(sample)
+			all = append(all, sample)
 		}
 		if memory, measured := c.Usage[corev1.ResourceMemory]; measured {
 			sample.Resource, sample.Usage, sample.Length = history.Memory, memory.Value(), 0
-			observe(sample)
+			all = append(all, sample)
 		}
 	}
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,7 +59,7 @@ func serve(t *testing.T, pods map[string][]metrics.PodMetrics, down *atomic.Valu
 		}
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.NewForConfig(&rest.Config{Host: server.URL})
+	c, err := client.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +99,33 @@ func TestSource(t *testing.T) {
 		err := serve(t, pods, down).Read(t.Context(), at.Add(-time.Hour), at.Add(time.Hour), func(s usage.Sample) { n++ })
 		if !errors.Is(err, usage.ErrIncomplete) || !strings.Contains(err.Error(), "list the metrics of namespace lab") || n != 2 {
 			t.Errorf("%d samples, %v", n, err)
+		}
+	})
+	t.Run("delivers later what a node whose clock is ahead has measured", func(t *testing.T) {
+		pods := map[string][]metrics.PodMetrics{}
+		source := serve(t, pods, &atomic.Value{})
+		var got []time.Time
+		for second := 0; second <= 120; second += 10 {
+			now := at.Add(time.Duration(second) * time.Second)
+			// Each measurement is there for three reads.
+			pods["lab"] = []metrics.PodMetrics{pod("lab", "a", at.Add(time.Duration(second/30*30+45)*time.Second), "main 1 1Gi")}
+			err := source.Read(t.Context(), now.Add(-10*time.Second), now, func(s usage.Sample) {
+				if s.Resource == history.CPU {
+					got = append(got, s.At)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []time.Time{at.Add(45 * time.Second), at.Add(75 * time.Second), at.Add(105 * time.Second)}
+		if !slices.EqualFunc(got, want, time.Time.Equal) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		// A clock that is ahead for hours would fill the memory.
+		pods["lab"] = []metrics.PodMetrics{pod("lab", "b", at.Add(2*time.Hour), "main 1 1Gi")}
+		if err := source.Read(t.Context(), at, at.Add(10*time.Minute), func(usage.Sample) {}); err != nil || len(source.ahead) != 0 {
+			t.Errorf("%v, %v", source.ahead, err)
 		}
 	})
 }

@@ -27,9 +27,15 @@ var ErrFull = errors.New("more usage has arrived than was read")
 // Source is a source of usage that others push. All methods are safe for concurrent use.
 type Source struct {
 	mu      sync.Mutex
-	samples []usage.Sample
-	// from has the number of samples of each sender since the last read.
+	samples []pushed
+	// from has the number of samples of each sender.
 	from map[string]int
+}
+
+// pushed is a sample and its sender.
+type pushed struct {
+	usage.Sample
+	sender string
 }
 
 // New returns a source without samples.
@@ -47,7 +53,9 @@ func (s *Source) Push(sender string, samples []usage.Sample) error {
 		return ErrFull
 	}
 	s.from[sender] += len(samples)
-	s.samples = append(s.samples, samples...)
+	for _, sample := range samples {
+		s.samples = append(s.samples, pushed{sample, sender})
+	}
 	return nil
 }
 
@@ -63,15 +71,18 @@ func (s *Source) Read(ctx context.Context, _, until time.Time, observe func(usag
 	clear(s.from)
 	s.mu.Unlock()
 	// The order of those that stay must not change, even if others have arrived in the meantime.
-	stay := slices.DeleteFunc(slices.Clone(all), func(sample usage.Sample) bool { return !sample.At.After(until) })
+	stay := slices.DeleteFunc(slices.Clone(all), func(p pushed) bool { return !p.At.After(until) })
 	if len(stay) > 0 {
 		s.mu.Lock()
 		s.samples = append(stay, s.samples...)
+		for _, p := range stay {
+			s.from[p.sender]++
+		}
 		s.mu.Unlock()
 	}
-	for _, sample := range all {
-		if !sample.At.After(until) {
-			observe(sample)
+	for _, p := range all {
+		if !p.At.After(until) {
+			observe(p.Sample)
 		}
 	}
 	return nil

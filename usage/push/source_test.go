@@ -34,6 +34,7 @@ func TestSource(t *testing.T) {
 	})
 	t.Run("takes all samples of a push or none", takesAllSamplesOfAPushOrNone)
 	t.Run("keeps what is too new", keepsWhatIsTooNew)
+	t.Run("what is too new has its sender, too", whatIsTooNewHasItsSenderToo)
 	t.Run("loses nothing while it is read", losesNothingWhileItIsRead)
 }
 
@@ -83,6 +84,27 @@ func keepsWhatIsTooNew(t *testing.T) {
 		if got := read(t, s, start.Add(time.Duration(minute)*time.Minute)); len(got) != 1 || got[0] != sample(minute, history.CPU) {
 			t.Errorf("minute %d: %+v", minute, got)
 		}
+	}
+}
+
+func whatIsTooNewHasItsSenderToo(t *testing.T) {
+	s := New()
+	ahead := make([]usage.Sample, MostOfOne)
+	for i := range ahead {
+		ahead[i] = sample(1, history.CPU)
+	}
+	for n := range 12 { // Reads, until the time has come.
+		if err := s.Push("a", ahead); (err == nil) != (n == 0) {
+			t.Errorf("push %d: %v", n, err)
+		}
+		read(t, s, start)
+	}
+	if err := s.Push("b", ahead); err != nil {
+		t.Errorf("of another sender: %v", err)
+	}
+	read(t, s, start.Add(time.Minute))
+	if err := s.Push("a", ahead); err != nil {
+		t.Errorf("after that: %v", err)
 	}
 }
 

@@ -117,7 +117,9 @@ func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse
 		if i == 0 {
 			lead = ""
 		}
-		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), print.WorkloadName(o.workload), o.namespace); err != nil {
+		// The pods of a ReplicaSet that was named count for its Deployment.
+		of := e.GetRecommendation().GetWorkload()
+		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), print.WorkloadName(of), o.namespace); err != nil {
 			return err
 		}
 		for i, step := range steps {

@@ -20,6 +20,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"explain.table", []string{"deploy/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain.table", []string{"web", "-o", "wide"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
+		{"explain.table", []string{"rs/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: "ReplicaSet", Name: "web"}}},
 		{"explain.color", []string{"deploy/web", "--color", "always"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain-proxy.table", []string{"deploy/web", "-c", "proxy"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain-proxy.json", []string{"deploy/web", "-c", "proxy", "-o", "json"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},

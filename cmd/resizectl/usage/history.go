@@ -70,7 +70,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// chooseContainer sets the container if the workload has only one.
+// chooseContainer sets the container if the workload has only one, and the workload to the one that its
+// pods count for: those of a ReplicaSet count for its Deployment.
 func (o *historyOptions) chooseContainer(ctx context.Context, c *client.Client) error {
 	if o.container != "" {
 		return nil
@@ -84,7 +85,7 @@ func (o *historyOptions) chooseContainer(ctx context.Context, c *client.Client) 
 	case 0:
 		return o.noContainer("", nil)
 	case 1:
-		o.container = names[0]
+		o.container, o.workload = names[0], resp.GetContainers()[0].GetRecommendation().GetWorkload()
 		return nil
 	}
 	return fmt.Errorf("%s in namespace %s has %d containers: set --container to one of %s", print.WorkloadName(o.workload), o.namespace, len(names), print.OneLine(strings.Join(names, ", ")))

@@ -21,6 +21,7 @@ func TestHistory(t *testing.T) {
 	}{
 		{"history.table", []string{"shop/statefulset/db"}, ofDB},
 		{"history.table", []string{"shop/db", "-c", "db"}, ofDB},
+		{"history.table", []string{"rs/db", "-n", "shop"}, ofDB},
 		{"history.wide", []string{"sts/db", "-n", "shop", "-o", "wide"}, ofDB},
 		{"history.json", []string{"sts/db", "-n", "shop", "-o", "json"}, ofDB},
 		{"history.yaml", []string{"sts/db", "-n", "shop", "-o", "yaml"}, ofDB},

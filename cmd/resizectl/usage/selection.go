@@ -99,6 +99,14 @@ func (t *target) parse(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	// Without a type, a name is that of a workload here.
+	parts := 1 + strings.Count(strings.Join(args, "/"), "/")
+	if named.Namespace != "" {
+		parts--
+	}
+	if named.Pod() != "" && parts > 1 {
+		return command.UsageErrorf(cmd, "%s is a pod: name its workload as TYPE/NAME, such as deployment/web", strings.Join(args, " "))
+	}
 	t.name, t.workload = named.Pod(), named.Workload()
 	t.namespace, err = named.In(cmd, t.namespace)
 	return err

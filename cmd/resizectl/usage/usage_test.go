@@ -93,6 +93,9 @@ func TestNoUsage(t *testing.T) {
 			"\"resizectl usage explain deployment/gone -n shop\" shows what was measured before, if anything\n", []string{"deploy/gone", "-n", "shop"}, command.ExitError},
 		{"a name that no workload has", used, "", "error: no workload in namespace shop has pods and the name \"web-1\": name a workload, such as deployment/web, not a pod; " +
 			"\"resizectl usage -n shop\" lists them\n", []string{"web-1", "-n", "shop"}, command.ExitError},
+		{"a pod", used, "", "error: pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"pod/web", "-n", "shop"}, command.ExitError},
+		{"a pod, in two words", used, "", "error: po web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"po", "web", "-n", "shop"}, command.ExitError},
+		{"a pod in a namespace", used, "", "error: shop/pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"shop/pod/web"}, command.ExitError},
 		{"a name that two workloads have", double, "", "error: several workloads in namespace default have the name \"web\": name one of deployment/web, statefulset/web\n", []string{"web"}, command.ExitError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -175,7 +175,7 @@ test: ## Run all tests, against real clusters that are built and started for the
 # Tests take ten times as long with the race detector. It finds nothing in calculations without
 # goroutines, and no more in large contents than in small ones, so these tests run without it.
 # LARGE_STORED names the subtests of TestStore that do.
-PURE := $(addprefix ./,agent/kernel ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace reconciler/sizing usage/histogram usage/history usage/recommend)
+PURE := $(addprefix ./,agent/kernel ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace ratios/schedule reconciler/sizing usage/histogram usage/history usage/recommend)
 LARGE := TestAnyHistory|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestManySamplesArePacked|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
 LARGE_STORED := 10,000.nodes|20.machines.of.300|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
@@ -245,7 +245,7 @@ test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real clus
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/schedule ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.

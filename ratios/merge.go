@@ -24,6 +24,7 @@ func Merge(layers []*Layer) (*Table, error) {
 		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
 		globals.Demand, prices = globals.Demand.Over(&layer.Demand), cmp.Or(prices, layer.Prices)
+		globals.Guard = globals.Guard.Over(&layer.Guard)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}

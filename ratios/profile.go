@@ -25,7 +25,7 @@ type Profile struct {
 	MaxSpeedRatio float64
 	// Demand is where the demand of these pods comes from, and how it follows from usage.
 	Demand Demand
-	// Guard is how resizes of these pods are observed and reverted.
+	// Guard is how resizes of these pods are observed, reverted and spread over time.
 	Guard Guard
 
 	rule    *Rule
@@ -78,7 +78,7 @@ func (p *Profile) NodeTypes() []string { return p.names }
 // describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
-		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), rule: r, match: newMatcher(r.Match)}
+		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), Guard: r.Guard.Over(&p.Guard), rule: r, match: newMatcher(r.Match)}
 	switch {
 	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)

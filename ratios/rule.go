@@ -18,6 +18,8 @@ type Rule struct {
 	MaxSpeedRatio float64
 	// Demand overrides the global demand, each value separately.
 	Demand Demand
+	// Guard overrides the global guard, each value separately.
+	Guard Guard
 }
 
 // BoundsOverride replaces individual ends of Bounds.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func readDemand(d *ratios.Demand) func(reader.Value) {
 			"minHistory":  duration(&d.MinHistory, 0, 31*day),
 			"minCoverage": optional(&d.MinCoverage, "must be a number from 0 to 1, such as 0.5", within(0, 1)),
 			"window":      duration(&d.Window, time.Minute, 7*day),
-			"windows":     count(&d.Windows),
+			"windows":     count(&d.Windows, 1, 31, 8),
 			"oomBump":     optional(&d.OOMBump, "must be a number from 1 to 10, such as 1.2", within(1, 10)),
 			"oomMinBump":  amount(&d.OOMMinBump, 0, memoryBound),
 			"containers":  readContainers(&d.Containers),
@@ -111,17 +110,6 @@ func amount(into **int64, leastSign int, of sensible) func(reader.Value) {
 		var q *resource.Quantity
 		if bound(&q, leastSign, of)(v); q != nil {
 			n := of.amount(q)
-			*into = &n
-		}
-	}
-}
-
-// count reads a whole number from 1 to 31.
-func count(into **int) func(reader.Value) {
-	return func(v reader.Value) {
-		whole := func(f float64) bool { return f >= 1 && f <= 31 && f == math.Trunc(f) }
-		if f, ok := v.ValidNumber("must be a whole number from 1 to 31, such as 8", whole); ok {
-			n := int(f)
 			*into = &n
 		}
 	}

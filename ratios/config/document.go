@@ -52,9 +52,11 @@ func (d *document) check(f *reader.Faults) {
 	g.cpu.check(f, "bounds.cpu")
 	g.memory.check(f, "bounds.memory")
 	checkDemand(f, "demand", &g.demand, &g.demand)
+	checkGuard(f, "guard", &g.guard, &g.guard)
 	for _, r := range d.rules() {
-		all := r.demand.Over(&g.demand)
-		checkDemand(f, r.path+".demand", &r.demand, &all)
+		demand, guard := r.demand.Over(&g.demand), r.guard.Over(&g.guard)
+		checkDemand(f, r.path+".demand", &r.demand, &demand)
+		checkGuard(f, r.path+".guard", &r.guard, &guard)
 		_, own := r.ratios[r.baseline]
 		_, global := g.ratios[r.baseline]
 		if r.baseline != "" && !own && !global {
@@ -91,10 +93,10 @@ func above(low, high *resource.Quantity) bool {
 // layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
-	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Prices: d.prices}
+	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Guard: g.guard, Prices: d.prices}
 	*layer.Bounds = g.bounds().Over(*layer.Bounds)
 	for _, r := range d.rules() {
-		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand})
+		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand, Guard: r.guard})
 	}
 	return layer
 }

@@ -2,7 +2,9 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -18,6 +20,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("? {a: b}\n: c"))
 	f.Add([]byte(published + "overrides: &o [*o, {name: a, match: &m {computeClass: *m}, nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}}]"))
 	f.Add([]byte(published + "podLabels: {a: &v {b: {bounds: {cpu: {min: 16, max: 16}}}}, c: *v}\n---\n"))
+	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, canary: 10%, pressure: {cpu: 0.5}, maxPods: {node: 2}}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
+	f.Add([]byte(published + "guard: {objectives: [{name: a, prometheus: http://a, query: up, below: -.5}], maxChange: 0, schedule: [{days: [Fri-Mon], from: 22:00, to: 06:00, zone: Europe/Berlin}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text, ratios.Provenance{})
 		if (layer == nil) == (err == nil) {
@@ -58,6 +62,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func valid(t *testing.T, p *ratios.Profile) {
+	guarded(t, p)
 	if !p.Knows(p.Baseline) {
 		t.Errorf("profile %q: baseline %q has no ratio", p.Name, p.Baseline)
 	}
@@ -71,5 +76,29 @@ func valid(t *testing.T, p *ratios.Profile) {
 		if b.Min < 0 || b.Max < 0 || b.Max > 0 && b.Min > b.Max {
 			t.Errorf("profile %q: bounds %v", p.Name, p.Bounds)
 		}
+	}
+}
+
+func guarded(t *testing.T, p *ratios.Profile) {
+	s := p.Guard.Settings()
+	for _, share := range []float64{s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse, s.Canary} {
+		if !(share > 0 && share <= 1) {
+			t.Errorf("profile %q: a share of %v in %+v", p.Name, share, s)
+		}
+	}
+	if s.Unready <= 0 || s.Unready >= s.Window || s.Window > 24*time.Hour || s.Cooldown <= 0 || s.Restarts < 1 ||
+		!(s.MaxChange >= 0 && s.MaxChange <= 1) || s.MaxPods.Workload < 0 || s.MaxPods.Node < 0 {
+		t.Errorf("profile %q: guard %+v", p.Name, s)
+	}
+	var names []string
+	for _, o := range s.Objectives {
+		if o.Name == "" || slices.Contains(names, o.Name) || o.Prometheus == "" || o.Query == "" || (o.Above == nil) == (o.Below == nil) {
+			t.Errorf("profile %q: objective %+v", p.Name, o)
+		}
+		names = append(names, o.Name)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	if next := s.Schedule.Next(now); s.Schedule.Contains(now) != next.IsZero() || !next.IsZero() && !s.Schedule.Contains(next) {
+		t.Errorf("profile %q: the schedule opens at %s", p.Name, next)
 	}
 }

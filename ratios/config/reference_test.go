@@ -5,23 +5,31 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// examples returns the configurations in the reference.
-func examples(t *testing.T) []string {
+// reference returns the part of the reference below a heading.
+func reference(t *testing.T, heading string) string {
 	t.Helper()
 	content, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(content), "\n## Configuration\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	level, _, _ := strings.Cut(heading, " ")
+	_, section, _ := strings.Cut(string(content), "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n"+level+" ")
+	return section
+}
+
+// examples returns the configurations in the reference.
+func examples(t *testing.T) []string {
+	t.Helper()
 	var all []string
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section, -1) {
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(reference(t, "## Configuration"), -1) {
 		all = append(all, block[1])
 	}
 	return all
@@ -30,12 +38,14 @@ func examples(t *testing.T) []string {
 func TestReference(t *testing.T) {
 	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
 	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
+	t.Run("guards pods as the reference describes", guardsPodsAsTheReferenceDescribes)
+	t.Run("names the defaults of a guard", namesTheDefaultsOfAGuard)
 }
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
 	all := examples(t)
-	if len(all) != 3 {
-		t.Fatalf("%d examples, want 3", len(all))
+	if len(all) != 4 {
+		t.Fatalf("%d examples, want 4", len(all))
 	}
 	for _, text := range all {
 		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {
@@ -71,4 +81,43 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 	if test.Name != "podLabels.env.test" || test.Bounds.CPU != (sizing.Range{Max: 2000}) {
 		t.Errorf("test pods have %+v", test)
 	}
+}
+
+func guardsPodsAsTheReferenceDescribes(t *testing.T) {
+	text := examples(t)[3]
+	all, shop := profile(t, text, ratiotest.Subject{}).Guard.Settings(), profile(t, text, ratiotest.Subject{In: "shop"}).Guard.Settings()
+	if all.Window != 10*time.Minute || all.Canary != 0.2 || all.MaxPods.Node != 2 || len(all.Objectives) != 1 || len(all.Schedule) != 0 || all.MaxChange != 0 {
+		t.Errorf("all pods have %+v", all)
+	}
+	if shop.Window != 10*time.Minute || len(shop.Objectives) != 1 || shop.MaxChange != 0.25 {
+		t.Errorf("the shop has %+v", shop)
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hour, open := range map[time.Time]bool{
+		time.Date(2026, 7, 1, 23, 0, 0, 0, berlin): true, time.Date(2026, 7, 3, 3, 0, 0, 0, berlin): true, time.Date(2026, 7, 3, 23, 0, 0, 0, berlin): false,
+		time.Date(2026, 7, 4, 12, 0, 0, 0, berlin): true, time.Date(2026, 7, 1, 12, 0, 0, 0, berlin): false,
+	} {
+		if shop.Schedule.Contains(hour) != open {
+			t.Errorf("%s is open: %t", hour, !open)
+		}
+	}
+}
+
+func namesTheDefaultsOfAGuard(t *testing.T) {
+	want := new(ratios.Guard).Settings()
+	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
+	if len(rows) != 8 {
+		t.Fatalf("%d keys have a number or a flag as their default, want 8: %q", len(rows), rows)
+	}
+	for _, row := range rows {
+		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard.Settings())
+	}
+	text := regexp.MustCompile("\n\\| `pressure` \\| [^|]* \\| (\\S+); (\\S+) \\|").FindStringSubmatch(reference(t, "### Guard"))
+	if len(text) != 3 {
+		t.Fatal("the pressure has no defaults")
+	}
+	sameSettings(t, want, profile(t, minimal+"guard: {pressure: {cpu: "+text[1]+", memory: "+text[2]+"}}", ratiotest.Subject{}).Guard.Settings())
 }

@@ -30,7 +30,7 @@ func readRule(v reader.Value, more reader.Known) *rule {
 	keys := r.keys()
 	maps.Copy(keys, more)
 	if v.Fields(keys) && r.isEmpty() {
-		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio or demand")
+		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")
 	}
 	return r
 }
@@ -113,7 +113,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 			key.key(v, name)
 			before := len(*into)
 			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
-				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio or demand")
+				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")
 			}
 		})
 	}

@@ -18,10 +18,11 @@ type section struct {
 	// maxSpeedRatio is 0 if it is not set.
 	maxSpeedRatio float64
 	demand        ratios.Demand
+	guard         ratios.Guard
 }
 
 func (s *section) isEmpty() bool {
-	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0 && s.demand.IsEmpty()
+	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0 && s.demand.IsEmpty() && s.guard.IsEmpty()
 }
 
 // keys returns the keys of a section.
@@ -40,6 +41,7 @@ func (s *section) keys() reader.Known {
 		},
 		"maxSpeedRatio": speedRatio(&s.maxSpeedRatio),
 		"demand":        readDemand(&s.demand),
+		"guard":         readGuard(&s.guard),
 	}
 }
 

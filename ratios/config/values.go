@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,38 @@ func optional(into **float64, must string, valid func(float64) bool) func(reader
 	}
 }
 
+// count reads a whole number.
+func count(into **int, least, most, example int) func(reader.Value) {
+	return func(v reader.Value) {
+		whole := func(f float64) bool { return f >= float64(least) && f <= float64(most) && f == math.Trunc(f) }
+		if f, ok := v.ValidNumber(fmt.Sprintf("must be a whole number from %d to %d, such as %d", least, most, example), whole); ok {
+			n := int(f)
+			*into = &n
+		}
+	}
+}
+
+// share reads a number up to 1, or a percentage up to 100%. It may be 0 if that means something.
+func share(into **float64, zero bool) func(reader.Value) {
+	must, valid := "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 }
+	if zero {
+		must, valid = "must be a number from 0 to 1, such as 0.1 or 10%", within(0, 1)
+	}
+	return func(v reader.Value) {
+		text, _ := v.Text()
+		number, isPercentage := strings.CutSuffix(text, "%")
+		percent, err := strconv.ParseFloat(number, 64)
+		switch f := percent / 100; {
+		case !isPercentage:
+			optional(into, must, valid)(v)
+		case err != nil || !valid(f):
+			v.Fault("%s, not %s", must, v)
+		default:
+			*into = &f
+		}
+	}
+}
+
 // flag reads true or false.
 func flag(into **bool) func(reader.Value) {
 	return func(v reader.Value) {
@@ -78,13 +111,17 @@ func flag(into **bool) func(reader.Value) {
 	}
 }
 
-// duration reads a duration within bounds, such as 90m, 24h or 8d.
+// duration reads a duration within bounds, such as 90s, 24h or 8d.
 func duration(into **time.Duration, least, most time.Duration) func(reader.Value) {
 	return func(v reader.Value) {
 		text, _ := v.Text()
 		d, err := parseDuration(text)
 		if err != nil || d < least || d > most {
-			v.Fault("must be a duration from %s to %s, such as 24h or 8d, not %s", describe(least), describe(most), v)
+			example := "24h or 8d"
+			if most <= day {
+				example = "90s or 5m"
+			}
+			v.Fault("must be a duration from %s to %s, such as %s, not %s", describe(least), describe(most), example, v)
 			return
 		}
 		*into = &d
@@ -102,15 +139,17 @@ func parseDuration(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// describe returns a duration of whole days, hours or minutes as a user writes it.
+// describe returns a duration as a user writes it.
 func describe(d time.Duration) string {
 	switch {
 	case d%day == 0:
 		return fmt.Sprintf("%dd", d/day)
 	case d%time.Hour == 0:
 		return fmt.Sprintf("%dh", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
 	}
-	return fmt.Sprintf("%dm", d/time.Minute)
+	return d.String()
 }
 
 // syntax returns the problems with text; none if the text is valid.

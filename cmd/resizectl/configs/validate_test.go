@@ -106,6 +106,9 @@ func readsStandardInput(t *testing.T) {
 		{"quoted numbers", "maxSpeedRatio: \"6\"\nbaselineNodeType: a\nnodeTypes: {a: {cpuPerf: '1.25', memPerf: 1}}", command.ExitInvalid, "",
 			"stdin: maxSpeedRatio: line 1: must be a finite number of at least 1, such as 5, not a string: write 6 without quotes\n" +
 				"stdin: nodeTypes.a.cpuPerf: line 3: must be a finite number above 0, not a string: write 1.25 without quotes\n"},
+		{"a guard with a zone", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}\nguard: {schedule: [{from: \"22:00\", to: \"06:00\", zone: Europe/Berlin}]}", command.ExitOK, "stdin: valid: 1 node type, 0 rules\n", ""},
+		{"an unknown zone", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}\nguard: {schedule: [{from: \"22:00\", to: \"06:00\", zone: Europe/Berlim}]}", command.ExitInvalid, "",
+			"stdin: guard.schedule[0].zone: line 3: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not \"Europe/Berlim\"\n"},
 		{"empty input", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
 		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {

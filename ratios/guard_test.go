@@ -1,0 +1,174 @@
+package ratios_test
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/ratios/schedule"
+)
+
+func TestGuard(t *testing.T) {
+	t.Run("each value that a rule sets takes precedence, and the globals have the others", eachValueThatARuleSetsTakesPrecedence)
+	t.Run("an empty list is a value", anEmptyListIsAValue)
+	t.Run("what is not set has its default", whatIsNotSetHasItsDefault)
+	t.Run("a setting is what is set", aSettingIsWhatIsSet)
+	t.Run("a layer has the values of the layers below it", aLayerHasTheValuesOfTheLayersBelowIt)
+	t.Run("a guard changes neither the revision nor which pods match", aGuardChangesNeitherTheRevisionNorWhichPodsMatch)
+	t.Run("an objective is broken by values beyond its threshold", anObjectiveIsBrokenByValuesBeyondItsThreshold)
+}
+
+// leaves calls visit for each value of a guard that can be set by itself.
+func leaves(g *ratios.Guard, visit func(name string, value reflect.Value)) {
+	v := reflect.ValueOf(g).Elem()
+	for i := range v.NumField() {
+		if field, name := v.Field(i), v.Type().Field(i).Name; field.Kind() == reflect.Struct {
+			for j := range field.NumField() {
+				visit(name+"."+field.Type().Field(j).Name, field.Field(j))
+			}
+		} else {
+			visit(name, field)
+		}
+	}
+}
+
+// only returns a guard that sets one value.
+func only(t *testing.T, name string) (g ratios.Guard) {
+	t.Helper()
+	found := false
+	leaves(&g, func(of string, value reflect.Value) {
+		if of != name {
+			return
+		}
+		found = true
+		if value.Kind() == reflect.Slice {
+			value.Set(reflect.MakeSlice(value.Type(), 1, 1))
+		} else {
+			value.Set(reflect.New(value.Type().Elem()))
+		}
+	})
+	if !found {
+		t.Fatalf("a guard has no %s", name)
+	}
+	return g
+}
+
+// set reports which values are set.
+func set(g ratios.Guard) map[string]bool {
+	all := map[string]bool{}
+	leaves(&g, func(name string, value reflect.Value) {
+		if !value.IsNil() {
+			all[name] = true
+		}
+	})
+	return all
+}
+
+func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
+	var names []string
+	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 15 {
+		t.Errorf("a guard has %q", names)
+	}
+	for _, name := range names {
+		one, none := only(t, name), ratios.Guard{}
+		if one.IsEmpty() {
+			t.Errorf("a guard that sets only %s is empty", name)
+		}
+		want := map[string]bool{name: true}
+		if over, under := one.Over(&none), none.Over(&one); !cmp.Equal(set(over), want) || !cmp.Equal(set(under), want) {
+			t.Errorf("%s: over an empty guard %v, under one %v", name, set(over), set(under))
+		}
+		first, second := only(t, name), only(t, name)
+		both := first.Over(&second)
+		leaves(&both, func(of string, value reflect.Value) {
+			leaves(&first, func(same string, own reflect.Value) {
+				if same == of && value.Pointer() != own.Pointer() {
+					t.Errorf("%s of the rule does not take precedence", of)
+				}
+			})
+		})
+	}
+}
+
+func anEmptyListIsAValue(t *testing.T) {
+	one := schedule.Schedule{{}}
+	globals := ratios.Guard{Objectives: []ratios.Objective{{Name: "a"}}, Schedule: one}
+	rule := ratios.Guard{Objectives: []ratios.Objective{}, Schedule: schedule.Schedule{}}
+	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Objectives) != 0 || len(all.Schedule) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func whatIsNotSetHasItsDefault(t *testing.T) {
+	want := ratios.GuardSettings{
+		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2,
+		MemoryUse: 0.95, Cooldown: 10 * time.Minute, Canary: 0.1,
+	}
+	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
+		t.Error(diff)
+	}
+	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(want, p.Guard.Settings()) {
+		t.Errorf("the profile has %+v", p.Guard.Settings())
+	}
+}
+
+func aSettingIsWhatIsSet(t *testing.T) {
+	off, duration, number, value := false, []time.Duration{1, 2, 3}, []int{4, 5, 6}, []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
+	g := ratios.Guard{
+		Enabled: &off, Window: &duration[0], Restarts: &number[0], Unready: &duration[1], Throttling: &value[0], CPUPressure: &value[1],
+		MemoryPressure: &value[2], MemoryUse: &value[3], Objectives: []ratios.Objective{{Name: "a"}}, Cooldown: &duration[2], Canary: &value[4],
+		MaxPods: struct{ Workload, Node *int }{&number[1], &number[2]}, MaxChange: &value[5], Schedule: schedule.Schedule{},
+	}
+	want := ratios.GuardSettings{
+		Enabled: false, Window: 1, Restarts: 4, Unready: 2, Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4,
+		Objectives: g.Objectives, Cooldown: 3, Canary: 0.5, MaxPods: struct{ Workload, Node int }{5, 6}, MaxChange: 0.6, Schedule: g.Schedule,
+	}
+	if diff := cmp.Diff(want, g.Settings()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func aLayerHasTheValuesOfTheLayersBelowIt(t *testing.T) {
+	two, three, off := 2, 3, false
+	first, second := &ratios.Layer{Guard: ratios.Guard{Restarts: &three}}, withRules()
+	second.Guard = ratios.Guard{Restarts: &two, Enabled: &off}
+	s := merge(t, first, second).Profile(ratiotest.Subject{}).Guard.Settings()
+	if s.Restarts != 3 || s.Enabled {
+		t.Errorf("%d restarts, enabled: %t", s.Restarts, s.Enabled)
+	}
+}
+
+func aGuardChangesNeitherTheRevisionNorWhichPodsMatch(t *testing.T) {
+	three, off := 3, false
+	match := ratios.Criteria{ComputeClass: "c"}
+	before, guarded := withRules(ratios.Rule{Match: match, Baseline: "n4"}), withRules(ratios.Rule{Match: match, Baseline: "n4", Guard: ratios.Guard{Restarts: &three}})
+	guarded.Guard = ratios.Guard{Enabled: &off}
+	a, b := merge(t, before), merge(t, guarded)
+	if a.Revision != b.Revision || !a.MatchesAs(b) {
+		t.Errorf("revisions %s and %s, match alike: %t", a.Revision, b.Revision, a.MatchesAs(b))
+	}
+	if s := b.Profile(ratiotest.Subject{Class: "c"}).Guard.Settings(); s.Restarts != 3 || s.Enabled {
+		t.Errorf("the rule has %+v", s)
+	}
+}
+
+func anObjectiveIsBrokenByValuesBeyondItsThreshold(t *testing.T) {
+	threshold := 0.01
+	above, below := ratios.Objective{Above: &threshold}, ratios.Objective{Below: &threshold}
+	for _, tc := range []struct {
+		value        float64
+		above, below bool
+	}{
+		{0.02, true, false}, {0.01, false, false}, {0, false, true}, {math.Inf(1), true, false}, {math.Inf(-1), false, true}, {math.NaN(), false, false},
+	} {
+		if above.IsBrokenBy(tc.value) != tc.above || below.IsBrokenBy(tc.value) != tc.below {
+			t.Errorf("%v breaks above 0.01: %t, below 0.01: %t", tc.value, !tc.above, !tc.below)
+		}
+	}
+}

@@ -18,8 +18,8 @@ type control struct {
 	happens  func(s *suite, t *testing.T, namespace string, w *workload)
 }
 
-// slow is work that is ready later than a resize may make it unready.
-var slow = fmt.Sprintf("{cpu: 10m, memory: 16Mi, ready: {after: %v}}", unready*3/2)
+// slow is work that takes longer until it is ready than a resize may make it unready.
+const slow = "{cpu: 10m, memory: 16Mi, ready: {after: 20s}}"
 
 var controls = []control{
 	{workload{name: "oom-before", work: calm, skipped: true}, oomBefore},

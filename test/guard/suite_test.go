@@ -15,9 +15,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+// unready is how long a pod may not be ready before that counts.
+const unready = 5 * time.Second
+
 // config makes the nodes of all types 1.25 times as fast as the baseline, so that requests and
-// limits are lowered to 80%.
-const config = `
+// limits are lowered to 80%. All pods of a workload are resized at the same time.
+var config = fmt.Sprintf(`
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
@@ -29,10 +32,8 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1.25}
       c3: {cpuPerf: 1.25, memPerf: 1.25}
       t2d: {cpuPerf: 1.25, memPerf: 1.25}
-`
-
-// unready is how long a pod may not be ready before that counts.
-const unready = time.Minute
+    guard: {window: 2m, unready: %v, canary: 100%%}
+`, unready)
 
 // suite is a cluster with an observer of its pods.
 type suite struct {

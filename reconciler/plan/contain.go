@@ -39,6 +39,9 @@ func (p *Plan) containIn(s *Snapshot, settings ratios.GuardSettings, observed bo
 	if !putsBack {
 		return
 	}
+	if len(p.reverts) > 0 {
+		p.recount(s.Pod)
+	}
 	p.Kind = Revert
 	only := p.Reasons[:0]
 	for _, reason := range p.Reasons {
@@ -152,6 +155,20 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	return true
 }
 
+// recount notes the record of the pod with the restarts until now: those that a revert ends must
+// not count against what the resize lowered besides.
+func (p *Plan) recount(of *pod.Pod) {
+	record := of.Record()
+	for i := range record {
+		for k := range p.reverts {
+			if name := p.reverts[k].Container; record[i].Name == name {
+				record[i].Restarts = p.container(name).of.RestartCount()
+			}
+		}
+	}
+	p.recounted = record.String()
+}
+
 // believed returns a recorded size that a container may have had, or else a larger original, or
 // else the current size.
 func (p *Plan) believed(c *ContainerPlan, m *sizing.Measure, back sizing.Amount, bounds ratios.Bounds) sizing.Amount {
@@ -218,7 +235,11 @@ func (p *Plan) reverted(now time.Time) map[string]*string {
 		all = append(all, r)
 	}
 	text := pod.RevertsText(all)
-	return map[string]*string{contract.Reverts: &text}
+	annotations := map[string]*string{contract.Reverts: &text}
+	if p.recounted != "" {
+		annotations[contract.AppliedSizes] = &p.recounted
+	}
+	return annotations
 }
 
 // recordSizes adds the annotation that records what the plan changes, if it or an earlier plan

@@ -20,6 +20,7 @@ import (
 func TestContain(t *testing.T) {
 	t.Run("reverts only what a resize lowered and hurts", revertsOnlyWhatAResizeLoweredAndHurts)
 	t.Run("keeps what was put back until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
+	t.Run("counts restarts from a revert on", countsRestartsFromARevertOn)
 	t.Run("waits longer after each revert", waitsLongerAfterEachRevert)
 	t.Run("continues a revert that was recorded but not made", continuesARevertThatWasRecordedButNotMade)
 	t.Run("records why although the node has no room", recordsWhyAlthoughTheNodeHasNoRoom)
@@ -104,6 +105,13 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	p = contained(t, leaky(), 60, func(s *Snapshot) { s.Table = tableOf(t, 4, 2, nil) }, func(s *Snapshot) { s.Around.Node = podtest.Node("n4") })
 	if p.Containers[0].Desired.CPU != p.Containers[0].Current.CPU {
 		t.Errorf("the revert also resizes cpu to %v", p.Containers[0].Desired.CPU)
+	}
+}
+
+// Lack of memory restarted the container. That must not count against cpu later.
+func countsRestartsFromARevertOn(t *testing.T) {
+	if got, want := annotation(contained(t, leaky(), 60), contract.AppliedSizes), "app 4 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"; got != want {
+		t.Errorf("it records %s, want %s", got, want)
 	}
 }
 

@@ -104,6 +104,13 @@ func (o *observer) inject(c course, what *injection) {
 	of.what, of.injected, of.restarts = what, time.Now(), statusOf(of.pod).RestartCount
 }
 
+// since makes the harm of a pod count from now on, as when there is room at last.
+func (o *observer) since(c course) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.courses[c.pod.UID].harmed = time.Now()
+}
+
 // of returns the pods of a workload, including those that are gone.
 func (o *observer) of(namespace, workload string) (found []course) {
 	o.mu.Lock()

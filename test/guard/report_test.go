@@ -19,8 +19,8 @@ type report struct {
 // row is what came of the resizes of pods with the same fate.
 type row struct {
 	name string
-	// pods are all of them. Of pods into which harm was injected, reverted have their former
-	// size, blocked have no room for it, and missed have neither. Of other pods, wrong were
+	// pods are all of them. Of pods into which harm was injected, blocked had no room for their
+	// former size at first, reverted have it, and missed do not. Of other pods, wrong were
 	// reverted.
 	injected                               bool
 	pods, reverted, blocked, missed, wrong int
@@ -37,8 +37,8 @@ func (r *report) row(name string, injected bool) *row {
 	return r.rows[len(r.rows)-1]
 }
 
-// injected adds pods into which harm was injected.
-func (r *report) injected(t *testing.T, name string, pods []course) {
+// injected adds pods into which harm was injected, some of which had no room at first.
+func (r *report) injected(t *testing.T, name string, pods []course, blocked map[string]bool) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,6 +50,9 @@ func (r *report) injected(t *testing.T, name string, pods []course) {
 			continue
 		}
 		row.pods++
+		if blocked[c.pod.Name] {
+			row.blocked++
+		}
 		if c.back.IsZero() {
 			row.missed++
 			t.Errorf("%s was not reverted", c)
@@ -94,13 +97,13 @@ func (r *report) String() string {
 	defer r.mu.Unlock()
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "\nPODS\tCOUNT\tREVERTED\tMISSED\tWRONGLY REVERTED\tP50\tP99\tMAX")
+	fmt.Fprintln(table, "\nPODS\tCOUNT\tREVERTED\tBLOCKED\tMISSED\tWRONGLY REVERTED\tP50\tP99\tMAX")
 	for _, row := range r.rows {
 		if row.injected {
-			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t-\t%v\t%v\t%v\n", row.name, row.pods, row.reverted, row.missed,
+			fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t-\t%v\t%v\t%v\n", row.name, row.pods, row.reverted, row.blocked, row.missed,
 				percentile(row.took, 50), percentile(row.took, 99), percentile(row.took, 100))
 		} else {
-			fmt.Fprintf(table, "%s\t%d\t-\t-\t%d\t-\t-\t-\n", row.name, row.pods, row.wrong)
+			fmt.Fprintf(table, "%s\t%d\t-\t-\t-\t%d\t-\t-\t-\n", row.name, row.pods, row.wrong)
 		}
 	}
 	// A strings.Builder never fails to be written.

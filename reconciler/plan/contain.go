@@ -105,6 +105,11 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 		p.replanAt(until)
 		back := p.believed(c, r.Measure, r.Back, bounds)
+		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
+			p.push(c, r.Measure)
+			putsBack = true
+			continue
+		}
 		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
@@ -113,6 +118,19 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 	}
 	return putsBack
+}
+
+// push raises a resource that was put back a little, since the pod as a whole did not get it back.
+// The next plan lowers it again, once the node has applied that.
+func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
+	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
+	more := sizing.Amount{Request: current.Request, Limit: current.Limit + m.Unit}
+	if current.Request == current.Limit {
+		more.Request = more.Limit // The QoS class stays the same.
+	}
+	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was put back, so its node still limits the pod to less",
+		c.Name, m.Name, m.Show(current), m.Show(more)))
+	*desired, c.clamped[m.Index], c.putsBack[m.Index] = more, false, true
 }
 
 // whenRetried says until when a size stays.

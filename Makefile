@@ -275,6 +275,10 @@ backtest: ## Replay recorded usage under our policies and the VPA's (TRACE=usage
 bench-api: ## Compare API calls with plain gRPC calls: calls/s of both, and the ratio.
 	go test ./server -run '^$$' -bench ShareOfBareEcho -benchtime 20x -count 6 2>/dev/null
 
+.PHONY: bench-usage
+bench-usage: bin/testcluster ## Measure what collecting the usage of 1,000 to 150,000 containers costs a server, pushed and from metrics.k8s.io. Takes 10 minutes.
+	go test ./server/usage -run '^$$' -bench Scale -benchtime 12x -timeout 1h 2>/dev/null
+
 .PHONY: soak
 soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, leaders and the API server keep changing (SOAK='-duration=5m -tail=8m').
 	@go build -o bin/soak ./test/soak
@@ -292,6 +296,11 @@ soak-guard: build bin/kubectl ## Make 100 resizes of each kind hurt among 1,000 
 soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').
 	@go build -o bin/soakvpa ./test/soakvpa
 	@exec bin/soakvpa -crds "$$(go list -C test/vparecommender -m -f '{{.Dir}}' k8s.io/autoscaler/vertical-pod-autoscaler)/deploy/vpa-v1-crd-gen.yaml" $(SOAK_VPA)
+
+.PHONY: soak-usage
+soak-usage: build bin/metrics-server ## Disturb servers that collect usage for 30 minutes, and check that no recommendation moves or is lost (SOAK_USAGE='-gone=1h').
+	@go build -o bin/soakusage ./test/soakusage
+	@exec bin/soakusage $(SOAK_USAGE)
 
 .PHONY: published
 published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').
@@ -312,11 +321,15 @@ bin/kernel:
 	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v xz >/dev/null || \
 	  { apt-get update -qq && apt-get install -qq --no-install-recommends qemu-system-x86 cpio xz-utils; } || \
 	  { echo 'apt-get cannot install the packages qemu-system-x86, cpio and xz-utils: add them to PATH'; exit 1; }
-	@test -e bin/kernel/vmlinuz || test/cgroups/kernel.sh bin/kernel
+	@ls bin/kernel/virtio_net.ko* >/dev/null 2>&1 || test/cgroups/kernel.sh bin/kernel
 
 .PHONY: test-cgroups
 test-cgroups: bin/kernel ## Test on a Linux kernel what node agents report (KERNEL=DIR with vmlinuz and modules).
 	test/cgroups/run.sh $(or $(KERNEL),bin/kernel)
+
+.PHONY: test-cgroups-agent
+test-cgroups-agent: build bin/kernel ## Run the usage agent on a Linux kernel in a virtual machine, and check what a server shows (KERNEL=DIR).
+	go run ./test/cgroups/host -kernel $(or $(KERNEL),bin/kernel)
 
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.

@@ -41,8 +41,8 @@ func NewNode(root string) (*Node, error) {
 	return &Node{m, counters}, nil
 }
 
-// Full measures the node with all vCPUs and with one, within a budget of time. The error is a *quiet.Error if the node
-// was busy. Do not trust any results that come with it.
+// Full measures the node with all vCPUs and with one, within a budget of time. The error is a
+// *quiet.Error if the node was busy. Do not trust any results that come with it.
 func (n *Node) Full(ctx context.Context, budget time.Duration) (Results, error) {
 	return n.undisturbed(ctx, func() (r Results, err error) {
 		r.Scores, r.Skipped, err = measure.Full(ctx, kernel.All(), n.limits(), budget)

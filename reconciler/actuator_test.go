@@ -22,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -217,6 +218,13 @@ func check(t *testing.T, p *corev1.Pod, want podtest.Amounts, annotations ...str
 	if len(got) == 0 {
 		got = map[string]string{}
 	}
+	// The record of the last resize stays when a pod is reverted, or resized by another actor.
+	if record, ok := got[contract.AppliedSizes]; ok && wanted[contract.AppliedAt] != "" {
+		if _, ok := pod.ParseRecord(record).Of("app"); !ok {
+			t.Errorf("record %q", record)
+		}
+		delete(got, contract.AppliedSizes)
+	}
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		t.Errorf("annotations: %s", diff)
 	}
@@ -235,6 +243,9 @@ func (s *apiServer) resizes(t *testing.T) {
 		p.Annotations = map[string]string{}
 	}), "n4")
 	check(t, p, podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, applied("n4")...)
+	if got, want := p.Annotations[contract.AppliedSizes], "app 0 cpu 1/1>800m/800m memory 1Gi/1Gi"; got != want {
+		t.Errorf("record %q, want %q", got, want)
+	}
 	if p.Status.QOSClass != corev1.PodQOSGuaranteed {
 		t.Errorf("the QoS class is %s", p.Status.QOSClass)
 	}

@@ -45,6 +45,13 @@ func (s *Store) Containers() []history.Container {
 	return s.history.Unsorted()
 }
 
+// Len returns how many containers have a history.
+func (s *Store) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history.Len()
+}
+
 // AppendState appends what is known of a container to b, so that it can be stored: its history, and
 // under which sets of ratios it was last recommended. It appends nothing without a history. The store
 // is locked for one container only, so that storing all of them holds up nobody.

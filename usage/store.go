@@ -150,7 +150,7 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 
 // collect takes the samples of some of the time that Collect reads. It returns how many there are.
 func (s *Store) collect(ctx context.Context, source Source, rank int, since, until, now time.Time, c *Collected) (delivered int, err error) {
-	arrived := make([]Sample, 0, batch)
+	var arrived []Sample
 	take := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

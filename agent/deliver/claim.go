@@ -35,8 +35,7 @@ type Claim struct {
 
 // Claim asks the server whether to measure the node, until it answers or patience runs out. It
 // returns when the node lets pods in at the latest, by the clock of this node; zero if it does so
-// now. The error is a
-// *DeclinedError if other nodes are enough.
+// now. The error is a *DeclinedError if the node should not be measured.
 func (s *Sender) Claim(ctx context.Context, c Claim) (release time.Time, err error) {
 	request := &workloadresizerv1.ClaimMeasurementRequest{
 		Node: s.Node, Vcpus: int32(c.VCPUs), CpuModel: c.CPUModel, Version: c.Version, ThreadsPerCore: known(int32(c.ThreadsPerCore)),

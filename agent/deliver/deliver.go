@@ -65,6 +65,7 @@ func (s *Sender) Send(ctx context.Context, samples []sample.Sample) error {
 // persist calls attempt until it succeeds, fails for good, or patience runs out. With again,
 // the same call may succeed later.
 func persist(ctx context.Context, what string, attempt func(context.Context) (again, err error)) error {
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pause := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 30 * time.Second}
@@ -72,19 +73,37 @@ func persist(ctx context.Context, what string, attempt func(context.Context) (ag
 		again, err := within(ctx, attempt)
 		switch {
 		case err != nil && !mayWork(err):
-			return fmt.Errorf("%s: %w", what, err)
+			return fmt.Errorf("%s: %w", what, &callError{err})
 		case err != nil:
-			again = err
+			again = &callError{err}
 		case again == nil:
 			return nil
 		}
 		select {
 		case <-ctx.Done():
+			if caller.Err() != nil {
+				return fmt.Errorf("%s: %w; stopped before it was tried again", what, again)
+			}
 			return fmt.Errorf("%s: %w; gave up after %v", what, again, patience)
 		case <-time.After(pause.Step()):
 		}
 	}
 }
+
+// callError is the error of a call in the words of the server, without those of gRPC.
+type callError struct{ err error }
+
+// Error implements error.
+func (e *callError) Error() string {
+	s := status.Convert(e.err)
+	if s.Code() == codes.Unavailable {
+		return "the server is unavailable: " + s.Message()
+	}
+	return s.Message()
+}
+
+// Unwrap returns the error with its code.
+func (e *callError) Unwrap() error { return e.err }
 
 func within(ctx context.Context, attempt func(context.Context) (again, err error)) (again, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

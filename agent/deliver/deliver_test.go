@@ -71,7 +71,7 @@ func TestSend(t *testing.T) {
 		{"sends only missing samples again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, unknown)}}, {}}, []int{2, 1}, "", false},
 		{"does not send rejected samples again", []answer{{errors: []*workloadresizerv1.SampleError{rejection(1, invalid)}}}, []int{2}, "b: score must be above 0", true},
 		{"sends missing samples again without rejected ones", []answer{{errors: []*workloadresizerv1.SampleError{rejection(0, invalid), rejection(1, unknown)}}, {}}, []int{2, 1}, "rejected samples", true},
-		{"does not retry permanent errors", []answer{{err: status.Error(codes.PermissionDenied, "you may not")}}, []int{2}, "you may not", false},
+		{"does not retry permanent errors", []answer{{err: status.Error(codes.PermissionDenied, "you may not")}}, []int{2}, "send samples: you may not", false},
 		{"gives up if the node stays unknown", []answer{unknownBoth}, []int{2, 2, 2}, `does not know node "n4-1" yet; gave up after 5m0s`, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -117,4 +117,18 @@ func dial(t *testing.T, register func(*grpc.Server)) *grpc.ClientConn {
 	}
 	t.Cleanup(func() { _ = conn.Close(); server.Stop() })
 	return conn
+}
+
+// A process that is stopped has not tried for as long as it would have.
+func TestSendThatIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &scripted{answers: []answer{{err: status.Error(codes.Unavailable, "no route")}}}
+		sender := &Sender{Client: connect(t, server), Node: "n4-1"}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		const want = "send samples: the server is unavailable: no route; stopped before it was tried again"
+		if err := sender.Send(ctx, []sample.Sample{{ID: "a"}}); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	})
 }

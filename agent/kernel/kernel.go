@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Set is the version of the kernels. Increase it when the work of a kernel or the way it is timed
+// set is the version of the kernels. Increase it when the work of a kernel or the way it is timed
 // changes, so that scores from before and after the change are not compared.
-const Set = 3
+const set = 3
 
 // Work does one unit of work on one thread. An error means that the result is wrong.
 type Work func() error
@@ -60,7 +60,7 @@ func Version() string {
 	if parts := strings.SplitN(release, ".", 3); strings.HasPrefix(release, "go") && len(parts) == 3 {
 		release = parts[0] + "." + parts[1]
 	}
-	return strconv.Itoa(Set) + "-" + release
+	return strconv.Itoa(set) + "-" + release
 }
 
 // errWrong means that a Work had an unexpected result: the machine or the kernel is

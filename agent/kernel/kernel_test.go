@@ -95,7 +95,7 @@ func aChangedSetNeedsANewNumber(t *testing.T) {
 		"orders": {orders(), "49433cf4"},
 	} {
 		if sum := sha256.Sum256(tc.data); hex.EncodeToString(sum[:4]) != tc.want {
-			t.Errorf("the %s changed: checksum %x; if this is intended, increase Set", name, sum[:4])
+			t.Errorf("the %s changed: checksum %x; if this is intended, increase set", name, sum[:4])
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 // Machine is a node as this process sees it.
 type Machine struct {
 	// CPUModel is the CPU model as Node Feature Discovery labels it, and its stepping, e.g.
-	// "Intel-6-143-8" or "AMD-25-1-0". For Arm, it consists of implementer and part, e.g. "ARM-0x41-0xd0c". Empty
-	// if unknown.
+	// "Intel-6-143-8" or "AMD-25-1-0". For Arm, it consists of implementer and part, e.g.
+	// "ARM-0x41-0xd0c". Empty if unknown.
 	CPUModel string
 	// CPUName is the human-readable name, e.g. "AMD EPYC 7B13"; empty if unknown.
 	CPUName string

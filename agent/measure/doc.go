@@ -6,10 +6,9 @@
 // and other processes take turns with them. Both make a measurement take longer but do not
 // change its score.
 //
-// Kernels take turns, and only the fastest quarter of the repetitions counts, and within
-// each the fastest quarter of its units of work.
-// Disturbances come and go, and are not always visible, but they can only slow a thread
-// down.
+// Kernels take turns. Only the fastest quarter of the repetitions counts, and within each, the
+// fastest quarter of its units of work: disturbances come and go, and are not always visible, but
+// they can only slow a thread down.
 //
 // It must not know which node this is or how scores are used.
 package measure

@@ -12,8 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
-// FieldManager is the field manager of the label.
-const FieldManager = "workload-resizer-bench-node"
+// fieldManager is the field manager of the label.
+const fieldManager = "workload-resizer-bench-node"
 
 // Write sets the label nodetype.LabelOwnCPUModel of a node and changes nothing else.
 func Write(ctx context.Context, nodes corev1client.NodeInterface, node, cpuModel string) error {
@@ -21,7 +21,7 @@ func Write(ctx context.Context, nodes corev1client.NodeInterface, node, cpuModel
 	if err != nil {
 		return err
 	}
-	if _, err := nodes.Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}); err != nil {
+	if _, err := nodes.Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
 		return fmt.Errorf("label node %q with its CPU model: %w", node, err)
 	}
 	return nil

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// MaxSteal is the share of the vCPUs' time that the hypervisor may give to other virtual
+	// maxSteal is the share of the vCPUs' time that the hypervisor may give to other virtual
 	// machines during a run. Stolen time counts as CPU time of the running thread, so one
 	// percent of steal changes the score by one percent.
-	MaxSteal = 0.01
-	// MaxShared is the share of the vCPUs' time that other processes may use during a run if
+	maxSteal = 0.01
+	// maxShared is the share of the vCPUs' time that other processes may use during a run if
 	// vCPUs share cores. While a sibling thread is busy, a thread does less per CPU second.
 	// Without shared cores, others' time costs only what they take of the caches.
-	MaxShared = 0.10
+	maxShared = 0.10
 )
 
 // Error is the reason why a run is discarded.
@@ -42,11 +42,11 @@ func During(start, end Reading, vcpus int, shared bool) (others float64, err err
 		return 0, nil
 	}
 	others = min(max((end.Busy-start.Busy-(end.Own-start.Own))/all, 0), 1)
-	if share := (end.Steal - start.Steal) / all; share > MaxSteal {
-		return others, &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", 100*share, 100*MaxSteal)}
+	if share := (end.Steal - start.Steal) / all; share > maxSteal {
+		return others, &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", 100*share, 100*maxSteal)}
 	}
-	if shared && others > MaxShared {
-		return others, &Error{fmt.Sprintf("other processes used %.0f%% of the time of vCPUs that share cores, more than %.0f%%", 100*others, 100*MaxShared)}
+	if shared && others > maxShared {
+		return others, &Error{fmt.Sprintf("other processes used %.0f%% of the time of vCPUs that share cores, more than %.0f%%", 100*others, 100*maxShared)}
 	}
 	return others, nil
 }

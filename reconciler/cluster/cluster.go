@@ -194,6 +194,12 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 	return nil
 }
 
+// Forget removes a pod as if it had been deleted, for tests.
+func (c *Cluster) Forget(of *pod.Pod) error {
+	c.reserved.remove(of.UID)
+	return c.podIndex.Delete(of)
+}
+
 // Pods returns a lister for the pods in a namespace, or in all namespaces if it is empty.
 func (c *Cluster) Pods(namespace string) Lister { return c.pods.Pods(namespace) }
 

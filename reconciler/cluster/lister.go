@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +53,34 @@ func (l Lister) Namespaces() []string {
 	namespaces := l.index.ListIndexFuncValues(cache.NamespaceIndex)
 	slices.Sort(namespaces)
 	return namespaces
+}
+
+// namespacesAtATime is how many namespaces visible is asked about at a time: enough to make use of a
+// caller's concurrent reviews, and few compared with the namespaces on a page.
+const namespacesAtATime = 64
+
+// Visible yields those of Namespaces that visible returns, beginning with a namespace or the one after
+// it. A nil visible stands for all. It asks about namespaces only when it reaches them, so that a page of
+// a long result costs no more than the page, and ends with the error of visible, if there is one.
+func (l Lister) Visible(from string, visible func(namespaces ...string) ([]string, error)) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		all := slices.DeleteFunc(l.Namespaces(), func(namespace string) bool { return namespace < from })
+		for some := range slices.Chunk(all, namespacesAtATime) {
+			var err error
+			if visible != nil {
+				some, err = visible(some...)
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, namespace := range some {
+				if !yield(namespace, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Count returns the number of pods.

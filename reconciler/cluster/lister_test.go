@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 func TestLister(t *testing.T) {
 	t.Run("lists pods in order after the named pod", listsPodsInOrderAfterTheNamedPod)
 	t.Run("lists the namespaces that have pods", listsTheNamespacesThatHavePods)
+	t.Run("yields the namespaces that a caller sees", yieldsTheNamespacesThatACallerSees)
 	t.Run("finds pods by their controller", findsPodsByTheirController)
 }
 
@@ -48,6 +51,46 @@ func listsTheNamespacesThatHavePods(t *testing.T) {
 		if got := strings.Join(r.Pods(namespace).Namespaces(), " "); got != want {
 			t.Errorf("namespace %q: %q, want %q", namespace, got, want)
 		}
+	}
+}
+
+func yieldsTheNamespacesThatACallerSees(t *testing.T) {
+	var pods []*corev1.Pod
+	for i := range 200 {
+		pods = append(pods, podtest.Pod(podtest.Guaranteed, named(fmt.Sprintf("team-%03d", i), "a")))
+	}
+	asked := 0
+	odd := func(namespaces ...string) (seen []string, err error) {
+		for _, namespace := range namespaces {
+			asked++
+			if namespace[len(namespace)-1]%2 == 1 {
+				seen = append(seen, namespace)
+			}
+		}
+		return seen, nil
+	}
+	var got []string
+	for namespace, err := range known(t, pods...).Pods("").Visible("team-003", odd) {
+		if got = append(got, namespace); err != nil || len(got) == 3 {
+			break
+		}
+	}
+	if strings.Join(got, " ") != "team-003 team-005 team-007" || asked != namespacesAtATime {
+		t.Errorf("%q after %d questions", got, asked)
+	}
+	n, denied := 0, errors.New("denied")
+	for _, err := range known(t, pods...).Pods("").Visible("", nil) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+	}
+	for namespace, err := range known(t, pods...).Pods("").Visible("", func(...string) ([]string, error) { return nil, denied }) {
+		if n++; namespace != "" || !errors.Is(err, denied) {
+			t.Errorf("%q, %v", namespace, err)
+		}
+	}
+	if n != len(pods)+1 {
+		t.Errorf("%d namespaces and errors", n)
 	}
 }
 

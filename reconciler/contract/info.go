@@ -234,6 +234,12 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the pause: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
+		Reason: OutsideSchedule, Severity: Silent,
+		Meaning: "The schedule of the configuration (`guard.schedule`) resizes the pod at other times.",
+		Remedy:  "nothing; the message says when it is resized; or change `guard.schedule` in config.yaml",
+		See:     "docs/reference.md#guard",
+	},
+	{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",

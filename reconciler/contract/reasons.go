@@ -101,6 +101,8 @@ const (
 	Frozen Reason = "Frozen"
 	// Paused: resizing is paused for the pod.
 	Paused Reason = "Paused"
+	// OutsideSchedule: the pod is resized at other times.
+	OutsideSchedule Reason = "OutsideSchedule"
 )
 
 // These reasons do not prevent a resize, but users should know them.

@@ -34,7 +34,8 @@ func (a *all) Read(_ context.Context, _, until time.Time, observe func(usage.Sam
 	return nil
 }
 
-// large returns demands of this many pods, 15 in each workload, on 200 nodes of four types.
+// large returns demands of this many pods, 20 in each workload, on 200 nodes of four types. Each workload
+// has a namespace, since all of them have the same name.
 func large(b *testing.B, pods int) *fixture {
 	b.Helper()
 	types := []string{"n2d", "n4", "c3", "e2"}
@@ -45,7 +46,7 @@ func large(b *testing.B, pods int) *fixture {
 	layer := clustertest.Published()
 	layer.Ratios["c3"], layer.Ratios["e2"] = ratios.Ratio{CPUPerf: 1.3, MemoryPerf: 1}, ratios.Ratio{CPUPerf: 0.8, MemoryPerf: 1}
 	f := &fixture{leads: true}
-	f.of = clustertest.Thousands(b, pods, 500, nodes...)
+	f.of = clustertest.Thousands(b, pods, pods/20, nodes...)
 	f.of.Ratios = clustertest.Store(b, layer)
 	source := &all{fixture: f}
 	f.Demands = New(Config{

@@ -100,7 +100,9 @@ func (d *Demands) Run(ctx context.Context) {
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
+	var read <-chan struct{}
 	if d.Keeper != nil {
+		read = d.Keeper.Watch()
 		running.Go(func() { d.Keeper.Run(ctx, d.store, d.Leads) })
 	}
 	for _, source := range d.sources {
@@ -116,6 +118,7 @@ func (d *Demands) Run(ctx context.Context) {
 			return
 		case <-ticker.C():
 		case <-changed:
+		case <-read:
 		}
 	}
 }

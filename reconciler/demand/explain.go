@@ -78,4 +78,4 @@ func (d *Demands) Distributions(c history.Container) ([]usage.Distribution, bool
 }
 
 // Containers returns how many containers have a history.
-func (d *Demands) Containers() int { return len(d.store.Containers()) }
+func (d *Demands) Containers() int { return d.store.Len() }

@@ -21,8 +21,16 @@ type replica struct {
 	stop func()
 }
 
-// newReplica returns a replica that keeps its state in a namespace of a real API server.
+// newReplica returns a replica that keeps its state in a namespace of a real API server, but does
+// nothing else by itself.
 func newReplica(t *testing.T, namespace *localcluster.Namespace, leads bool) *replica {
+	return runReplica(t, namespace, leads, func(ctx context.Context, f *fixture) {
+		f.Keeper.Run(ctx, f.store, func() bool { return f.leads })
+	})
+}
+
+// runReplica is like newReplica, but the replica does what run does.
+func runReplica(t *testing.T, namespace *localcluster.Namespace, leads bool, run func(context.Context, *fixture)) *replica {
 	t.Helper()
 	f := newFixture(t, clustertest.Published())
 	f.leads = leads
@@ -35,7 +43,7 @@ func newReplica(t *testing.T, namespace *localcluster.Namespace, leads bool) *re
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		f.Keeper.Run(ctx, f.store, func() bool { return f.leads })
+		run(ctx, f)
 	}()
 	r := &replica{fixture: f, stop: func() { cancel(); <-ended }}
 	t.Cleanup(r.stop)
@@ -71,6 +79,7 @@ func TestReplicas(t *testing.T) {
 	first.round(t)
 	follower := newReplica(t, namespace, false)
 	follower.awaits(t, first.Table())
+	showsWhatItReads(t, namespace, first.Table())
 	first.stop()
 
 	second := newReplica(t, namespace, true)
@@ -92,4 +101,18 @@ func TestReplicas(t *testing.T) {
 	if before, after := first.target(t, ""), second.target(t, ""); before != after {
 		t.Errorf("%+v, before the new leader %+v", after, before)
 	}
+}
+
+// showsWhatItReads checks that a new replica shows what is stored once it has read that: the clock with
+// which it publishes stands still.
+func showsWhatItReads(t *testing.T, namespace *localcluster.Namespace, want *usage.Table) {
+	t.Helper()
+	r := runReplica(t, namespace, false, func(ctx context.Context, f *fixture) { f.Run(ctx) })
+	defer r.stop()
+	localcluster.Eventually(t, "recommendations of a new replica", func() error {
+		if got := r.Table().Len(); got != want.Len() {
+			return fmt.Errorf("%d, want %d", got, want.Len())
+		}
+		return nil
+	})
 }

@@ -97,32 +97,19 @@ func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, err
 		if table == nil {
 			return
 		}
-		namespaces := slices.DeleteFunc(d.Cluster.Pods(of.Namespace).Namespaces(), func(namespace string) bool { return namespace < of.From })
-		for some := range slices.Chunk(namespaces, namespacesAtATime) {
-			if of.Visible != nil {
-				var err error
-				if some, err = of.Visible(some...); err != nil {
-					yield(nil, err)
-					return
-				}
+		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
 			}
-			for _, namespace := range some {
-				if err := ctx.Err(); err != nil {
-					yield(nil, err)
+			for _, item := range d.report(namespace, of, table) {
+				if !yield(item, nil) {
 					return
-				}
-				for _, item := range d.report(namespace, of, table) {
-					if !yield(item, nil) {
-						return
-					}
 				}
 			}
 		}
 	}
 }
-
-// namespacesAtATime is how many namespaces Visible is asked about at a time.
-const namespacesAtATime = 64
 
 // report returns the items of a namespace.
 func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []*Item {

@@ -78,6 +78,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return plan
 	}
 	if plan.Kind == Sizes {
+		if plan.outside(r.profile, s.Now) {
+			return plan
+		}
 		plan.explainBounds()
 		plan.explainAutoscalers(s, current, "after this resize")
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -48,12 +49,12 @@ func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType st
 	return r
 }
 
-// SizesAs reports whether another ruling gives the same sizes for every pod.
+// SizesAs reports whether another ruling gives the same sizes for every pod, at the same times.
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false
 	}
-	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || slices.Equal(r.profile.Guard.Schedule, o.profile.Guard.Schedule) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }
 
 // Size returns the requests of a container that needs these amounts on the baseline, in millicores

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -27,10 +26,6 @@ type ResizeQuery struct {
 	Visible Visible
 }
 
-// namespacesAtATime is how many namespaces Visible is asked about at a time: enough to make
-// use of a caller's concurrent reviews, and few compared with the namespaces on a page.
-const namespacesAtATime = 64
-
 // NotResizedError means that the pod was never sized.
 type NotResizedError struct{ Pod types.NamespacedName }
 
@@ -49,23 +44,19 @@ func (q *Queries) Resizes(ctx context.Context, of ResizeQuery) (iter.Seq2[*Resiz
 	if of.Selector == nil {
 		of.Selector = labels.Everything()
 	}
-	namespaces := slices.DeleteFunc(q.Cluster.Pods(of.Namespace).Namespaces(), func(namespace string) bool { return namespace < of.After.Namespace })
 	return func(yield func(*Resized, error) bool) {
-		for some := range slices.Chunk(namespaces, namespacesAtATime) {
-			visible, err := of.Visible.among(some)
+		for namespace, err := range q.Cluster.Pods(of.Namespace).Visible(of.After.Namespace, of.Visible) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, namespace := range visible {
-				for _, k := range q.Cluster.Pods(namespace).After(of.After) {
-					if err := ctx.Err(); err != nil {
-						yield(nil, err)
-						return
-					}
-					if k.Sized() && of.Selector.Matches(k.Labels()) && !yield(q.resizeOf(k), nil) {
-						return
-					}
+			for _, k := range q.Cluster.Pods(namespace).After(of.After) {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				if k.Sized() && of.Selector.Matches(k.Labels()) && !yield(q.resizeOf(k), nil) {
+					return
 				}
 			}
 		}

@@ -14,13 +14,6 @@ import (
 // pods on its node.
 type Visible func(namespaces ...string) ([]string, error)
 
-func (v Visible) among(namespaces []string) ([]string, error) {
-	if v == nil {
-		return namespaces, nil
-	}
-	return v(namespaces...)
-}
-
 // podsAmong returns the pods in visible namespaces. It changes the slice.
 func (v Visible) podsAmong(pods []*pod.Pod) ([]*pod.Pod, error) {
 	if v == nil {

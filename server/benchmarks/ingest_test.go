@@ -68,6 +68,7 @@ func validatesEachSampleSeparately(t *testing.T) {
 		{"without a score", func(s *workloadresizerv1.BenchmarkSample) { s.Score = 0 }, invalid, "score", "must be a number above 0"},
 		{"with a score that is not a number", func(s *workloadresizerv1.BenchmarkSample) { s.Score = math.NaN() }, invalid, "score", "must be a number above 0"},
 		{"with a bad score of one thread", func(s *workloadresizerv1.BenchmarkSample) { s.SingleThreadScore = new(math.Inf(1)) }, invalid, "single_thread_score", "must be a number above 0"},
+		{"with more threads per core than any CPU has", func(s *workloadresizerv1.BenchmarkSample) { s.ThreadsPerCore = new(int32(9)) }, invalid, "threads_per_core", "must be 1 to 8"},
 		{"with a CPU model that is not a valid label value", func(s *workloadresizerv1.BenchmarkSample) { s.CpuModel = "Intel Xeon" }, invalid, "cpu_model", "must be up to 63 letters"},
 		{"on only some of the vCPUs", func(s *workloadresizerv1.BenchmarkSample) { s.Threads = 4 }, invalid, "threads", "only runs on all vCPUs are compared"},
 		{"with several faults", func(s *workloadresizerv1.BenchmarkSample) { s.Score, s.Vcpus, s.Threads = -1, 0, 0 }, invalid, "", "score must be a number above 0, not -1; vcpus must be 1 to 4096, not 0"},

@@ -37,12 +37,12 @@ func (s *Service) ListBenchmarks(_ context.Context, request *workloadresizerv1.L
 	var left []*estimate.Aggregate
 	for i := range view.Aggregates {
 		a := &view.Aggregates[i]
-		if isOf(&a.Key, request) && (after == nil || compareKeys(&a.Key, after) > 0) {
+		if isOf(&a.Key, request) && (after == nil || a.Compare(*after) > 0) {
 			left = append(left, a)
 		}
 	}
 	// Tokens rely on this order, whatever the order of the view.
-	slices.SortFunc(left, func(a, b *estimate.Aggregate) int { return compareKeys(&a.Key, &b.Key) })
+	slices.SortFunc(left, func(a, b *estimate.Aggregate) int { return a.Compare(b.Key) })
 	response := &workloadresizerv1.ListBenchmarksResponse{}
 	response.Benchmarks, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Benchmark) bool) {
 		for _, a := range left {
@@ -80,10 +80,6 @@ func (s *Service) ListFeeds(_ context.Context, request *workloadresizerv1.ListFe
 func isOf(k *estimate.Key, request *workloadresizerv1.ListBenchmarksRequest) bool {
 	nodeType, name := request.GetNodeType(), request.GetBenchmark()
 	return (nodeType == "" || nodeType == k.NodeType || nodeType == nodetype.WithModel(k.NodeType, k.CPUModel)) && (name == "" || name == k.Benchmark)
-}
-
-func compareKeys(a, b *estimate.Key) int {
-	return cmp.Or(cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.CPUModel, b.CPUModel), cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Version, b.Version), cmp.Compare(a.VCPUs, b.VCPUs))
 }
 
 // keySeparator occurs in no field of a key, because fields are printable.

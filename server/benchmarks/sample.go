@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// sourceAgent is the source of samples from callers that are bound to a node, and
-	// sourceImport of other samples that name none.
-	sourceAgent, sourceImport = sample.SourceAgent, "import"
 	// maxIDBytes and maxFaultBytes limit what is returned about a wrong sample, which may be
 	// as large as a message.
 	maxIDBytes, maxFaultBytes = sample.MaxIDBytes, 512
@@ -39,7 +36,7 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 		ID: m.GetId(), NodeType: m.GetNodeType(), InstanceType: m.GetInstanceType(), CPUModel: m.GetCpuModel(),
 		Benchmark: m.GetBenchmark(), Version: m.GetVersion(), Score: m.GetScore(), Unit: m.GetUnit(),
 		VCPUs: int(m.GetVcpus()), ThreadsPerCore: int(m.GetThreadsPerCore()), Threads: int(m.GetThreads()), SingleThread: m.GetSingleThreadScore(), Runs: int(m.GetRuns()),
-		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sourceImport), Spot: m.GetSpotCheck(),
+		Machine: m.GetMachine(), Source: cmp.Or(m.GetSource(), sample.SourceImport), Spot: m.GetSpotCheck(),
 		OtherLoad: m.GetOtherLoad(),
 	}
 	switch {
@@ -59,7 +56,7 @@ func (s *Service) sample(m *workloadresizerv1.BenchmarkSample, by access.Caller,
 		if wrong := boundFault(m, node); wrong != nil {
 			return made, wrong, nil
 		}
-		made.Source = sourceAgent
+		made.Source = sample.SourceAgent
 	}
 	wrong, err := s.identify(&made, m.GetNode(), bound)
 	if wrong == nil && err == nil {
@@ -119,7 +116,7 @@ func (s *Service) identifyNode(made *sample.Sample, node string, bound bool) (*s
 
 // sampleFields maps fields of a sample to fields of a message, where their names differ.
 var sampleFields = map[string]string{
-	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "otherLoad": "other_load", "time": "measure_time",
+	"nodeType": "node_type", "instanceType": "instance_type", "cpuModel": "cpu_model", "singleThread": "single_thread_score", "threadsPerCore": "threads_per_core", "otherLoad": "other_load", "time": "measure_time",
 }
 
 // faultOf combines all faults into one, nil if there are none.

@@ -12,5 +12,8 @@ download 2>/dev/null || { apt-get update -qq && download; } || {
   exit 1
 }
 dpkg-deb -x "$dir"/linux-image-*.deb "$dir"
-find "$dir" -name 'brd.ko*' -exec mv {} "$1" \;
+# RAM disks, and the network.
+for module in brd virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net; do
+  find "$dir" -name "$module.ko*" -exec mv {} "$1" \;
+done
 mv "$dir"/boot/vmlinuz-* "$1/vmlinuz"

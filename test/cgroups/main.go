@@ -40,6 +40,16 @@ func run() error {
 		return err
 	}
 	fmt.Println("kernel", unix.ByteSliceToString(kernel.Release[:]))
+	agent, err := readAgent()
+	if err != nil {
+		return err
+	}
+	if agent != nil {
+		return agent.run()
+	}
+	if err := loadDisk(); err != nil {
+		return err
+	}
 	if err := createAll(); err != nil {
 		return fmt.Errorf("create the control groups: %w", err)
 	}
@@ -98,17 +108,22 @@ func boot() error {
 			return fmt.Errorf("mount %s: %w", m.at, err)
 		}
 	}
-	if err := writePause(); err != nil {
-		return err
-	}
-	// Files in the page cache of a disk can be reclaimed, unlike those in memory.
-	module, err := os.Open("/brd.ko")
+	return writePause()
+}
+
+// loadDisk creates a RAM disk: files in the page cache of a disk can be reclaimed, unlike those in
+// memory.
+func loadDisk() error { return loadModule("/brd.ko", fmt.Sprintf("rd_nr=1 rd_size=%d", diskBytes>>10)) }
+
+// loadModule loads a module of the kernel.
+func loadModule(path, parameters string) error {
+	module, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = module.Close() }()
-	if err := unix.FinitModule(int(module.Fd()), fmt.Sprintf("rd_nr=1 rd_size=%d", diskBytes>>10), 0); err != nil {
-		return fmt.Errorf("load the driver of RAM disks: %w", err)
+	if err := unix.FinitModule(int(module.Fd()), parameters, 0); err != nil {
+		return fmt.Errorf("load %s: %w", path, err)
 	}
 	return nil
 }

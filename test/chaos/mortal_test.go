@@ -153,7 +153,7 @@ func stepOf(subresource string, body []byte) string {
 		return "record"
 	case has("/original-"):
 		return "originals"
-	case has("/applied-at"), has("/adopted-"):
+	case has("/applied-"), has("/adopted-"):
 		return "applied"
 	}
 	return "unknown"

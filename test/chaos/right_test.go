@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -100,6 +101,10 @@ func compareAnnotations(got, want map[string]string) error {
 		case key == contract.AppliedAt:
 			if _, err := time.Parse(time.RFC3339, value); err != nil {
 				return err
+			}
+		case key == contract.AppliedSizes:
+			if pod.ParseRecord(value) == nil {
+				return fmt.Errorf("annotation %s: %q is invalid", key, value)
 			}
 		case !ok:
 			return fmt.Errorf("unexpected annotation %s: %q", key, value)

@@ -112,7 +112,7 @@ func (c *cluster) killedAt(t *testing.T, n int, action localcluster.Action) {
 	want := map[string]string{
 		"workload-resizer.io/original-cpu.app": "100m", "workload-resizer.io/original-cpu-limit.app": "100m",
 		"workload-resizer.io/original-memory.app": "64Mi", "workload-resizer.io/original-memory-limit.app": "64Mi",
-		"workload-resizer.io/applied-instance-type": "n4",
+		"workload-resizer.io/applied-instance-type": "n4", "workload-resizer.io/applied-sizes": "app 0 cpu 100m/100m>80m/80m memory 64Mi/64Mi",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("annotations: %s", diff)

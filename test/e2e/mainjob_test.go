@@ -15,6 +15,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -177,6 +179,17 @@ func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *wor
 		t.Errorf("applied-at: %v", err)
 	}
 	delete(got, "workload-resizer.io/applied-at")
+	recorded := pod.ParseRecord(got["workload-resizer.io/applied-sizes"])
+	if resized := preview.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE; (recorded != nil) != resized {
+		t.Errorf("applied-sizes is %q", got["workload-resizer.io/applied-sizes"])
+	}
+	for i := range recorded {
+		r, c := &recorded[i], &after.Spec.Containers[i]
+		if r.Name != c.Name || r.From != sizing.FromResources(before.Spec.Containers[i].Resources) || r.To != sizing.FromResources(c.Resources) {
+			t.Errorf("container %s: applied-sizes is %v", c.Name, *r)
+		}
+	}
+	delete(got, "workload-resizer.io/applied-sizes")
 	if len(got) == 0 {
 		got = map[string]string{}
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -43,16 +44,14 @@ const (
 	patience = 20 * time.Second
 )
 
-// Keeper stores the state of a store of usage and reads it. All methods are safe for concurrent use,
-// but Load and Run must use the same store.
+// Keeper stores the state of a store of usage and reads it. All methods are safe for concurrent use, but
+// Run must be called only once.
 type Keeper struct {
 	config Config
 	// full and fullest are the constants, except in tests.
 	full, fullest int
 
-	// working is held while shards are read or written.
-	working sync.Mutex
-	packer  packer
+	packer packer
 	// state and packed have the state of a container and the progress of sources that were packed
 	// last.
 	state  []byte
@@ -73,6 +72,9 @@ type Keeper struct {
 	led bool
 	// pause ends when the leader may write again, or when others read again.
 	pause time.Time
+
+	// taken notifies of each time that the store was passed what is stored.
+	taken broadcast.Broadcast
 
 	mu sync.Mutex
 	// known has the ConfigMaps by name.
@@ -139,8 +141,6 @@ func (k *Keeper) CaughtUp() bool {
 
 // do does what is due.
 func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool) {
-	k.working.Lock()
-	defer k.working.Unlock()
 	now := k.config.Clock.Now()
 	leads := leading()
 	if leads != k.led {
@@ -153,7 +153,7 @@ func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool
 		names := k.names()
 		k.report(k.load(ctx, store, names, cached))
 		if len(k.names()) <= len(names) { // Otherwise, there are more shards than were known.
-			k.pause = now.Add(k.config.Interval / 2)
+			k.pause = now.Add(k.patient())
 		}
 	case !k.CaughtUp():
 		k.pause = now.Add(k.config.Interval / writes)
@@ -162,6 +162,20 @@ func (k *Keeper) do(ctx context.Context, store *usage.Store, leading func() bool
 		k.report(k.write(ctx, store, leading, now))
 	}
 }
+
+// patient returns how long a replica that does not lead waits before it reads again: not long while it
+// knows nothing that it could show.
+func (k *Keeper) patient() time.Duration {
+	for _, c := range k.shards() {
+		if c.containers > 0 {
+			return k.config.Interval / 2
+		}
+	}
+	return k.config.Interval / writes
+}
+
+// Watch returns a channel that receives each time that Run has passed the store what is stored.
+func (k *Keeper) Watch() <-chan struct{} { return k.taken.Watch() }
 
 // begin reads all that earlier leaders have stored.
 func (k *Keeper) begin(ctx context.Context, store *usage.Store) error {

@@ -123,6 +123,12 @@ func (c *cluster) leader() *replica {
 	return r
 }
 
+// readAll passes all that is stored to the store.
+func (r *replica) readAll(ctx context.Context) error {
+	r.report(r.load(ctx, r.store, Names(r.config.Prefix), newest))
+	return r.Status().Err
+}
+
 // step does what is due.
 func (c *cluster) step(r *replica) {
 	r.do(c.Context(), r.store, func() bool { return r.leading })
@@ -201,7 +207,7 @@ func (c *cluster) equal(got, want *usage.Store) {
 func (c *cluster) loaded() *usage.Store {
 	c.Helper()
 	r := c.replica()
-	if err := r.Load(c.Context(), r.store); err != nil {
+	if err := r.readAll(c.Context()); err != nil {
 		c.Error(err)
 	}
 	return r.store
@@ -266,6 +272,33 @@ func TestKeeper(t *testing.T) {
 		}
 		if until := b.store.Progress()["source"]; !until.Equal(a.store.Progress()["source"]) {
 			t.Errorf("read until %v", until)
+		}
+	})
+	t.Run("others know the first history soon", func(t *testing.T) {
+		c := newCluster(t)
+		a, b := c.leader(), c.replica()
+		c.step(a) // Stores that nothing is known.
+		read := b.Watch()
+		c.step(b)
+		c.collect(a, 5)
+		for a.Status().Shards[0].Containers == 0 {
+			c.pass(a, period)
+			c.step(b)
+		}
+		for len(read) > 0 {
+			<-read
+		}
+		c.pass(b, Interval/writes+period)
+		c.equal(b.store, a.store)
+		if len(read) == 0 {
+			t.Error("nobody was notified")
+		}
+		before := c.clock.Now()
+		for b.pause.Before(before) {
+			c.pass(b, period)
+		}
+		if again := b.pause.Sub(c.clock.Now()); again < Interval/4 {
+			t.Errorf("reads again after %v", again)
 		}
 	})
 	t.Run("a new leader writes even if the clock of the one before was ahead", func(t *testing.T) {
@@ -397,7 +430,7 @@ func TestUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := c.replica()
-			err = r.Load(t.Context(), r.store)
+			err = r.readAll(t.Context())
 			var unreadable *UnreadableError
 			if !errors.As(err, &unreadable) || unreadable.Name != "usage-0" || !strings.Contains(err.Error(), "ConfigMap "+c.name+"/usage-0") {
 				t.Errorf("error %v", err)

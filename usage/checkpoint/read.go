@@ -17,19 +17,6 @@ import (
 // key is the key of the data in a ConfigMap.
 const key = "usage"
 
-// Load reads all ConfigMaps and passes what is new to the store. It does nothing while this replica
-// leads, since the store then knows more. All that can be read is used, even if there is an error. An
-// *UnreadableError is one that reading again does not solve.
-func (k *Keeper) Load(ctx context.Context, store *usage.Store) error {
-	k.working.Lock()
-	defer k.working.Unlock()
-	if k.CaughtUp() {
-		return nil
-	}
-	k.report(k.load(ctx, store, Names(k.config.Prefix), newest))
-	return k.Status().Err
-}
-
 // Resource versions of reads.
 const (
 	newest = ""
@@ -122,6 +109,7 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 	}
 	if taken {
 		store.SetProgress(progress(k.shards()))
+		k.taken.Notify()
 	}
 }
 

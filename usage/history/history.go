@@ -170,6 +170,9 @@ func (h *History) Unsorted() []Container {
 	return slices.AppendSeq(make([]Container, 0, len(h.containers)), maps.Keys(h.containers))
 }
 
+// Len returns how many containers have a history.
+func (h *History) Len() int { return len(h.containers) }
+
 // Compare orders containers by namespace, kind, workload and name.
 func (c Container) Compare(d Container) int {
 	return slices.Compare([]string{c.Namespace, c.Kind, c.Workload, c.Name}, []string{d.Namespace, d.Kind, d.Workload, d.Name})

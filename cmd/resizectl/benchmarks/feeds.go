@@ -31,8 +31,10 @@ func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 
 ROWS, SAMPLES, SKIPPED and BAD describe the copy that was READ last. If a feed
 cannot be read, that copy stays in use, and a warning appears on standard error.
-SKIPPED rows are valid, but do not measure a node's speed. If you name a feed, or
-with -o wide, the faults of its rows follow, as FEED:LINE: FIELD: what is wrong.
+SAMPLES counts the rows that are used, even if several tests of a suite are one
+sample. SKIPPED rows are valid, but do not measure a node's speed. The documents
+(-o json) count skipped and bad rows by reason. If you name a feed, or with
+-o wide, the faults of its rows follow, as FEED:LINE: FIELD: what is wrong.
 
 Every replica of the server reads the feeds by itself. The output comes from the
 replica that answers.`,

@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,13 +14,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
 )
 
 // formatAuto detects the format of a feed from its content.
 const formatAuto = "auto"
-
-// importSource is the source of imported samples, unless the user or the samples name one.
-const importSource = "import"
 
 type importOptions struct {
 	print.Output
@@ -31,12 +31,12 @@ type importOptions struct {
 	benchmark string
 	servers   string
 	instance  string
-	vcpus     map[string]int
+	vcpus     vcpusFlag
 	source    string
 }
 
 func newImportCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &importOptions{Output: out, server: server}
+	o := &importOptions{Output: out, server: server, vcpus: vcpusFlag{}}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Import measurements from files",
@@ -72,7 +72,7 @@ With --dry-run, nothing is stored. The exit code is
   resizectl benchmark import results.json --dry-run
 
   # Import results of instance types whose names do not contain the number of vCPUs
-  resizectl benchmark import results.json --vcpus m7i.large=2,m7i.xlarge=4
+  resizectl benchmark import results.json --vcpus cx42=8,cx52=16
 
   # Measure this machine, and import the result
   workload-resizer bench-node --node-type n4 --output - | resizectl benchmark import -`,
@@ -88,9 +88,8 @@ With --dry-run, nothing is stored. The exit code is
 	cmd.Flags().StringVar(&o.benchmark, "benchmark", "", "benchmark in a cloud-csv table; for other formats, the only benchmark to import")
 	cmd.Flags().StringVar(&o.servers, "servers", "", "file with the table of servers of sparecores files, as JSON or CSV")
 	cmd.Flags().StringVar(&o.instance, "instance-type", "", "instance type that geekbench or phoronix files are about, if they do not name it")
-	cmd.Flags().StringToIntVar(&o.vcpus, "vcpus", nil, "vCPUs of instance types, such as `m7i.large=2`, if neither the row nor the name contains them")
-	cmd.Flag("vcpus").DefValue = "" // Not "[]", which the help would show.
-	cmd.Flags().StringVar(&o.source, "source", importSource, "source of samples that do not name one")
+	cmd.Flags().Var(o.vcpus, "vcpus", "vCPUs of instance types, such as `cx42=8`, if neither the row nor the name contains them")
+	cmd.Flags().StringVar(&o.source, "source", sample.SourceImport, "source of samples that do not name one")
 	o.dryRun.AddFlag(cmd, "what would be stored")
 	command.AddOutputFlag(cmd, &o.Format)
 	return cmd
@@ -112,11 +111,6 @@ func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
 	if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
 		return command.UsageErrorf(cmd, "standard input (-) can be read only once")
 	}
-	for name, vcpus := range o.vcpus {
-		if vcpus < 1 {
-			return command.UsageErrorf(cmd, "--vcpus %s=%d is below 1", name, vcpus)
-		}
-	}
 	return nil
 }
 
@@ -125,6 +119,7 @@ func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
 func (o *importOptions) run(ctx context.Context) error {
 	var all []*imported
 	var unread []error
+	noted := suite.Listed(o.benchmark)
 	failed := o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		for _, file := range o.files {
 			done, samples, err := o.read(ctx, file)
@@ -139,6 +134,12 @@ func (o *importOptions) run(ctx context.Context) error {
 			if err := done.printFaults(o.ErrOut); err != nil {
 				return err
 			}
+			if done.Format == string(feed.CloudCSV) && !noted {
+				noted = true
+				if err := o.noteBenchmark(); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
@@ -152,4 +153,11 @@ func (o *importOptions) run(ctx context.Context) error {
 		return command.ErrNotImported
 	}
 	return nil
+}
+
+// noteBenchmark notes that the benchmark of a table is not in the table of suites. A typo would
+// count as another benchmark, with which few measurements look more certain than they are.
+func (o *importOptions) noteBenchmark() error {
+	_, err := fmt.Fprintf(o.ErrOut, "note: %s is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos\n", print.OneLine(o.benchmark))
+	return err
 }

@@ -54,6 +54,9 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s as %s: %w", name, as, err)
 	}
+	if result.Rows == 0 {
+		return nil, nil, fmt.Errorf("%s has no measurements as %s: name a file with measurements", name, as)
+	}
 	done := &imported{File: name, Format: string(as), Rows: result.Rows, Skipped: result.Skipped, Bad: result.Bad, Reasons: result.Reasons, lines: result.Lines}
 	for _, fault := range result.Faults {
 		done.Faults = append(done.Faults, importFault{Line: fault.Line, Field: fault.Field, Message: fault.Reason})
@@ -93,7 +96,10 @@ func (o *importOptions) formatOf(name string, in *bufio.Reader) (feed.Format, er
 		}
 		var found bool
 		if as, found = feed.Detect(head); !found {
-			return "", fmt.Errorf("the content of %s matches none of the formats; set its format with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
+			if err := feed.CheckText(head, err != nil); err != nil {
+				return "", fmt.Errorf("read %s: %w", name, err)
+			}
+			return "", fmt.Errorf("the content of %s matches none of the formats, as text or compressed with gzip or xz; set its format with --format: %s", name, strings.Join(feedFormats()[1:], ", "))
 		}
 	}
 	if as == feed.CloudCSV && o.benchmark == "" {

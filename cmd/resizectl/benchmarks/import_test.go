@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"bytes"
+	"compress/gzip"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,7 @@ func TestImport(t *testing.T) {
 	t.Run("rejects empty input", rejectsEmptyInput)
 	t.Run("counts the faults that are not shown", countsTheFaultsThatAreNotShown)
 	t.Run("imports a table", importsATable)
+	t.Run("notes benchmarks that are not in the table of suites", notesBenchmarksThatAreNotInTheTableOfSuites)
 }
 
 func importsGoodFiles(t *testing.T) {
@@ -131,7 +133,7 @@ func importsWhatCanBeRead(t *testing.T) {
 	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
 	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
 	want := "error: no-such-file does not exist: check the name of the file\n" +
-		"error: the content of " + unknown + " matches none of the formats; " +
+		"error: the content of " + unknown + " matches none of the formats, as text or compressed with gzip or xz; " +
 		"set its format with --format: perfkit, sparecores, cloud-csv, geekbench, phoronix, samples\n"
 	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
@@ -145,13 +147,28 @@ func importsWhatCanBeRead(t *testing.T) {
 // The format does not matter if there is nothing to read.
 func rejectsEmptyInput(t *testing.T) {
 	dir, empty := t.TempDir(), cmdtest.File(t, "empty.json", nil)
-	for name, tc := range map[string]struct{ file, want string }{
-		"an empty file": {empty, empty + " is empty"},
-		"a directory":   {dir, dir + " is a directory"},
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_ = w.Close() // A buffer takes everything.
+	nothing := cmdtest.File(t, "nothing.gz", zipped.Bytes())
+	truncated := cmdtest.File(t, "truncated.gz", zipped.Bytes()[:12])
+	blank := cmdtest.File(t, "blank.json", []byte("\n\n"))
+	header := cmdtest.File(t, "header.csv", []byte("VM Size,vCPUs,Avg Score\n"))
+	for name, tc := range map[string]struct {
+		file, want string
+		flags      []string
+	}{
+		"an empty file":               {empty, empty + " is empty", nil},
+		"a directory":                 {dir, dir + " is a directory", nil},
+		"an empty compressed file":    {nothing, "read " + nothing + ": it is empty", nil},
+		"a truncated compressed file": {truncated, "read " + truncated + ": the compressed content is truncated: ", nil},
+		"a file with empty lines":     {blank, "read " + blank + ": it is empty", nil},
+		"a table without rows":        {header, header + " has no measurements as cloud-csv", []string{"--benchmark", "coremark"}},
+		"an empty file with a format": {empty, empty + " has no measurements as perfkit", []string{"--format", "perfkit"}},
 	} {
 		server := &cmdtest.Server{}
-		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, tc.file)...)
-		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || server.LastRequest() != nil {
+		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, append([]string{tc.file}, tc.flags...)...)...)
+		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || strings.Count(stderr, "\n") != 1 || server.LastRequest() != nil {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
 		}
 	}
@@ -187,5 +204,20 @@ func importsATable(t *testing.T) {
 	}
 	if s := samples[1]; s.GetInstanceType() != "n4-odd" || s.GetVcpus() != 4 {
 		t.Errorf("sent %v", s)
+	}
+}
+
+// A table can be of any benchmark, and other formats only of suites.
+func notesBenchmarksThatAreNotInTheTableOfSuites(t *testing.T) {
+	table := cmdtest.File(t, "table.csv", []byte("VM Size,Avg Score\nn4-standard-8,177656\n"))
+	const note = "note: cormark is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos\n"
+	code, _, stderr := program.Shell(t.Context(), importing(t, &cmdtest.Server{}, table, table, "--benchmark", "cormark")...)
+	if code != command.ExitOK || stderr != note {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	export := cmdtest.File(t, "run.json", []byte(`{"metric":"Coremark Score","value":1,"test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|,|thread_count:8|"}`))
+	code, stdout, stderr := program.Shell(t.Context(), importing(t, &cmdtest.Server{}, export, "--benchmark", "cormark")...)
+	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, `not "cormark": one of coremark, `) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

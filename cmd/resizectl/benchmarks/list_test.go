@@ -65,7 +65,10 @@ func TestBenchmarkUsage(t *testing.T) {
 		{"an empty file", "the name of the file is empty", []string{"import", ""}},
 		{"standard input twice", "standard input (-) can be read only once", []string{"import", "-", "-"}},
 		{"an unknown format", "invalid argument \"xml\" for \"--format\" flag: must be one of auto, perfkit, sparecores, cloud-csv, geekbench, phoronix, samples", []string{"import", "a", "--format", "xml"}},
-		{"no vCPUs", "--vcpus m7i.large=0 is below 1", []string{"import", "a", "--vcpus", "m7i.large=0"}},
+		{"no vCPUs", "invalid argument \"m7i.large=0\" for \"--vcpus\" flag: m7i.large must have 1 to 4096 vCPUs, not \"0\"", []string{"import", "a", "--vcpus", "m7i.large=0"}},
+		{"a fraction of a vCPU", "invalid argument \"m7i.large=1.5\" for \"--vcpus\" flag: m7i.large must have 1 to 4096 vCPUs, not \"1.5\"", []string{"import", "a", "--vcpus", "m7i.large=1.5"}},
+		{"more vCPUs than machines have", "invalid argument \"a=2,b=5000\" for \"--vcpus\" flag: b must have 1 to 4096 vCPUs, not \"5000\"", []string{"import", "a", "--vcpus", "a=2,b=5000"}},
+		{"vCPUs of no instance type", "invalid argument \"=5\" for \"--vcpus\" flag: must be instance types with their vCPUs, such as m7i.large=2,m7i.xlarge=4", []string{"import", "a", "--vcpus", "=5"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "--server", address}, tc.args...)...)

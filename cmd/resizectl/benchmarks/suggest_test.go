@@ -53,6 +53,7 @@ func TestSuggest(t *testing.T) {
 	t.Run("says that there are no suggestions", saysThatThereAreNoSuggestions)
 	t.Run("shows no interval for a single score", showsNoIntervalForASingleScore)
 	t.Run("shows how a ratio that is no longer applied returns", showsHowARatioThatIsNoLongerAppliedReturns)
+	t.Run("does not claim to follow a suggestion that is held back", doesNotClaimToFollowASuggestionThatIsHeldBack)
 	t.Run("names the source that takes precedence", namesTheSourceThatTakesPrecedence)
 }
 
@@ -118,6 +119,18 @@ func TestModeInWords(t *testing.T) {
 		if got := modeInWords(s); got != tc.want {
 			t.Errorf("%v: %q, want %q", tc.progress, got, tc.want)
 		}
+	}
+}
+
+// A user who sets a node type to apply waits for something to happen.
+func doesNotClaimToFollowASuggestionThatIsHeldBack(t *testing.T) {
+	const want = "apply: the benchmark source follows it only once it is no longer held back"
+	s := &workloadresizerv1.Suggestion{
+		Mode:  workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
+		Holds: []*workloadresizerv1.SuggestionHold{{Code: "IntervalTooWide"}},
+	}
+	if got := modeInWords(s); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -95,8 +95,10 @@ func ratioText(s *workloadresizerv1.Suggestion) string {
 func modeInWords(s *workloadresizerv1.Suggestion) string {
 	progress := s.GetProgress()
 	text := modeText(s.GetMode()) + ": the suggestion is only shown"
-	switch {
-	case s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
+	switch applies := s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY; {
+	case applies && progress == nil && len(s.GetHolds()) > 0:
+		text = modeText(s.GetMode()) + ": the benchmark source follows it only once it is no longer held back"
+	case applies:
 		text = modeText(s.GetMode()) + ": the benchmark source follows it gradually"
 	case progress != nil:
 		text += "; the benchmark source returns to the other sources"

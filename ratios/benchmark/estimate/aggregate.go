@@ -45,9 +45,8 @@ type Aggregate struct {
 	own bool
 }
 
-// Aggregates summarizes samples by node type, CPU model, benchmark, version and size, sorted in
-// this order. It ignores samples that are too old, that ran neither on all vCPUs nor as a spot
-// check, or whose node type is not known.
+// Aggregates summarizes samples by key, in the order of keys. It ignores samples that are too
+// old, that ran neither on all vCPUs nor as a spot check, or whose node type is not known.
 //
 // Outliers are single scores, one per sample: a published result of 140 runs is one score,
 // although it counts as 140 samples.
@@ -65,11 +64,12 @@ func Aggregates(samples []sample.Sample, now time.Time, s Settings) []Aggregate 
 	for key, group := range groups {
 		aggregates = append(aggregates, aggregate(key, group, now, &s))
 	}
-	slices.SortFunc(aggregates, func(a, b Aggregate) int { return a.compare(b.Key) })
+	slices.SortFunc(aggregates, func(a, b Aggregate) int { return a.Compare(b.Key) })
 	return aggregates
 }
 
-func (k Key) compare(other Key) int {
+// Compare orders keys by node type, CPU model, benchmark, version and size.
+func (k Key) Compare(other Key) int {
 	return cmp.Or(
 		strings.Compare(k.NodeType, other.NodeType), strings.Compare(k.CPUModel, other.CPUModel),
 		strings.Compare(k.Benchmark, other.Benchmark), strings.Compare(k.Version, other.Version),
@@ -133,9 +133,8 @@ func aggregate(key Key, group []*sample.Sample, now time.Time, s *Settings) Aggr
 		}
 		a.Samples += runs
 		a.Oldest, a.Newest = earlier(a.Oldest, x.Time), later(a.Newest, x.Time)
-		if x.SingleThread > 0 && !math.IsInf(x.SingleThread, 0) {
-			one := s.score(x, now)
-			one.value = x.SingleThread
+		if one := s.score(x, now); one.single > 0 {
+			one.value = one.single
 			single = append(single, one)
 		}
 	}

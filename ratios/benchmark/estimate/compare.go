@@ -145,7 +145,7 @@ func (p *pairing) part(t test, of, base []*series) part {
 		c := &next.cells[i]
 		c.weight = weight
 		next.samples += c.of.samples
-		addMachines(ofMachines, c.of)
+		c.of.scores.addMachines(ofMachines)
 		newest := c.of.newest
 		one := p.of.oneThread(c.of)
 		ratio, all, single, busier := p.of.atLoad(c.of, p.load), c.of.all, one, c.of.load
@@ -158,7 +158,7 @@ func (p *pairing) part(t test, of, base []*series) part {
 			if !seen[b.series] {
 				seen[b.series] = true
 				next.baseSamples += b.samples
-				addMachines(baseMachines, b.series)
+				b.scores.addMachines(baseMachines)
 			}
 		}
 		if math.IsNaN(ratio) && !p.differ {
@@ -176,12 +176,6 @@ func (p *pairing) part(t test, of, base []*series) part {
 		next.ratio, next.weight = next.all, 0
 	}
 	return next
-}
-
-func addMachines(names map[string]bool, x *series) {
-	for _, s := range x.scores {
-		names[s.machine] = true
-	}
 }
 
 // cells pairs equal sizes. If there are none, it pairs each size with the nearest ones.

@@ -69,7 +69,7 @@ func TestCoverage(t *testing.T) {
 					continue
 				}
 				known++
-				if !e.Interval.Excludes(p.ratio) {
+				if covers(e.Interval, p.ratio) {
 					covered++
 				}
 				if len(e.Doubts) == 0 {

@@ -3,15 +3,13 @@
 // is a pure function: the same samples give the same estimates, in any order and on every
 // replica.
 //
-// Medians are over machines: every machine has the same weight regardless of how often it was
-// measured, and its samples share that weight. A node that is measured hourly does not outvote
-// one that is measured daily.
+// Medians and means are over machines: a machine has the weight of its best sample regardless of
+// how often it was measured, and its samples share that weight. A node that is measured hourly
+// does not outvote one that is measured daily. Newer samples have more weight.
 //
-// Confidence intervals use the Bayesian bootstrap (Rubin, 1981). Each resample gives every
-// machine a random weight and distributes it at random among the machine's samples. The weight
-// is the same in all benchmarks, because a machine that is fast in one benchmark is often fast
-// in the others. An interval covers only the machines that were measured, and only the
-// benchmarks that were run. With few machines, no interval is reliable: see Estimate.Low.
+// A confidence interval covers other machines of the types, and other benchmarks like those that
+// were run. The deviations of a machine in several benchmarks count together, because a machine
+// that is fast in one benchmark is often fast in the others.
 //
 // It must not know where samples are stored or which ratios are in effect.
 package estimate

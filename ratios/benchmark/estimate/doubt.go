@@ -116,7 +116,7 @@ func uncertainty(e *Estimate, s *Settings) []Doubt {
 	if e.Interval == nil {
 		return nil
 	}
-	tolerance, of := s.TolerancePublished, "published scores"
+	tolerance, of := s.TolerancePublished, "published scores; more benchmarks narrow the interval"
 	if e.Own {
 		tolerance, of = s.ToleranceMeasured, "measurements of nodes"
 	}
@@ -124,8 +124,27 @@ func uncertainty(e *Estimate, s *Settings) []Doubt {
 	if !exceeds(1+half, 1+tolerance) {
 		return nil
 	}
-	return []Doubt{{IntervalTooWide, fmt.Sprintf("the ratio is between %.2f and %.2f, and because few benchmarks may agree by chance%s, only certain to ±%.1f%%; at most ±%.1f%% is allowed for %s",
-		e.Interval.Low, e.Interval.High, disturbed(e), 100*half, 100*tolerance, of)}}
+	return []Doubt{{IntervalTooWide, fmt.Sprintf("the ratio is between %s and %s, and because few benchmarks may agree by chance%s, %s; at most ±%.1f%% is allowed for %s",
+		figure(e.Interval.Low), figure(e.Interval.High), disturbed(e), certainty(half), 100*tolerance, of)}}
+}
+
+// certainty describes a half-width. Two benchmarks that differ can be certain to a billion percent,
+// which says nothing.
+func certainty(half float64) string {
+	const most = 10
+	if half > most {
+		return "not certain at all"
+	}
+	return fmt.Sprintf("only certain to ±%.1f%%", 100*half)
+}
+
+// figure returns a ratio with two digits after the point, or with three digits if it is very small
+// or large.
+func figure(ratio float64) string {
+	if ratio < 0.01 || ratio >= 1000 {
+		return fmt.Sprintf("%.3g", ratio)
+	}
+	return fmt.Sprintf("%.2f", ratio)
 }
 
 // disturbed returns why the load of others makes the interval wider; empty if it hardly does.
@@ -148,7 +167,7 @@ func loads(p *pairing, ends *Ends) []Doubt {
 	}
 	between := ""
 	if ends != nil {
-		between = fmt.Sprintf(": the ratio is %.2f with one busy thread per core and %.2f with all threads busy", ends.OneThread, ends.AllThreads)
+		between = fmt.Sprintf(": the ratio is %s with one busy thread per core and %s with all threads busy", figure(ends.OneThread), figure(ends.AllThreads))
 	}
 	return []Doubt{{LoadUnknown, fmt.Sprintf("%s has %d and %s %d threads per core%s; set loads, the share of busy time in which sibling threads are busy, too",
 		p.of.name, p.of.threadsPerCore, describe(p.base, p.base), p.base.threadsPerCore, between)}}

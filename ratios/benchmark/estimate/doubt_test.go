@@ -104,6 +104,10 @@ func TestDoubts(t *testing.T) {
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 102, enough},
 		}, change: func(s *Settings) { s.ToleranceMeasured = 1.7 }, ratio: 1.009950494, want: []Doubt{
 			{IntervalTooWide, "the ratio is between 0.89 and 1.15, and because few benchmarks may agree by chance, only certain to ±172.1%; at most ±170.0% is allowed for measurements of nodes"}}},
+		{name: "an interval that says nothing has no percentage of certainty", batches: []batch{
+			{"n2d", "a", 1, enough}, {"n2d", "b", 1, enough}, {"n4", "a", 2000, enough}, {"n4", "b", 8000, enough},
+		}, change: func(s *Settings) { s.ToleranceMeasured = 0.03 }, ratio: 4000, want: []Doubt{
+			{IntervalTooWide, "the ratio is between 0.60 and 2.67e+07, and because few benchmarks may agree by chance, not certain at all; at most ±3.0% is allowed for measurements of nodes"}}},
 		{name: "weights count in the mean", batches: []batch{ // 1^(1/4) × 1.21^(3/4)
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 121, enough},
 		}, change: func(s *Settings) { s.Weights = map[string]float64{"bench-node:b": 3} }, ratio: 1.153689733},

@@ -153,11 +153,13 @@ func compareTo(of, base *pool, cluster *Cluster, s *Settings) Estimate {
 			}
 		}
 	}
-	e.Machines = len(machines(tested))
+	machines := make(map[string]bool)
 	for _, x := range tested {
+		x.scores.addMachines(machines)
 		e.Samples += x.samples
 		e.Oldest, e.Newest = earlier(e.Oldest, x.oldest), later(e.Newest, x.newest)
 	}
+	e.Machines = len(machines)
 	return e
 }
 

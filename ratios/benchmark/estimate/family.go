@@ -10,8 +10,7 @@ import (
 )
 
 // mostModels limits how many CPU models of a node type are evaluated separately. All of them
-// are compared with each other and resampled, so that the cost of made-up names would be
-// quadratic. No cloud has half as many CPUs under one type.
+// are compared with each other, so that the cost of made-up names would be quadratic. No cloud has half as many CPUs under one type.
 const mostModels = 32
 
 // family is a node type: all its machines except for odd ones, and the machines of each CPU

@@ -91,7 +91,7 @@ func benchmarksThatDisagreeHoldTheRatioBack(t *testing.T) {
 	if !near(e.Ratio, 0.9587, 0.00005) {
 		t.Errorf("ratio %.4f, want 0.9587", e.Ratio)
 	}
-	want := Doubt{IntervalTooWide, "the ratio is between 0.60 and 1.52, and because few benchmarks may agree by chance, only certain to ±184.5%; at most ±10.0% is allowed for published scores"}
+	want := Doubt{IntervalTooWide, "the ratio is between 0.60 and 1.52, and because few benchmarks may agree by chance, only certain to ±184.5%; at most ±10.0% is allowed for published scores; more benchmarks narrow the interval"}
 	if len(e.Doubts) != 1 || e.Doubts[0] != want {
 		t.Errorf("doubts %v, want %v", e.Doubts, want)
 	}

@@ -10,9 +10,6 @@ import (
 // Interval is a confidence interval of a ratio.
 type Interval struct{ Low, High float64 }
 
-// Excludes reports whether a ratio is outside of the interval.
-func (i *Interval) Excludes(ratio float64) bool { return ratio < i.Low || ratio > i.High }
-
 // byChance is the probability with which few benchmarks may agree by chance, when their spread is
 // compared with the tolerance.
 const byChance = 0.1

@@ -34,6 +34,12 @@ func TestLeastVariance(t *testing.T) {
 func TestInterval(t *testing.T) {
 	t.Run("combines the half-widths of machines and benchmarks", combinesTheHalfWidthsOfMachinesAndBenchmarks)
 	t.Run("a node type's own machines replace the prior", aNodeTypesOwnMachinesReplaceThePrior)
+	t.Run("both sides have their own degrees of freedom", bothSidesHaveTheirOwnDegreesOfFreedom)
+	t.Run("older machines count less", olderMachinesCountLess)
+	t.Run("several sizes have more machines than one", severalSizesHaveMoreMachinesThanOne)
+	t.Run("is unknown with one machine of the node agent on one side", isUnknownWithOneMachineOfTheNodeAgentOnOneSide)
+	t.Run("without a prior, machines do not differ", withoutAPriorMachinesDoNotDiffer)
+	t.Run("a benchmark that hardly counts leaves no spread", aBenchmarkThatHardlyCountsLeavesNoSpread)
 	t.Run("is unknown where nothing tells how much ratios vary", isUnknownWhereNothingTellsHowMuchRatiosVary)
 	t.Run("more confidence is wider", moreConfidenceIsWider)
 	t.Run("a benchmark that is only shown does not move an interval", aBenchmarkThatIsOnlyShownDoesNotMoveAnInterval)
@@ -85,6 +91,94 @@ func aNodeTypesOwnMachinesReplaceThePrior(t *testing.T) {
 	}
 }
 
+// spaced returns scores of the node agent by two benchmarks that agree. The logarithms of machines
+// differ by 0.02 each.
+func spaced(nodeType string, machines int) []sample.Sample {
+	var samples []sample.Sample
+	for _, benchmark := range []string{"a", "b"} {
+		for m, x := range (batch{nodeType: nodeType, benchmark: benchmark, score: 100}).of(machines) {
+			x.Score *= math.Exp(0.02 * float64(m))
+			samples = append(samples, x)
+		}
+	}
+	return samples
+}
+
+// The variances of 3 and 4 machines are 0.02² and 0.02² × 5/3.
+func bothSidesHaveTheirOwnDegreesOfFreedom(t *testing.T) {
+	e := estimates(append(spaced("n2d", 3), spaced("n4", 4)...), "n2d", lenient())["n4"]
+	a, b := 0.02*0.02*5/3/4, 0.02*0.02/3
+	freedom := (a + b) * (a + b) / (a*a/3 + b*b/2)
+	if want := Quantile(0.95, freedom) * math.Sqrt(a+b); !near(half(e), want, 1e-6) {
+		t.Errorf("half-width %v, want %v", half(e), want)
+	}
+}
+
+// The second machine of n4 is as old as a third of the maximum age, so that it has half the weight.
+func olderMachinesCountLess(t *testing.T) {
+	s := lenient()
+	samples := spaced("n4", 2)
+	for i := range samples {
+		if i%2 == 1 {
+			samples[i].Time = now.Add(-s.MaxAgeMeasured / 3)
+		}
+	}
+	for _, x := range spaced("n2d", 2) {
+		x.Score = 100
+		samples = append(samples, x)
+	}
+	e := estimates(samples, "n2d", s)["n4"]
+	mean := 0.02 / 3
+	variance := mean*mean + (0.02-mean)*(0.02-mean)
+	if want := 12.7062 * math.Sqrt(variance*(4+1)/9); !near(half(e), want, 1e-5) {
+		t.Errorf("half-width %v, want %v", half(e), want)
+	}
+}
+
+func severalSizesHaveMoreMachinesThanOne(t *testing.T) {
+	up := math.Log2(11.0 / 8)
+	for _, tc := range []struct {
+		name     string
+		of, base map[int]float64
+		squares  float64
+	}{
+		{"one size", map[int]float64{8: 100}, map[int]float64{8: 100}, 1 + 1},
+		{"two sizes that count alike", map[int]float64{2: 100, 8: 100}, map[int]float64{2: 100, 8: 100}, 0.5 + 0.5},
+		{"two sizes of the baseline stand for one", map[int]float64{11: 100}, map[int]float64{8: 100, 16: 100}, 1 + up*up + (1-up)*(1-up)},
+	} {
+		e := estimates(append(sized("n2d", tc.base), sized("n4", tc.of)...), "n2d", Defaults())["n4"]
+		if want := 1.959964 * 0.02 * math.Sqrt(tc.squares); !near(half(e), want, 1e-6) {
+			t.Errorf("%s: half-width %v, want %v", tc.name, half(e), want)
+		}
+	}
+}
+
+func isUnknownWithOneMachineOfTheNodeAgentOnOneSide(t *testing.T) {
+	for _, machines := range [][2]int{{1, 3}, {3, 1}} {
+		if e := estimates(append(spaced("n2d", machines[0]), spaced("n4", machines[1])...), "n2d", lenient())["n4"]; e.Interval != nil {
+			t.Errorf("%v machines: %+v", machines, e.Interval)
+		}
+	}
+}
+
+func withoutAPriorMachinesDoNotDiffer(t *testing.T) {
+	s := Defaults()
+	s.Prior = 0
+	e := estimates(append(sized("n2d", map[int]float64{8: 100}), sized("n4", map[int]float64{8: 110})...), "n2d", s)["n4"]
+	if e.Interval == nil || !near(e.Interval.Low, 1.1, 1e-9) || !near(e.Interval.High, 1.1, 1e-9) {
+		t.Errorf("%+v", e.Interval)
+	}
+}
+
+func aBenchmarkThatHardlyCountsLeavesNoSpread(t *testing.T) {
+	s := Defaults()
+	s.Weights = map[string]float64{"x": 1000, "y": 1e-300}
+	e := estimates(append(sized("n2d", map[int]float64{8: 100}), sized("n4", map[int]float64{8: 110})...), "n2d", s)["n4"]
+	if e.Spread != 0 || !near(half(e), 1.959964*0.02*math.Sqrt2, 1e-6) {
+		t.Errorf("spread %v, interval %+v", e.Spread, e.Interval)
+	}
+}
+
 func isUnknownWhereNothingTellsHowMuchRatiosVary(t *testing.T) {
 	for _, tc := range []struct {
 		name                 string
@@ -125,7 +219,7 @@ func moreConfidenceIsWider(t *testing.T) {
 		s := lenient()
 		s.Confidence = confidence
 		e := estimates(noisy(), "base", s)["t"]
-		if half(e) <= last || e.Interval.Excludes(e.Ratio) {
+		if half(e) <= last || !covers(e.Interval, e.Ratio) {
 			t.Errorf("%v: %v in %v", confidence, e.Ratio, e.Interval)
 		}
 		last = half(e)
@@ -144,3 +238,6 @@ func aBenchmarkThatIsOnlyShownDoesNotMoveAnInterval(t *testing.T) {
 		t.Errorf("%v with %d parts, before %v", after.Interval, len(after.Parts), before.Interval)
 	}
 }
+
+// covers reports whether a ratio is within an interval.
+func covers(i *Interval, ratio float64) bool { return i.Low <= ratio && ratio <= i.High }

@@ -42,6 +42,8 @@ func TestLoads(t *testing.T) {
 		{"the load of a type takes precedence over that of all others", t2d, map[string]float64{"n2d": 1, "*": 0}, 2, false},
 		{"an unknown load holds types of different kinds back", t2d, nil, 2, true},
 		{"an unknown load does not matter between types of the same kind", n4, nil, 1.1, false},
+		{"the load of one of two types is not enough", n4, map[string]float64{"n4": 0}, 1.1, false},
+		{"an unknown number of threads does not hold back", kind{"n1", 110, 220, 0}, nil, 1.1, false},
 		{"a load does not matter much between types of the same kind", n4, map[string]float64{"*": 0.3}, 1.1, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -58,6 +60,22 @@ func TestLoads(t *testing.T) {
 				t.Errorf("doubts %v", e.Doubts)
 			}
 		})
+	}
+}
+
+func TestLoadsWithUnknownThreadsOfTheBaseline(t *testing.T) {
+	samples := append(kind{"n2d", 100, 200, 0}.samples("x", "y"), kind{"n4", 110, 220, 2}.samples("x", "y")...)
+	if e := estimates(samples, "n2d", lenient())["n4"]; !near(e.Ratio, 1.1, 1e-9) || held(e, LoadUnknown) {
+		t.Errorf("ratio %v; doubts %v", e.Ratio, e.Doubts)
+	}
+}
+
+// One of two benchmarks does not state the threads per core of the same machine.
+func TestLoadsOfMachinesThatAreKnownInPart(t *testing.T) {
+	samples := append(kind{"n2d", 100, 200, 2}.samples("x", "y"), kind{"t2d", 200, 200, 1}.samples("x")...)
+	samples = append(samples, kind{"t2d", 200, 200, 0}.samples("y")...)
+	if e := estimates(samples, "n2d", lenient())["t2d"]; !held(e, LoadUnknown) {
+		t.Errorf("doubts %v", e.Doubts)
 	}
 }
 

@@ -53,6 +53,13 @@ func (s scores) perMachine() map[string]int {
 	return counts
 }
 
+// addMachines adds the machines to names.
+func (s scores) addMachines(names map[string]bool) {
+	for _, x := range s {
+		names[x.machine] = true
+	}
+}
+
 // median returns the weighted median; 0 if there are no scores.
 func (s scores) median() float64 {
 	total := 0.0

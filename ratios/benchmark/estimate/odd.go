@@ -4,9 +4,7 @@ package estimate
 func measuredOn(aggregates []*Aggregate) int {
 	names := make(map[string]bool)
 	for _, a := range aggregates {
-		for _, x := range a.scores {
-			names[x.machine] = true
-		}
+		a.scores.addMachines(names)
 	}
 	return len(names)
 }

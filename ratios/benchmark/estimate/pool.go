@@ -153,14 +153,3 @@ func (p *pool) atLoad(x *series, load float64) float64 {
 	}
 	return x.all - math.Log((1-load)*math.Exp(x.all-p.oneThread(x))+load)
 }
-
-// machines returns the machines of some series.
-func machines(of []*series) map[string]bool {
-	names := make(map[string]bool)
-	for _, x := range of {
-		for _, s := range x.scores {
-			names[s.machine] = true
-		}
-	}
-	return names
-}

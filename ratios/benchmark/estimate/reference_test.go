@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -33,6 +34,18 @@ func codes(t *testing.T) []Code {
 
 func TestReference(t *testing.T) {
 	t.Run("the reference has every doubt", theReferenceHasEveryDoubt)
+	t.Run("the reference has the weights of busy machines", theReferenceHasTheWeightsOfBusyMachines)
+}
+
+func theReferenceHasTheWeightsOfBusyMachines(t *testing.T) {
+	content, err := os.ReadFile("../../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%.0f%% at a load of 15%%, %.0f%% at 30%%, and %.0f%% at 60%%", 100*calm(0.15), 100*calm(0.3), 100*calm(0.6))
+	if !strings.Contains(string(content), want) {
+		t.Errorf("the reference does not say %q", want)
+	}
 }
 
 func theReferenceHasEveryDoubt(t *testing.T) {

@@ -49,3 +49,46 @@ func TestSizes(t *testing.T) {
 		})
 	}
 }
+
+// Each figure of a benchmark is for all sizes.
+func TestPartsOfSeveralSizes(t *testing.T) {
+	var samples []sample.Sample
+	for _, k := range []struct {
+		nodeType          string
+		vcpus, runs       int
+		all, single, load float64
+	}{
+		{"n2d", 2, 1, 100, 200, 0.1}, {"n2d", 8, 2, 50, 150, 0.2},
+		{"n4", 2, 3, 110, 240, 0.3}, {"n4", 8, 1, 60, 210, 0.6},
+	} {
+		for _, x := range sized(k.nodeType, map[int]float64{k.vcpus: k.all}) {
+			x.SingleThread, x.OtherLoad, x.Runs = k.single, k.load, k.runs
+			samples = append(samples, x)
+		}
+	}
+	e := estimates(samples, "n2d", lenient())["n4"]
+	if e.Ends == nil || !near(e.Ends.OneThread, math.Sqrt(1.2*1.4), 1e-9) || !near(e.Ends.AllThreads, math.Sqrt(1.1*1.2), 1e-9) {
+		t.Errorf("ends %+v", e.Ends)
+	}
+	if !near(e.busier, (0.2+0.4)/2, 1e-9) {
+		t.Errorf("%v busier", e.busier)
+	}
+	if p := e.Parts[0]; p.Samples != 4 || p.Machines != 2 || p.BaselineSamples != 3 || p.BaselineMachines != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestBenchmarksWithoutComparableSizes(t *testing.T) {
+	var samples []sample.Sample
+	for _, nodeType := range []string{"n2d", "n4"} {
+		for _, x := range sized(nodeType, map[int]float64{4: 90}) {
+			if x.Benchmark == "x" && nodeType == "n4" {
+				x.VCPUs, x.Threads = 64, 64
+			}
+			samples = append(samples, x)
+		}
+	}
+	if e := estimates(samples, "n2d", lenient())["n4"]; len(e.Parts) != 1 || e.Parts[0].Benchmark != "y" {
+		t.Errorf("parts %+v", e.Parts)
+	}
+}

@@ -31,7 +31,7 @@ var cloudNames = map[string]string{
 // runs on all vCPUs.
 func readCloudCSV(in *bufio.Reader, c *collector) error {
 	if c.options.Benchmark == "" {
-		return errors.New("the format cloud-csv does not name the benchmark: set the feed's benchmark")
+		return errors.New("the format cloud-csv does not name the benchmark: set benchmark of the feed (--benchmark)")
 	}
 	read := table
 	if isMarkdown(in) {

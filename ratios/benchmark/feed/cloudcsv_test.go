@@ -39,6 +39,9 @@ func TestCloudCSVRows(t *testing.T) {
 		{name: "no score", row: strings.Replace(cloudRow, "131477", "n/a", 1), field: "Avg Score", reason: `not "n/a"`},
 		{name: "commas that do not separate thousands", row: strings.Replace(cloudRow, "131477", `"13,14"`, 1), field: "Avg Score", reason: "number"},
 		{name: "vCPUs are not a number", row: strings.Replace(cloudRow, " 8,", " eight,", 1), field: "vCPUs", reason: "whole number"},
+		{name: "a size that is not the name of a node type", row: strings.Replace(cloudRow, "Standard_F8s_v2", "F8s v2", 1), field: "VM Size", reason: `does not name a node type: must be up to 63 letters`},
+		{name: "a score beyond any benchmark", row: strings.Replace(cloudRow, "131477", "1e308", 1), field: "Avg Score", reason: "must be from 1e-15 to 1e+15, not 1e+308"},
+		{name: "a score below any benchmark", row: strings.Replace(cloudRow, "131477", "5e-324", 1), field: "Avg Score", reason: "must be from 1e-15 to 1e+15, not 5e-324"},
 		{name: "too many runs", row: strings.Replace(cloudRow, "140", "1000001", 1), field: "#Runs", reason: "1000000"},
 		{name: "vCPUs are unknown", header: "VM Size,Avg Score\n", row: "cx22,5", field: "vCPUs", reason: "add a column"},
 		{name: "a quote is missing", row: strings.Replace(cloudRow, "131477", `"131,477`, 1), field: "", reason: "is not CSV"},
@@ -66,11 +69,17 @@ func TestCloudcsv(t *testing.T) {
 }
 
 func cloudCsvNeedsABenchmarkAndItsColumns(t *testing.T) {
-	if _, err := Read(CloudCSV, strings.NewReader(goodCloudCSV), options()); err == nil || !strings.Contains(err.Error(), "set the feed's benchmark") {
+	if _, err := Read(CloudCSV, strings.NewReader(goodCloudCSV), options()); err == nil || !strings.Contains(err.Error(), "set benchmark of the feed (--benchmark)") {
 		t.Errorf("no benchmark: error %v", err)
 	}
-	if _, err := Read(CloudCSV, strings.NewReader("<html>\n"), tableOptions(CloudCSV)); err == nil || !strings.Contains(err.Error(), `no column ["VM Size" "Avg Score"]`) {
+	if _, err := Read(CloudCSV, strings.NewReader("<html>\n"), tableOptions(CloudCSV)); err == nil || !strings.Contains(err.Error(), `no column "VM Size", "Avg Score"`) {
 		t.Errorf("an HTML page: error %v", err)
+	}
+	for _, separator := range []string{";", "\t"} {
+		text := strings.ReplaceAll(goodCloudCSV, ", ", separator)
+		if _, err := Read(CloudCSV, strings.NewReader(text), tableOptions(CloudCSV)); err == nil || !strings.HasSuffix(err.Error(), "separate the columns with commas") {
+			t.Errorf("columns separated by %q: error %v", separator, err)
+		}
 	}
 }
 

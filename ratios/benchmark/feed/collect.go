@@ -5,14 +5,17 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
 const (
 	// maxSamples is the maximum number of samples of a feed. All published machine types
 	// of all clouds together have a tenth of it.
 	maxSamples = 50_000
-	// maxPerKey is the maximum number of samples of one instance type, CPU model,
-	// benchmark and version. The newest are kept, and more than are stored.
+	// maxPerKey is the maximum number of samples of one node or instance type, CPU model,
+	// benchmark, version and number of vCPUs. The newest are kept, more than are stored by
+	// default.
 	maxPerKey = 128
 )
 
@@ -49,7 +52,21 @@ func (c *collector) wants(benchmark string) bool {
 	return c.options.Benchmark == "" || c.options.Benchmark == benchmark
 }
 
-// tooOld reports whether a time is before the oldest that counts.
+// suite returns the suite and test of a row, or why it is not used.
+func (c *collector) suite(test string, setting func(string) string) (*suite.Suite, int, *Fault) {
+	of, i := suite.Find(test, setting)
+	switch {
+	case of == nil:
+		return nil, 0, skip(UnknownBenchmark)
+	case of.Weight == 0:
+		return nil, 0, skip(NoWeight)
+	case !c.wants(of.Name):
+		return nil, 0, skip(NotSelected)
+	}
+	return of, i, nil
+}
+
+// tooOld reports whether a sample is older than the oldest that counts.
 func (c *collector) tooOld(s *sample.Sample) bool {
 	return c.options.MaxAge > 0 && c.options.Now.Sub(s.Time) > c.options.MaxAge
 }
@@ -76,7 +93,7 @@ func (c *collector) fault(line, rows int, f *Fault) {
 		}
 	}
 	c.unused(f.Code, rows)
-	if f.Code.isBad() && rows > 0 && len(c.result.Faults) < MaxFaults {
+	if f.Code.isBad() && rows > 0 && len(c.result.Faults) < maxFaults {
 		c.result.Faults = append(c.result.Faults, Fault{Line: line, Field: f.Field, Code: f.Code, Reason: f.Reason})
 	}
 }
@@ -102,6 +119,9 @@ func (c *collector) store(line, rows int, s *sample.Sample, names map[string]str
 	if faults := s.Validate(c.options.Now); len(faults) > 0 {
 		f := faults[0]
 		return &Fault{Field: cmp.Or(names[f.Field], f.Field), Reason: f.Reason}
+	}
+	if fault := untyped(s, names); fault != nil {
+		return fault
 	}
 	if c.tooOld(s) {
 		return skip(TooOld)
@@ -129,6 +149,18 @@ func (c *collector) store(line, rows int, s *sample.Sample, names map[string]str
 	k.own()
 	c.kept[k] = append(c.kept[k], len(c.result.Samples))
 	c.result.Samples, c.result.Lines, c.rows = append(c.result.Samples, own(*s)), append(c.result.Lines, line), append(c.rows, rows)
+	return nil
+}
+
+// untyped returns the fault of a sample whose instance type results in no node type. Nobody would
+// see that it does not count if it was rejected only when it is stored.
+func untyped(s *sample.Sample, names map[string]string) *Fault {
+	if s.NodeType != "" {
+		return nil
+	}
+	if err := sample.CheckNodeType(cmp.Or(nodetype.Family(s.InstanceType), s.InstanceType)); err != nil {
+		return &Fault{Field: cmp.Or(names["instanceType"], "instanceType"), Reason: "does not name a node type: " + err.Error()}
+	}
 	return nil
 }
 

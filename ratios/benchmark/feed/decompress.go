@@ -31,7 +31,7 @@ func decompressed(r io.Reader) (*bufio.Reader, error) {
 	for range 2 {
 		text, err := decompress(in)
 		if err != nil {
-			return nil, fmt.Errorf("decompress the feed: %w", err)
+			return nil, fmt.Errorf("decompress the feed: %w", truncated(err))
 		}
 		if text == nil {
 			break
@@ -65,6 +65,14 @@ func decompress(in *bufio.Reader) (io.Reader, error) {
 // byteOrderMark is written at the start of UTF-8 text by some programs.
 var byteOrderMark = []byte("\uFEFF")
 
+// truncated returns an error that says so if compressed content ends early.
+func truncated(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the compressed content is truncated: %w: use a complete copy", err)
+	}
+	return err
+}
+
 // limited fails if there is more text than is left.
 type limited struct {
 	text io.Reader
@@ -73,6 +81,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.text.Read(p)
+	err = truncated(err)
 	if l.left -= int64(n); l.left < 0 {
 		return 0, fmt.Errorf("the feed is larger than %d bytes after decompression", int64(maxText))
 	}

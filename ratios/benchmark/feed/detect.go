@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"io"
 )
 
 // headSize is how much of a feed is used to detect its format.
@@ -88,4 +90,18 @@ func keys(text []byte) map[string]bool {
 			return found
 		}
 	}
+}
+
+// CheckText returns why no format matches the start of the content, if that is not due to its text:
+// compressed content is damaged, or there is no text. whole means that head is all of it.
+func CheckText(head []byte, whole bool) error {
+	text, err := decompressed(bytes.NewReader(head))
+	if err != nil || !whole {
+		return err
+	}
+	start, err := io.ReadAll(io.LimitReader(text, bufferSize))
+	if err == nil && len(bytes.TrimSpace(start)) == 0 {
+		err = errors.New("it is empty: use a file with measurements")
+	}
+	return err
 }

@@ -58,17 +58,20 @@ func TestGeekbench(t *testing.T) {
 	})
 	t.Run("the user names machine types that the export does not", func(t *testing.T) {
 		text := strings.Replace(geekbenchExport, "Amazon EC2 m7i.2xlarge", "Google Google Compute Engine", 1)
-		if r := read(t, Geekbench, text, options()); r.Reasons[UnknownMachine] != 28 || len(r.Samples) != 0 {
-			t.Errorf("%+v", r)
+		if _, err := Read(Geekbench, strings.NewReader(text), options()); err == nil || !strings.Contains(err.Error(), "set instanceType of the feed (--instance-type)") {
+			t.Errorf("error %v", err)
 		}
 		o, named := options(), want
 		o.InstanceType, named.InstanceType, named.Machine = "n4-standard-8", "n4-standard-8", "n4-standard-8"
 		wantSamples(t, read(t, Geekbench, text, o).Samples, named)
 	})
 	t.Run("a document that is not an export cannot be read", func(t *testing.T) {
-		for _, text := range []string{"{", `{"sections":3}`, "[]"} {
-			if _, err := Read(Geekbench, strings.NewReader(text), options()); err == nil {
-				t.Errorf("%s is read", text)
+		for text, want := range map[string]string{
+			"{": "is not JSON: it ends early", "VM Size": "is not JSON: byte 1 is wrong",
+			`{"sections":3}`: "must be an array, not", "[]": "must be an object, not an array",
+		} {
+			if _, err := Read(Geekbench, strings.NewReader(text), options()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", text, err, want)
 			}
 		}
 	})

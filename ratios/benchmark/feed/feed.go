@@ -57,7 +57,7 @@ type Options struct {
 	Now time.Time
 	// VCPUs of instance types, for rows that do not state the number. Otherwise, the
 	// number comes from the name of the type if the name contains it, as in
-	// n4-standard-8 and Standard_D8as_v5.
+	// n4-standard-8, Standard_D8as_v5 and m7i.2xlarge.
 	VCPUs map[string]int
 }
 
@@ -75,8 +75,8 @@ type Fault struct {
 	Reason string
 }
 
-// MaxFaults is the maximum number of faults in a Result.
-const MaxFaults = 100
+// maxFaults is the maximum number of faults in a Result.
+const maxFaults = 100
 
 // Result is the result of reading a feed.
 type Result struct {
@@ -91,7 +91,7 @@ type Result struct {
 	Rows, Skipped, Bad int
 	// Reasons are the numbers of skipped and bad rows by reason.
 	Reasons map[Reason]int
-	// Faults are the first MaxFaults faults. A fault may be about several rows.
+	// Faults are the first maxFaults faults. A fault may be about several rows.
 	Faults []Fault
 }
 
@@ -106,6 +106,9 @@ func Read(f Format, r io.Reader, o Options) (Result, error) {
 	read := readers[f]
 	if read == nil {
 		return Result{}, fmt.Errorf("unknown format %q: it must be one of %q", f, Formats)
+	}
+	if err := CheckBenchmark(f, o.Benchmark); err != nil {
+		return Result{}, fmt.Errorf("benchmark %w", err)
 	}
 	in, err := decompressed(r)
 	if err != nil {

@@ -191,8 +191,22 @@ func readsTextWithTheLineEndingsAndMarksOfOtherPrograms(t *testing.T) {
 }
 
 func givesTheSameIDsWhenItReadsAgain(t *testing.T) {
+	type feed struct {
+		format      Format
+		header, row string
+	}
+	var all []feed
 	for _, tc := range rows {
+		all = append(all, feed{tc.format, tc.header, tc.row})
+	}
+	// Exports and rows without a time have the time when they are read.
+	all = append(all,
+		feed{Geekbench, "", geekbenchExport},
+		feed{Phoronix, "", strings.ReplaceAll(phoronixExport, `"timestamp": "2026-01-02 03:04:05"`, `"timestamp": ""`)},
+		feed{SpareCores, "vendor_id,server_id,benchmark_id,score\n", "gcp,n4-standard-8,coremark:coremark score,5"})
+	for _, tc := range all {
 		o := tableOptions(tc.format)
+		o.Now = o.Now.Add(time.Second / 3) // A clock is rarely at the start of a second.
 		first := read(t, tc.format, tc.header+tc.row, o).Samples[0]
 		o.Now = o.Now.Add(time.Hour)
 		if again := read(t, tc.format, tc.header+tc.row, o).Samples[0]; again.ID != first.ID || again.Machine != first.Machine {
@@ -202,8 +216,8 @@ func givesTheSameIDsWhenItReadsAgain(t *testing.T) {
 }
 
 func countsAllFaultsAndReportsThemUpToALimit(t *testing.T) {
-	r := read(t, Samples, strings.Repeat("{}\n", MaxFaults+7), options())
-	if r.Bad != MaxFaults+7 || r.Rows != r.Bad || len(r.Faults) != MaxFaults {
+	r := read(t, Samples, strings.Repeat("{}\n", maxFaults+7), options())
+	if r.Bad != maxFaults+7 || r.Rows != r.Bad || len(r.Faults) != maxFaults {
 		t.Errorf("%d bad rows of %d, %d faults", r.Bad, r.Rows, len(r.Faults))
 	}
 }
@@ -278,9 +292,13 @@ func readsMoreRowsThanItKeeps(t *testing.T) {
 func readsOnlyTheRequestedBenchmark(t *testing.T) {
 	for f, text := range map[Format]string{PerfKit: goodPerfKit, SpareCores: goodSpareCores, Samples: goodSample} {
 		o := options()
-		o.Benchmark = "another"
+		o.Benchmark = "passmark"
 		if r := read(t, f, text, o); r.Reasons[NotSelected] != 1 || len(r.Samples) != 0 {
 			t.Errorf("%s: got %+v", f, r)
+		}
+		o.Benchmark = "passmrak"
+		if _, err := Read(f, strings.NewReader(text), o); (err != nil) != (f != Samples) {
+			t.Errorf("%s: error %v for a name that is not in the table", f, err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 			return
 		}
 		// A sample or a fault may be about several rows.
-		if used := r.Rows - r.Skipped - r.Bad; used < len(r.Samples) || (used > 0) != (len(r.Samples) > 0) || len(r.Faults) > min(r.Bad, MaxFaults) || (r.Bad > 0) != (len(r.Faults) > 0) {
+		if used := r.Rows - r.Skipped - r.Bad; used < len(r.Samples) || (used > 0) != (len(r.Samples) > 0) || len(r.Faults) > min(r.Bad, maxFaults) || (r.Bad > 0) != (len(r.Faults) > 0) {
 			t.Errorf("%d rows: %d samples, %d skipped, %d bad, %d faults", r.Rows, len(r.Samples), r.Skipped, r.Bad, len(r.Faults))
 		}
 		for _, s := range r.Samples {

@@ -3,6 +3,7 @@ package feed
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -67,6 +68,9 @@ func readGeekbench(in *bufio.Reader, c *collector) error {
 		return err
 	}
 	server, model := g.server(&c.options), nodetype.ModelName(g.metric("Processor"))
+	if server.InstanceType == "" {
+		return errors.New("the result does not name its machine type: set instanceType of the feed (--instance-type)")
+	}
 	for _, section := range g.Sections {
 		single := strings.HasPrefix(strings.ToLower(section.Name), "single")
 		for _, test := range section.Workloads {
@@ -85,9 +89,6 @@ func (c *collector) geekbench(g *geekbenchResult, server Server, model string, s
 	of, test, fault := c.suite(id, func(string) string { return "" })
 	if fault != nil {
 		return fault
-	}
-	if server.InstanceType == "" {
-		return &Fault{Field: "instanceType", Code: UnknownMachine, Reason: "must be set for this feed: the result does not name the machine type"}
 	}
 	value, fault := record(func(string) string { return score.String() }).number("score")
 	if fault != nil {

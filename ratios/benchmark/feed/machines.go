@@ -149,12 +149,21 @@ func (c *collector) finishMachine(prefix string, k machineKey, m *machine, names
 		oldest = since
 	}
 	s := &sample.Sample{
-		ID:           digest(prefix, k.vendor, k.name, k.suite, k.version, k.cpuModel, oldest.Format(time.RFC3339Nano), number(score), number(single)),
+		ID:           digest(prefix, k.vendor, k.name, k.suite, k.version, k.cpuModel, c.timeInID(oldest), number(score), number(single)),
 		InstanceType: server.InstanceType, CPUModel: k.cpuModel, Benchmark: k.suite, Version: k.version,
 		Score: score, Unit: m.unit, VCPUs: server.VCPUs, Threads: server.VCPUs, ThreadsPerCore: server.ThreadsPerCore,
 		SingleThread: single, Machine: machineName(k), Time: oldest,
 	}
 	return c.store(m.line, m.rows, s, names)
+}
+
+// timeInID returns the time of a measurement for its ID; empty if its rows have no time, so that it
+// is the time when they are read. The same figures are then the same measurement, no matter when.
+func (c *collector) timeInID(t time.Time) string {
+	if read := c.options.Now.Truncate(time.Second); !t.Before(read) {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
 }
 
 func machineName(k machineKey) string {

@@ -90,7 +90,7 @@ func (c *collector) perfKit(raw rawRow) *Fault {
 
 // perfKitThreads returns how many threads or copies ran; 0 if the row does not state it.
 func perfKitThreads(metadata record) (int, *Fault) {
-	for _, label := range []string{"thread_count", "spec17_copies", "num_parallel_copies", "sysbench_thread_count"} {
+	for _, label := range []string{"thread_count", "spec17_copies", "num_parallel_copies"} {
 		if n, fault := metadata.count(label); n > 0 || fault != nil {
 			return n, fault
 		}

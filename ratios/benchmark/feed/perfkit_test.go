@@ -59,7 +59,7 @@ func TestPerfKitRows(t *testing.T) {
 		{name: "one thread alone", row: cut(goodPerfKit, "thread_count:8", "thread_count:1"), skipped: Incomplete},
 		{name: "threads that are not a number", row: cut(goodPerfKit, "thread_count:8", "thread_count:many"), field: "thread_count", reason: `not "many"`},
 		{name: "the published line does not name a machine", row: quotedPerfKit, field: "machine_type", reason: "must be in labels"},
-		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "cx22"), field: "num_cpus", reason: "is not known for \"cx22\": add a column, or add the type to the feed's vcpus"},
+		{name: "vCPUs are unknown", row: cut(cut(goodPerfKit, "|num_cpus:8|,", ""), "n2d-standard-8", "cx22"), field: "num_cpus", reason: "is not known for \"cx22\": add a column, or name the type in vcpus of the feed (--vcpus)"},
 		{name: "too many vCPUs", row: cut(goodPerfKit, "num_cpus:8", "num_cpus:99999999999999999999"), field: "num_cpus", reason: "whole number"},
 		{name: "an instance type that is too long", row: cut(goodPerfKit, "n2d-standard-8", strings.Repeat("5", 200)), field: "machine_type", reason: "at most 128"},
 		{name: "no metric", row: cut(goodPerfKit, "Coremark Score", ""), field: "metric", reason: "must be set"},

@@ -39,7 +39,7 @@ var Reasons = []ReasonInfo{
 	{NotSelected, false, "the feed reads only another benchmark"},
 	{NotAllThreads, false, "the run used neither one thread nor all vCPUs, or does not state how many it used"},
 	{Incomplete, false, "other tests of the suite are missing for this machine, or no test ran on all vCPUs"},
-	{Superseded, false, "a newer row has the same test on the same machine"},
+	{Superseded, false, "a newer row has the same test on the same machine, or enough newer rows are of the same type, CPU model, benchmark, version and number of vCPUs"},
 	{Inactive, false, "the publisher has withdrawn the row"},
 	{TooOld, false, "the row is older than samples can be"},
 	{Unreadable, true, "the row is not text in the format, or is too long"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -67,12 +68,55 @@ func doubtful(err error) *Fault {
 // unreadable returns the fault for a row that cannot be parsed.
 func unreadable(err error) *Fault {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return &Fault{Field: wrong.Field, Reason: fmt.Sprintf("must be a %s, not %s", wrong.Type, quoted(wrong.Value))}
+		return &Fault{Field: wrong.Field, Reason: fmt.Sprintf("must be %s, not %s", inJSON(wrong.Type), article(wrong.Value))}
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
 		return &Fault{Field: "time", Reason: "must be a time such as 2026-01-02T15:04:05Z, not " + quoted(wrong.Value)}
 	}
+	// The errors of decoders are about the characters that they expect in the middle of a word.
+	if isSyntax, offset := syntaxOffset(err); isSyntax {
+		if strings.HasPrefix(err.Error(), "unexpected end") {
+			return &Fault{Reason: "is not JSON: it ends early"}
+		}
+		return &Fault{Reason: fmt.Sprintf("is not JSON: byte %d is wrong", offset)}
+	}
 	return &Fault{Reason: "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")}
+}
+
+// syntaxOffset reports whether text is not JSON, and where it is wrong.
+func syntaxOffset(err error) (bool, int64) {
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return true, wrong.Offset
+	}
+	return strictjson.SyntaxErrorOffset(err)
+}
+
+// inJSON returns what a value of a type is called in JSON.
+func inJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a number"
+}
+
+// article returns the kind of a value, as encoding/json calls it, for a message.
+func article(kind string) string {
+	switch kind {
+	case "array", "object":
+		return "an " + kind
+	case "string":
+		return "a string"
+	case "bool":
+		return "true or false"
+	}
+	return quoted(kind)
 }
 
 // within prepends the field that contains the faulty text.

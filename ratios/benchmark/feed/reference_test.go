@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -12,6 +13,25 @@ var fenced = regexp.MustCompile("(?s)\n```(?:json|csv)\n(.*?)```")
 
 func TestReference(t *testing.T) {
 	t.Run("reads the examples of the reference", readsTheExamplesOfTheReference)
+	t.Run("the reference has the limits", theReferenceHasTheLimits)
+}
+
+func theReferenceHasTheLimits(t *testing.T) {
+	content, err := os.ReadFile("../../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(content)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("Up to %d,000 samples of it are kept, and up to %d of an instance type", maxSamples/1000, maxPerKey),
+		fmt.Sprintf("A line can be up to %d MiB, and a name in it %d bytes", maxRow>>20, maxName),
+		fmt.Sprintf("%d GiB decompressed. A block of xz may need %d MiB of memory", maxText>>30, maxDictionary>>20),
+		fmt.Sprintf("documents can be up to %d MiB", maxDocument>>20),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the reference does not say %q", want)
+		}
+	}
 }
 
 // The reference introduces each format by its name, followed by an example.

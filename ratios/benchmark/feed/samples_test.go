@@ -45,7 +45,7 @@ func TestBadSamples(t *testing.T) {
 	for _, tc := range []struct{ name, old, replacement, field, reason string }{
 		{"an unknown key", `"id"`, `"ID":"b","id"`, "ID", "is not a known key"},
 		{"a duplicate key", `"id"`, `"id":"b","id"`, "id", "is set twice"},
-		{"text for a number", "5000", `"5000"`, "score", "must be a float64, not \"string\""},
+		{"text for a number", "5000", `"5000"`, "score", "must be a number, not a string"},
 		{"infinite", "5000", "1e999", "score", "1e999"},
 		{"negative", "5000", "-5000", "score", "above 0"},
 		{"a huge number", `"vcpus":8`, `"vcpus":99999999999999999999`, "vcpus", "99999999999999999999"},

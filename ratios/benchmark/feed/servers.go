@@ -49,7 +49,7 @@ func ReadServers(r io.Reader) (Servers, error) {
 		}
 	})
 	if err == nil && len(servers) == 0 {
-		err = fmt.Errorf("the table of servers has no row with %q", serverColumns)
+		err = fmt.Errorf("the table of servers has no row with %s", quotedAll(serverColumns))
 	}
 	return servers, err
 }
@@ -86,7 +86,7 @@ func (c *collector) server(k machineKey, s Server, names map[string]string) (Ser
 		s.InstanceType = k.name
 	}
 	if s.InstanceType == "" {
-		return s, &Fault{Field: names["instanceType"], Code: UnknownMachine, Reason: "is not known for " + quoted(k.name) + ": add the table of servers"}
+		return s, &Fault{Field: names["instanceType"], Code: UnknownMachine, Reason: "is not known for " + quoted(k.name) + ": add the table of servers (servers of the feed, --servers)"}
 	}
 	vcpus, fault := c.options.vcpus(s.VCPUs, names["vcpus"], s.InstanceType)
 	s.VCPUs = vcpus

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"strings"
-
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
 )
 
 // scoreTable and serverTable are the tables of Spare Cores that a dump is read for.
@@ -93,18 +91,4 @@ func (c *collector) spareCores(line int, r record) *Fault {
 func (c *collector) isAll(k machineKey, known Server, threads int) bool {
 	s, fault := c.server(k, known, spareCoresNames)
 	return fault == nil && s.VCPUs == threads
-}
-
-// suite returns the suite and test of a row, or why it is not used.
-func (c *collector) suite(test string, setting func(string) string) (*suite.Suite, int, *Fault) {
-	of, i := suite.Find(test, setting)
-	switch {
-	case of == nil:
-		return nil, 0, skip(UnknownBenchmark)
-	case of.Weight == 0:
-		return nil, 0, skip(NoWeight)
-	case !c.wants(of.Name):
-		return nil, 0, skip(NotSelected)
-	}
-	return of, i, nil
 }

@@ -87,9 +87,18 @@ func header(names, needed []string) (map[string]int, error) {
 		return found
 	})
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("the header has no column %q", missing)
+		return nil, fmt.Errorf("the header has no column %s%s", quotedAll(missing), separated(names))
 	}
 	return columns, nil
+}
+
+// separated returns what to do if the names are one text because something else than commas
+// separates them.
+func separated(names []string) string {
+	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+		return ": separate the columns with commas"
+	}
+	return ""
 }
 
 // column normalizes the name of a column: notations differ in case and spaces.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
 
 // number returns a number above 0, which may have thousands separators, as in "131,477".
@@ -18,6 +20,9 @@ func (r record) number(name string) (float64, *Fault) {
 	value, err := strconv.ParseFloat(withoutThousands(text), 64)
 	if positive := value > 0; err != nil || !positive { // NaN is not positive.
 		return 0, &Fault{Field: name, Reason: "must be a number above 0, not " + quoted(text)}
+	}
+	if err := sample.CheckScore(value); err != nil {
+		return 0, &Fault{Field: name, Reason: err.Error()}
 	}
 	return value, nil
 }
@@ -80,6 +85,15 @@ func (r record) epoch(name string, otherwise time.Time) (time.Time, *Fault) {
 
 // storable reports whether a time can be represented in RFC 3339.
 func storable(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 && !t.IsZero() }
+
+// quotedAll returns texts in quotes, separated by commas.
+func quotedAll(texts []string) string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = strconv.Quote(text)
+	}
+	return strings.Join(all, ", ")
+}
 
 // quoted returns the text in quotes, truncated if it is long.
 func quoted(text string) string {

@@ -11,7 +11,7 @@ import (
 func (o *Options) vcpus(said int, field, instanceType string) (int, *Fault) {
 	n := cmp.Or(said, o.VCPUs[instanceType], vcpusByName(instanceType))
 	if n == 0 {
-		return 0, &Fault{Field: field, Code: UnknownVCPUs, Reason: "is not known for " + quoted(instanceType) + ": add a column, or add the type to the feed's vcpus"}
+		return 0, &Fault{Field: field, Code: UnknownVCPUs, Reason: "is not known for " + quoted(instanceType) + ": add a column, or name the type in vcpus of the feed (--vcpus)"}
 	}
 	return n, nil
 }

@@ -107,7 +107,7 @@ func (f *polled) try(ctx context.Context) error {
 	default:
 		f.status.Err = fmt.Errorf("%w; the copy from %s ago stays in effect", err, duration.HumanDuration(now.Sub(last)))
 	}
-	f.poller.changes.Notify()
+	f.poller.tried()
 	return err
 }
 

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
@@ -53,21 +52,22 @@ type Poller struct {
 	jitter   func(d time.Duration, maxFactor float64) time.Duration
 	timeout  time.Duration
 	maxBytes int64
+	// tried is called after each try. It does nothing by default.
+	tried func()
 	// trying holds one item per try in progress.
 	trying chan struct{}
 
 	mu    sync.Mutex
 	feeds map[string]*polled
 	// start starts polling a feed; nil unless Run is active.
-	start   func(*polled)
-	changes broadcast.Broadcast
+	start func(*polled)
 }
 
 // New returns a poller without feeds.
 func New(c Config) *Poller {
 	return &Poller{
 		config: c, transport: newTransport(),
-		read: feed.Read, jitter: wait.Jitter, timeout: timeout, maxBytes: maxBytes,
+		read: feed.Read, jitter: wait.Jitter, timeout: timeout, maxBytes: maxBytes, tried: func() {},
 		trying: make(chan struct{}, maxTries), feeds: map[string]*polled{},
 	}
 }
@@ -95,7 +95,6 @@ func (p *Poller) Set(feeds []Feed) {
 			p.start(f)
 		}
 	}
-	p.changes.Notify()
 }
 
 // Run reads the feeds until ctx is done. Then it returns nil.
@@ -131,7 +130,3 @@ func (p *Poller) Statuses() []Status {
 	}
 	return all
 }
-
-// Watch returns a channel that receives a value after every change to a status. Changes that
-// arrive faster than they are received are combined.
-func (p *Poller) Watch() <-chan struct{} { return p.changes.Watch() }

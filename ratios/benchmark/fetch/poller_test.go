@@ -43,9 +43,10 @@ func lines(_ feed.Format, r io.Reader, o feed.Options) (feed.Result, error) {
 // polling is a running poller without jitter, on a clock that the test controls.
 type polling struct {
 	*Poller
-	t       *testing.T
-	clock   *testingclock.FakeClock
-	changed <-chan struct{}
+	t     *testing.T
+	clock *testingclock.FakeClock
+	// changed receives a value after each try.
+	changed chan struct{}
 	end     func() error
 
 	mu sync.Mutex
@@ -63,11 +64,16 @@ func poll(t *testing.T, feeds ...Feed) *polling {
 // pollIn is poll with ConfigMaps in a namespace.
 func pollIn(t *testing.T, namespace string, client kubernetes.Interface, feeds ...Feed) *polling {
 	t.Helper()
-	p := &polling{t: t, clock: testingclock.NewFakeClock(began)}
+	p := &polling{t: t, clock: testingclock.NewFakeClock(began), changed: make(chan struct{}, 1)}
 	p.Poller = New(Config{Client: client, Namespace: namespace, Clock: p.clock, Deliver: p.deliver})
 	p.read, p.jitter, p.maxBytes = lines, func(d time.Duration, _ float64) time.Duration { return d }, 1<<10
+	p.tried = func() {
+		select {
+		case p.changed <- struct{}{}:
+		default:
+		}
+	}
 	p.Set(feeds)
-	p.changed = p.Watch()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()

@@ -106,9 +106,7 @@ func (j *Judge) estimated(set *settings.Settings) *View {
 	}
 	v := &View{Time: now, Settings: set, Baseline: baseline}
 	v.Aggregates = estimate.Aggregates(all, now, set.Estimate)
-	if baseline != "" {
-		v.Estimates = estimate.Estimates(v.Aggregates, baseline, estimate.Cluster{Sizes: j.config.Sizes()}, set.Estimate)
-	}
+	v.Estimates = estimate.Estimates(v.Aggregates, baseline, estimate.Cluster{Sizes: j.config.Sizes()}, set.Estimate)
 	j.view.last, j.view.revision = v, revision
 	return v
 }

@@ -6,8 +6,9 @@ import (
 )
 
 // SourceAgent is the source of samples that a node agent sent about its own node. Only the
-// server sets it.
-const SourceAgent = "agent"
+// server sets it. SourceImport is the source of other samples that are sent and name none. No feed
+// may have these names.
+const SourceAgent, SourceImport = "agent", "import"
 
 // AgentPrefix is the prefix of the names of the node agent's benchmarks.
 const AgentPrefix = "bench-node:"

@@ -21,11 +21,13 @@ type Fault struct {
 // Error implements error.
 func (f Fault) Error() string { return f.Field + " " + f.Reason }
 
-// MaxIDBytes is the maximum length of a sample's ID.
-const MaxIDBytes = 128
+// MaxIDBytes is the maximum length of a sample's ID, and MaxVCPUs the maximum size of a machine.
+const (
+	MaxIDBytes = 128
+	MaxVCPUs   = 4096
+)
 
 const (
-	maxVCPUs = 4096
 	// maxThreadsPerCore is what IBM's processors have.
 	maxThreadsPerCore = 8
 	maxRuns           = 1_000_000
@@ -49,6 +51,21 @@ func CheckNodeType(nodeType string) error {
 		return nil
 	}
 	return fmt.Errorf(noName, nodeType)
+}
+
+// minScore and maxScore are far beyond any unit of a benchmark. Without them, a ratio of scores
+// can be infinite or 0.
+const minScore, maxScore = 1e-15, 1e15
+
+// CheckScore returns why a sample cannot have the score; nil if it can.
+func CheckScore(score float64) error {
+	switch {
+	case !positive(score):
+		return fmt.Errorf("must be a number above 0, not %v", score)
+	case score < minScore || score > maxScore:
+		return fmt.Errorf("must be from %g to %g, not %g", minScore, maxScore, score)
+	}
+	return nil
 }
 
 // Validate returns everything that is wrong with a sample as of now. NodeType may be empty if
@@ -90,14 +107,18 @@ func (s *Sample) Validate(now time.Time) []Fault {
 	case !benchmark.MatchString(s.Benchmark):
 		reject("benchmark", "must be up to 128 letters, digits, spaces and _.:/-, beginning and ending with a letter or digit, not %q", s.Benchmark)
 	}
-	if !positive(s.Score) {
-		reject("score", "must be a number above 0, not %v", s.Score)
+	if err := CheckScore(s.Score); err != nil {
+		reject("score", "%v", err)
 	}
-	if s.SingleThread != 0 && !positive(s.SingleThread) {
+	switch err := CheckScore(s.SingleThread); {
+	case s.SingleThread == 0, err == nil:
+	case !positive(s.SingleThread):
 		reject("singleThread", "must be a number above 0, or absent, not %v", s.SingleThread)
+	default:
+		reject("singleThread", "%v", err)
 	}
-	if s.VCPUs < 1 || s.VCPUs > maxVCPUs {
-		reject("vcpus", "must be 1 to %d, not %d", maxVCPUs, s.VCPUs)
+	if s.VCPUs < 1 || s.VCPUs > MaxVCPUs {
+		reject("vcpus", "must be 1 to %d, not %d", MaxVCPUs, s.VCPUs)
 	}
 	switch want := s.VCPUs; {
 	case s.Spot && s.Threads != 1:

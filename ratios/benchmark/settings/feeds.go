@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
@@ -36,7 +37,7 @@ var feedKeys = []key[fetch.Feed]{
 	text("servers.configMap", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &servers(f).ConfigMap }, "its ConfigMap"),
 	text("servers.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &servers(f).Key }, "the key in that ConfigMap"),
 	text("instanceType", "the name of an instance type", instanceTypeProblems, func(f *fetch.Feed) *string { return &f.InstanceType }, "the instance type that a `geekbench` or `phoronix` feed is about, if it does not name it"),
-	{"vcpus", "number of vCPUs of instance types whose rows do not state it, e.g. `m7i.large: 2`", "by instance type, 1 to 4096", "", readVCPUs},
+	{"vcpus", "number of vCPUs of instance types whose rows and names do not contain it, e.g. `cx42: 8`", fmt.Sprintf("by instance type, 1 to %d", sample.MaxVCPUs), "", readVCPUs},
 }
 
 func readFeeds(v reader.Value, into *Settings) {
@@ -71,6 +72,12 @@ func checkFeed(v reader.Value, f *fetch.Feed) {
 		if f.Format != feed.SpareCores {
 			v.KeyFault("servers", "is only for feeds of the format sparecores")
 		}
+	}
+	if f.InstanceType != "" && !feed.NamesInstanceType(f.Format) {
+		v.KeyFault("instanceType", "is only for feeds of the formats geekbench and phoronix")
+	}
+	if err := feed.CheckBenchmark(f.Format, f.Benchmark); err != nil && slices.Contains(feed.Formats, f.Format) {
+		v.KeyFault("benchmark", "%v", err)
 	}
 	if f.Format == feed.CloudCSV && f.Benchmark == "" {
 		v.KeyFault("benchmark", "must be set: the format cloud-csv does not name the benchmark")
@@ -110,11 +117,6 @@ func servers(f *fetch.Feed) *fetch.Place {
 	return f.Servers
 }
 
-func instanceTypeProblems(name string) []string {
-	const most = 128
-	return unless(len(name) <= most, fmt.Sprintf("it must have at most %d bytes", most))
-}
-
 func readFlag(v reader.Value, into *bool) {
 	switch text, _ := v.Text(); text {
 	case "true", "false":
@@ -141,7 +143,7 @@ func readVCPUs(v reader.Value, into *fetch.Feed) {
 	into.VCPUs = map[string]int{}
 	v.Each(func(instanceType string, v reader.Value) {
 		var vcpus int
-		readNumber(v, 1, 4096, &vcpus)
+		readNumber(v, 1, sample.MaxVCPUs, &vcpus)
 		into.VCPUs[instanceType] = vcpus
 	})
 }
@@ -149,7 +151,7 @@ func readVCPUs(v reader.Value, into *fetch.Feed) {
 // feedNameProblems returns what is wrong with the name of a feed. The name is the source of the
 // feed's samples, so it must differ from the sources of samples that are sent.
 func feedNameProblems(name string) []string {
-	if name == "agent" || name == "import" {
+	if name == sample.SourceAgent || name == sample.SourceImport {
 		return []string{"the name is reserved for samples that are sent through the API"}
 	}
 	return content.IsDNS1123Label(name)

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -22,9 +23,26 @@ func nodeTypeProblem(name string) string {
 
 // benchmarkProblems returns what is wrong with the name of a benchmark.
 func benchmarkProblems(name string) []string {
+	return sampleProblems(sample.Sample{Benchmark: name}, "benchmark")
+}
+
+// instanceTypeProblems returns what is wrong with the name of an instance type, or with its node
+// type.
+func instanceTypeProblems(name string) []string {
+	if problems := sampleProblems(sample.Sample{InstanceType: name}, "instanceType"); len(problems) > 0 {
+		return problems
+	}
+	if err := sample.CheckNodeType(cmp.Or(nodetype.Family(name), name)); err != nil {
+		return []string{"the node type " + err.Error()}
+	}
+	return nil
+}
+
+// sampleProblems returns what is wrong with a field of a sample: samples could not have the value.
+func sampleProblems(s sample.Sample, field string) []string {
 	var problems []string
-	for _, fault := range (&sample.Sample{Benchmark: name}).Validate(time.Time{}) {
-		if fault.Field == "benchmark" {
+	for _, fault := range s.Validate(time.Time{}) {
+		if fault.Field == field {
 			problems = append(problems, fault.Reason)
 		}
 	}

@@ -38,7 +38,8 @@ agents: {machines: 12}
 feeds:
 - {name: a, format: cloud-csv, url: "https://ann:secret@example.com/a?b=c", interval: 90s, benchmark: coremark, vcpus: {m7i.large: 2}}
 - {name: b, format: samples, configMap: {name: b.c, key: d.json}}
-- {name: c, format: sparecores, url: "http://example.com", insecure: true, servers: {configMap: e, key: f}, instanceType: g}
+- {name: c, format: sparecores, url: "http://example.com", insecure: true, servers: {configMap: e, key: f}}
+- {name: d, format: geekbench, file: /g, instanceType: h}
 `
 
 func TestParseReadsEverything(t *testing.T) {
@@ -63,7 +64,8 @@ func TestParseReadsEverything(t *testing.T) {
 		Feeds: []fetch.Feed{
 			{Name: "a", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://ann:secret@example.com/a?b=c"}, Interval: 90 * time.Second, Benchmark: "coremark", MaxAge: age, VCPUs: map[string]int{"m7i.large": 2}},
 			{Name: "b", Format: feed.Samples, Place: fetch.Place{ConfigMap: "b.c", Key: "d.json"}, Interval: time.Hour, MaxAge: age},
-			{Name: "c", Format: feed.SpareCores, Place: fetch.Place{URL: "http://example.com"}, Insecure: true, Servers: &fetch.Place{ConfigMap: "e", Key: "f"}, InstanceType: "g", Interval: time.Hour, MaxAge: age},
+			{Name: "c", Format: feed.SpareCores, Place: fetch.Place{URL: "http://example.com"}, Insecure: true, Servers: &fetch.Place{ConfigMap: "e", Key: "f"}, Interval: time.Hour, MaxAge: age},
+			{Name: "d", Format: feed.Geekbench, Place: fetch.Place{File: "/g"}, InstanceType: "h", Interval: time.Hour, MaxAge: age},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -178,9 +180,14 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		"an unknown format":             {"feeds: [{name: a, format: csv, file: /a}]", []string{`feeds[0].format: must be perfkit, sparecores, cloud-csv, geekbench, phoronix or samples, not "csv": unknown format`}},
 		"an interval too short":         {feeds("file: /a, interval: 59s"), []string{`feeds[0].interval: must be a duration from 1m to 168h`}},
 		"cloud-csv without a benchmark": {"feeds: [{name: a, format: cloud-csv, file: /a}]", []string{"feeds[0].benchmark: must be set: the format cloud-csv does not name the benchmark"}},
-		"an invalid benchmark":          {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: must be the name of a benchmark, not "!": must be`}},
-		"vCPUs":                         {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: must be a whole number from 1 to 4096, not "0"`, "feeds[0].vcpus.a: must be"}},
-		"too many feeds":                {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: must have at most 64 feeds, not 65")},
+		"a typo in a benchmark": {"feeds: [{name: a, format: geekbench, file: /a, benchmark: geekbnech}, {name: b, format: perfkit, file: /a, benchmark: sysbench-cpu}]", []string{
+			`feeds[0].benchmark: must be a suite that is read from feeds of the format geekbench, not "geekbnech": one of coremark, geekbench,`, `feeds[1].benchmark: must be a suite that is read from feeds of the format perfkit, not "sysbench-cpu": one of `}},
+		"an instance type of a feed that names its own": {feeds("file: /a, instanceType: n4"), []string{"feeds[0].instanceType: is only for feeds of the formats geekbench and phoronix"}},
+		"an instance type without a node type":          {"feeds: [{name: a, format: geekbench, file: /a, instanceType: n4 standard}]", []string{`feeds[0].instanceType: must be the name of an instance type, not "n4 standard": the node type must be up to 63 letters`}},
+		"an invalid benchmark":                          {feeds("file: /a, benchmark: '!'"), []string{`feeds[0].benchmark: must be the name of a benchmark, not "!": must be`}},
+		"vCPUs":                                         {feeds("file: /a, vcpus: {m7i.large: 0, a: 1.5}"), []string{`feeds[0].vcpus["m7i.large"]: must be a whole number from 1 to 4096, not "0"`, "feeds[0].vcpus.a: must be"}},
+		"too many feeds":                                {"feeds: [" + strings.Repeat("{}, ", 65) + "]", append(slices.Repeat([]string{"feeds["}, 65*3), "feeds: must have at most 64 feeds, not 65")},
+		"an unprintable instance type":                  {feeds("file: /a, instanceType: \"a\\tb\""), []string{"feeds[0].instanceType: must be the name of an instance type, not \"a\\tb\": must be printable text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Parse(tc.text)

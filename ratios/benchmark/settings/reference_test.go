@@ -109,7 +109,7 @@ func readsTheExampleOfTheReferenceAsDescribed(t *testing.T) {
 	want.Estimate.Weights["coremark"] = 2
 	want.Pace.DeadBand = 0.03
 	want.Feeds = []fetch.Feed{
-		{Name: "coremark-table", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://example.com/coremark.csv"}, Interval: 6 * time.Hour, MaxAge: want.Estimate.MaxAgePublished, Benchmark: "coremark", VCPUs: map[string]int{"m7i.large": 2}},
+		{Name: "coremark-table", Format: feed.CloudCSV, Place: fetch.Place{URL: "https://example.com/coremark.csv"}, Interval: 6 * time.Hour, MaxAge: want.Estimate.MaxAgePublished, Benchmark: "coremark", VCPUs: map[string]int{"cx42": 8}},
 		{Name: "ours", Format: feed.PerfKit, Place: fetch.Place{ConfigMap: "perfkit-results", Key: "results.json"}, Interval: time.Hour, MaxAge: want.Estimate.MaxAgePublished},
 		{Name: "mounted", Format: feed.SpareCores, Place: fetch.Place{File: "/feeds/benchmark_score.csv"}, Servers: &fetch.Place{File: "/feeds/server.csv"}, Interval: time.Hour, MaxAge: want.Estimate.MaxAgePublished},
 	}

@@ -93,6 +93,14 @@ var byPrefix = func() map[string][]int {
 	return index
 }()
 
+// Listed reports whether the table has a suite with this name.
+func Listed(name string) bool {
+	return slices.ContainsFunc(Suites, func(s Suite) bool {
+		prefix, isPattern := strings.CutSuffix(s.Name, "*")
+		return s.Name == name || isPattern && strings.HasPrefix(name, prefix)
+	})
+}
+
 // Weights returns the default weights of all suites by name. It may be modified.
 func Weights() map[string]float64 { return maps.Clone(weights) }
 

@@ -110,6 +110,14 @@ func TestJudge(t *testing.T) {
 		{name: "not ready for a long time", pod: resized(readiness(false, 30)), now: 90, want: everything(contract.NotReady)},
 		{name: "not ready for a short time", pod: resized(readiness(false, 30)), now: 89, again: 90},
 		{name: "not ready since before the resize, as a slow start", pod: resized(readiness(false, 8)), now: 200},
+		{name: "not ready since its author restarted it", pod: resized(restarts(4, 0), readiness(false, 30)), now: 200},
+		{name: "not ready while it waits to be restarted by its author", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(podtest.At(30))}}
+		}), now: 200},
+		{name: "not ready since it failed", pod: resized(restarts(4, 1), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
+		{name: "not ready while it waits to be restarted after a failure", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(podtest.At(30))}}
+		}), now: 200, want: everything(contract.NotReady)},
 		{name: "not ready because of a readiness gate", pod: resized(readiness(false, 30), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = true }), now: 200},
 		{name: "not ready on a node that is lost", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionFalse, 30), now: 200},
 		{name: "not ready on a node that has just returned", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionTrue, 190), now: 200, again: 250},

@@ -8,7 +8,7 @@ import (
 )
 
 // outageFlag is long enough for the harm to happen meanwhile.
-var outageFlag = flag.Duration("outage", 10*time.Second, "how long the API server is down while resizes hurt")
+var outageFlag = flag.Duration("outage", 6*time.Second, "how long the API server is down while resizes hurt")
 
 // anotherReplicaLeads ends the leader just before resizes hurt, by force and in good order. The
 // replica that follows it reverts them.

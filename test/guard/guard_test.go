@@ -75,9 +75,12 @@ func (s *suite) injected(t *testing.T, namespace string, what *injection) {
 	s.inject(t, pods, what)
 	s.seen.await(t, namespace, what.name, *injectionsFlag, "harmed and reverted", func(c *course) bool { return !c.harmed.IsZero() && !c.back.IsZero() })
 	s.awaitEvents(t, namespace, what.name, "Reverted")
-	if what == oom { // The other pods fare badly with any size.
-		s.seen.await(t, namespace, what.name, *injectionsFlag, "running with their former size", recovered)
+	if what != oom { // Here, the former size does not help.
+		for i := range pods {
+			s.work(t, &pods[i], calm)
+		}
 	}
+	s.seen.await(t, namespace, what.name, *injectionsFlag, "running with their former size", recovered)
 }
 
 // awaitEvents waits until each pod of a workload has an event with a reason.

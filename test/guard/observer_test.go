@@ -173,13 +173,16 @@ func sized(c *course) bool {
 // running reports whether the container runs.
 func running(c *course) bool { return statusOf(c.pod).Ready }
 
+// back reports whether a pod has its former size.
+func back(c *course) bool { return !c.back.IsZero() && sizesOf(c.pod) == c.what.back }
+
 // steady is how long a container runs that has what it needs, at least.
 const steady = 3 * time.Second
 
 // recovered reports whether a pod runs steadily with its former size.
 func recovered(c *course) bool {
 	runs := statusOf(c.pod).State.Running
-	return !c.back.IsZero() && sizesOf(c.pod) == c.what.back && runs != nil && time.Since(runs.StartedAt.Time) > steady
+	return back(c) && runs != nil && time.Since(runs.StartedAt.Time) > steady
 }
 
 // sizesOf returns the requests of a pod. The limits are the same.

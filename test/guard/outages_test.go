@@ -27,7 +27,7 @@ func (s *suite) anotherReplicaLeads(t *testing.T) {
 			t.Fatal(err)
 		}
 		since := time.Now()
-		for _, c := range s.seen.await(t, namespace, "app", 3, "reverted", recovered) {
+		for _, c := range s.seen.await(t, namespace, "app", 3, "reverted", back) {
 			if err := revertedOnce(&c); err != nil {
 				t.Error(err)
 			}
@@ -61,7 +61,7 @@ func (s *suite) apiServerGone(t *testing.T) {
 	if err := s.Start(t.Context(), "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range s.seen.await(t, namespace, "app", 3, "reverted", recovered) {
+	for _, c := range s.seen.await(t, namespace, "app", 3, "reverted", back) {
 		t.Logf("reverted %v after the status showed the harm", c.back.Sub(c.harmed).Round(time.Millisecond))
 		if err := revertedOnce(&c); err != nil {
 			t.Error(err)

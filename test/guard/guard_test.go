@@ -35,6 +35,9 @@ func TestGuard(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+		if n < *roundsFlag {
+			t.Log(r.String())
+		}
 	}
 	r.judge(t)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/grpc"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -166,6 +167,8 @@ func publishedAuthorities(ctx context.Context, core corev1client.ConfigMapsGette
 			"check that workload-resizer runs in that namespace, with TLS", namespace, name)
 	case err != nil:
 		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", namespace, name, err)
+	case strings.TrimSpace(configMap.Data[AuthorityKey]) == "":
+		return nil, fmt.Errorf("key %s of ConfigMap %s/%s is empty: %w", AuthorityKey, namespace, name, ErrNotPublished)
 	}
 	authorities, err := authoritiesOf([]byte(configMap.Data[AuthorityKey]))
 	if err != nil {

@@ -31,6 +31,10 @@ func IsUnreachable(err error) bool {
 // summary.
 var ErrNoSummary = errors.New("the stream ended without its summary")
 
+// ErrNotPublished means that the authority of the server's certificate is not in its ConfigMap yet, as
+// before the first server runs.
+var ErrNotPublished = errors.New("it is not published yet")
+
 // BrokenStreamError means that a stream ended after only some of its plans had arrived, so that
 // the answer is incomplete.
 type BrokenStreamError struct {

@@ -257,6 +257,7 @@ func TestPublishedCA(t *testing.T) {
 	published := WithPublishedCA(config, "a", "ca")
 	for _, tc := range []struct{ name, content, says string }{
 		{"says why there is none", "", "find the certificate authority of the server: there is no ConfigMap a/ca"},
+		{"says that it is not published yet", " ", "key ca.crt of ConfigMap a/ca is empty: it is not published yet"},
 		{"says what is wrong with it", "none", "key ca.crt of ConfigMap a/ca contains no PEM certificate"},
 		{"trusts what is published", string(authority.pem()), ""},
 		{"trusts what was published if it cannot be read", "", ""},

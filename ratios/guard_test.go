@@ -1,7 +1,6 @@
 package ratios_test
 
 import (
-	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -20,20 +19,13 @@ func TestGuard(t *testing.T) {
 	t.Run("a setting is what is set", aSettingIsWhatIsSet)
 	t.Run("a layer has the values of the layers below it", aLayerHasTheValuesOfTheLayersBelowIt)
 	t.Run("a guard changes neither the revision nor which pods match", aGuardChangesNeitherTheRevisionNorWhichPodsMatch)
-	t.Run("an objective is broken by values beyond its threshold", anObjectiveIsBrokenByValuesBeyondItsThreshold)
 }
 
-// leaves calls visit for each value of a guard that can be set by itself.
+// leaves calls visit for each value of a guard.
 func leaves(g *ratios.Guard, visit func(name string, value reflect.Value)) {
 	v := reflect.ValueOf(g).Elem()
 	for i := range v.NumField() {
-		if field, name := v.Field(i), v.Type().Field(i).Name; field.Kind() == reflect.Struct {
-			for j := range field.NumField() {
-				visit(name+"."+field.Type().Field(j).Name, field.Field(j))
-			}
-		} else {
-			visit(name, field)
-		}
+		visit(v.Type().Field(i).Name, v.Field(i))
 	}
 }
 
@@ -72,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 15 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 6 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -97,38 +89,26 @@ func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 }
 
 func anEmptyListIsAValue(t *testing.T) {
-	one := schedule.Schedule{{}}
-	globals := ratios.Guard{Objectives: []ratios.Objective{{Name: "a"}}, Schedule: one}
-	rule := ratios.Guard{Objectives: []ratios.Objective{}, Schedule: schedule.Schedule{}}
-	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Objectives) != 0 || len(all.Schedule) != 0 {
+	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}}, ratios.Guard{Schedule: schedule.Schedule{}}
+	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 {
 		t.Errorf("%+v", all)
 	}
 }
 
 func whatIsNotSetHasItsDefault(t *testing.T) {
-	want := ratios.GuardSettings{
-		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2,
-		MemoryUse: 0.95, Cooldown: 10 * time.Minute, Canary: 0.1,
-	}
+	want := ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute}
 	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
 		t.Error(diff)
 	}
-	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(want, p.Guard.Settings()) {
-		t.Errorf("the profile has %+v", p.Guard.Settings())
+	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(want, p.Guard) {
+		t.Errorf("the profile has %+v", p.Guard)
 	}
 }
 
 func aSettingIsWhatIsSet(t *testing.T) {
-	off, duration, number, value := false, []time.Duration{1, 2, 3}, []int{4, 5, 6}, []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
-	g := ratios.Guard{
-		Enabled: &off, Window: &duration[0], Restarts: &number[0], Unready: &duration[1], Throttling: &value[0], CPUPressure: &value[1],
-		MemoryPressure: &value[2], MemoryUse: &value[3], Objectives: []ratios.Objective{{Name: "a"}}, Cooldown: &duration[2], Canary: &value[4],
-		MaxPods: struct{ Workload, Node *int }{&number[1], &number[2]}, MaxChange: &value[5], Schedule: schedule.Schedule{},
-	}
-	want := ratios.GuardSettings{
-		Enabled: false, Window: 1, Restarts: 4, Unready: 2, Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4,
-		Objectives: g.Objectives, Cooldown: 3, Canary: 0.5, MaxPods: struct{ Workload, Node int }{5, 6}, MaxChange: 0.6, Schedule: g.Schedule,
-	}
+	off, three, duration := false, 3, []time.Duration{1, 2, 4}
+	g := ratios.Guard{Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Schedule: schedule.Schedule{}}
+	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Schedule: g.Schedule}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
 	}
@@ -138,7 +118,7 @@ func aLayerHasTheValuesOfTheLayersBelowIt(t *testing.T) {
 	two, three, off := 2, 3, false
 	first, second := &ratios.Layer{Guard: ratios.Guard{Restarts: &three}}, withRules()
 	second.Guard = ratios.Guard{Restarts: &two, Enabled: &off}
-	s := merge(t, first, second).Profile(ratiotest.Subject{}).Guard.Settings()
+	s := merge(t, first, second).Profile(ratiotest.Subject{}).Guard
 	if s.Restarts != 3 || s.Enabled {
 		t.Errorf("%d restarts, enabled: %t", s.Restarts, s.Enabled)
 	}
@@ -153,22 +133,7 @@ func aGuardChangesNeitherTheRevisionNorWhichPodsMatch(t *testing.T) {
 	if a.Revision != b.Revision || !a.MatchesAs(b) {
 		t.Errorf("revisions %s and %s, match alike: %t", a.Revision, b.Revision, a.MatchesAs(b))
 	}
-	if s := b.Profile(ratiotest.Subject{Class: "c"}).Guard.Settings(); s.Restarts != 3 || s.Enabled {
+	if s := b.Profile(ratiotest.Subject{Class: "c"}).Guard; s.Restarts != 3 || s.Enabled {
 		t.Errorf("the rule has %+v", s)
-	}
-}
-
-func anObjectiveIsBrokenByValuesBeyondItsThreshold(t *testing.T) {
-	threshold := 0.01
-	above, below := ratios.Objective{Above: &threshold}, ratios.Objective{Below: &threshold}
-	for _, tc := range []struct {
-		value        float64
-		above, below bool
-	}{
-		{0.02, true, false}, {0.01, false, false}, {0, false, true}, {math.Inf(1), true, false}, {math.Inf(-1), false, true}, {math.NaN(), false, false},
-	} {
-		if above.IsBrokenBy(tc.value) != tc.above || below.IsBrokenBy(tc.value) != tc.below {
-			t.Errorf("%v breaks above 0.01: %t, below 0.01: %t", tc.value, !tc.above, !tc.below)
-		}
 	}
 }

@@ -24,7 +24,7 @@ func Merge(layers []*Layer) (*Table, error) {
 		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
 		globals.Demand, prices = globals.Demand.Over(&layer.Demand), cmp.Or(prices, layer.Prices)
-		globals.Guard = globals.Guard.Over(&layer.Guard)
+		globals.guard = globals.guard.Over(&layer.Guard)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -40,7 +40,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	if globals.Baseline == "" {
 		return nil, errors.New("no source names a baseline node type")
 	}
-	globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio)
+	globals.MaxSpeedRatio, globals.Guard = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio), globals.guard.Settings()
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}

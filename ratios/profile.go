@@ -25,13 +25,15 @@ type Profile struct {
 	MaxSpeedRatio float64
 	// Demand is where the demand of these pods comes from, and how it follows from usage.
 	Demand Demand
-	// Guard is how resizes of these pods are observed, reverted and spread over time.
-	Guard Guard
+	// Guard is when resizes of these pods are made, and how they are observed and reverted.
+	Guard GuardSettings
 
 	rule    *Rule
 	match   matcher
 	entries map[string]*Entry
 	names   []string
+	// guard is what Guard results from.
+	guard Guard
 }
 
 // Entry is one node type of a profile.
@@ -78,7 +80,8 @@ func (p *Profile) NodeTypes() []string { return p.names }
 // describes what the combination lacks.
 func (p *Profile) with(r *Rule) (*Profile, error) {
 	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
-		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), Guard: r.Guard.Over(&p.Guard), rule: r, match: newMatcher(r.Match)}
+		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), guard: r.Guard.Over(&p.guard), rule: r, match: newMatcher(r.Match)}
+	q.Guard = q.guard.Settings()
 	switch {
 	case !q.Bounds.CPU.Valid():
 		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)

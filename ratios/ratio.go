@@ -72,7 +72,7 @@ type Layer struct {
 	MaxSpeedRatio float64
 	// Demand is where the demand of pods comes from, unless a rule overrides it.
 	Demand Demand
-	// Guard is how resizes are observed, reverted and spread over time, unless a rule overrides it.
+	// Guard is when resizes are made, and how they are observed and reverted, unless a rule overrides it.
 	Guard Guard
 	// Prices are what nodes cost; nil if the provider does not know.
 	Prices *Prices

@@ -15,6 +15,9 @@ func rejectUnknown(root *cobra.Command) {
 		switch cmd.Name() {
 		case "completion":
 			command.Group(cmd)
+			for _, shell := range cmd.Commands() {
+				shell.Args = command.Args(cobra.NoArgs)
+			}
 		case "help":
 			cmd.Args = func(_ *cobra.Command, args []string) error { return exists(root, args) }
 		}

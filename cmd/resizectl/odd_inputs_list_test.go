@@ -20,6 +20,7 @@ var oddInputs = []oddInput{
 	{`help ratios lst`, "lst"},
 	{`help plan extra`, "extra"},
 	{`completion nosuch`, "nosuch"},
+	{`completion fish extra`, "extra"},
 	{`check now`, "now"},
 
 	// Flags.

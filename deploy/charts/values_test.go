@@ -1,13 +1,17 @@
 package charts
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
 )
 
 func TestValues(t *testing.T) {
 	t.Run("invalid values are refused", invalidValuesAreRefused)
+	t.Run("ratios keep their indentation", ratiosKeepTheirIndentation)
 	t.Run("Kubernetes versions that are too old are refused", kubernetesVersionsThatAreTooOldAreRefused)
 	t.Run("the chart passes the linter with all values in ci", theChartPassesTheLinterWithAllValuesInCi)
 }
@@ -39,6 +43,11 @@ func invalidValuesAreRefused(t *testing.T) {
 		{"a sample interval that is too long", "reportUsage: {sampleInterval: 11s}", "at '/reportUsage/sampleInterval'"},
 		{"a sample interval without a unit", "reportUsage: {sampleInterval: '5'}", "at '/reportUsage/sampleInterval'"},
 		{"an invalid namespace of agents", "reportUsage: {namespace: My_Agents}", "at '/reportUsage/namespace'"},
+		{"ratios for a ConfigMap that is not created", "config: {create: false, content: 'baselineNodeType: n2d'}", "set only one of them"},
+		{"ratios that are no YAML", "config: {content: 'nodeTypes: ]'}", "config.content cannot be read"},
+		{"ratios that are a string", "config: {content: my-config.yaml}", "config.content cannot be read"},
+		{"ratios as a manifest", `config: {content: "apiVersion: v1\nkind: ConfigMap\ndata: {}"}`, "config.content is a manifest"},
+		{"ratios without a baseline", "config: {content: 'nodeTypes: {}'}", "config.content has no baselineNodeType"},
 		{"a node label without an agent", "benchNode: {labelNode: true}", "at '/benchNode/enabled'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -47,6 +56,17 @@ func invalidValuesAreRefused(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tc.refused)
 			}
 		})
+	}
+}
+
+func ratiosKeepTheirIndentation(t *testing.T) {
+	const ratios = "  baselineNodeType: n2d\n  nodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\n"
+	manifest, err := rendered(t, namespace, fmt.Sprintf("config: {content: %q}", ratios))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := parsed(t, manifest)["v1 ConfigMap "+namespace+"/"+deploy.ConfigMap]["data"].(object)["config.yaml"]; got != ratios {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -26,7 +26,7 @@ func readDemand(d *ratios.Demand) func(reader.Value) {
 			"minHistory":  duration(&d.MinHistory, 0, 31*day),
 			"minCoverage": optional(&d.MinCoverage, "must be a number from 0 to 1, such as 0.5", within(0, 1)),
 			"window":      duration(&d.Window, time.Minute, 7*day),
-			"windows":     count(&d.Windows, 1, 31, 8),
+			"windows":     count(&d.Windows, 31, 8),
 			"oomBump":     optional(&d.OOMBump, "must be a number from 1 to 10, such as 1.2", within(1, 10)),
 			"oomMinBump":  amount(&d.OOMMinBump, 0, memoryBound),
 			"containers":  readContainers(&d.Containers),

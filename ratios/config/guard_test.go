@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ func TestGuard(t *testing.T) {
 	t.Run("a rule has the values of the globals that it does not set", aRuleHasTheGuardOfTheGlobalsThatItDoesNotSet)
 	t.Run("every kind of rule can set it", everyKindOfRuleCanSetIt)
 	t.Run("an empty list replaces that of the globals, a missing one does not", anEmptyListReplacesThatOfTheGlobals)
-	t.Run("a share can be a percentage", aShareCanBeAPercentage)
 	t.Run("reports faults", reportsFaultsOfAGuard)
 	t.Run("reports a fault of the globals once", reportsAFaultOfTheGlobalGuardOnce)
 	t.Run("accepts values up to the limits", acceptsGuardsUpToTheLimits)
@@ -52,16 +50,7 @@ guard:
   window: 10m
   restarts: 3
   unready: 90s
-  throttling: 0.4
-  pressure: {cpu: 0.5, memory: 10%}
-  memoryUse: 0.9
-  objectives:
-  - {name: errors, prometheus: "http://prometheus.monitoring:9090", query: 'sum by (namespace, pod) (rate(errors[1m]))', above: 0.01}
-  - {name: requests, prometheus: https://prometheus.example.com/team, query: up, below: -2.5}
   cooldown: 30m
-  canary: 20%
-  maxPods: {workload: 10, node: 2}
-  maxChange: 0.5
   schedule:
   - {days: [Mon-Thu, Sun], from: "22:00", to: 06:00, zone: Europe/Berlin}
   - {days: [Saturday]}
@@ -70,26 +59,20 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, pressure: {memory: 0.3}, maxPods: {node: 0}, maxChange: 0, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, schedule: [{from: 12:00, to: 13:00}]}
 `
-	value := func(f float64) *float64 { return &f }
 	globals := ratios.GuardSettings{
-		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
-		Objectives: []ratios.Objective{
-			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: value(0.01)},
-			{Name: "requests", Prometheus: "https://prometheus.example.com/team", Query: "up", Below: value(-2.5)},
-		},
-		Cooldown: 30 * time.Minute, Canary: 0.2, MaxPods: struct{ Workload, Node int }{10, 2}, MaxChange: 0.5,
+		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute,
 		Schedule: schedule.Schedule{
 			window(t, 0b0011111, 22*60, 6*60, "Europe/Berlin"), window(t, 0b1000000, 0, schedule.Midnight, "UTC"),
 			window(t, 0, 0, 6*60, "UTC"), window(t, 0, 22*60, schedule.Midnight, "UTC"),
 		},
 	}
-	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard.Settings())
+	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts, shop.MemoryPressure, shop.MaxPods.Node, shop.MaxChange = false, 1, 0.3, 0, 0
+	shop.Enabled, shop.Restarts = false, 1
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
-	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard.Settings())
+	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
 
 func everyKindOfRuleCanSetIt(t *testing.T) {
@@ -101,7 +84,7 @@ computeClasses: {c: {guard: {restarts: 14}}}
 `
 	of := map[string]string{"a": "b"}
 	for want, pod := range map[int]ratiotest.Subject{2: {}, 11: {In: "a"}, 12: {Annotations: of}, 13: {Labels: of}, 14: {Class: "c"}} {
-		if got := profile(t, text, pod).Guard.Settings().Restarts; got != want {
+		if got := profile(t, text, pod).Guard.Restarts; got != want {
 			t.Errorf("%+v: %d restarts, want %d", pod, got, want)
 		}
 	}
@@ -109,35 +92,21 @@ computeClasses: {c: {guard: {restarts: 14}}}
 
 func anEmptyListReplacesThatOfTheGlobals(t *testing.T) {
 	const text = minimal + `
-guard: {schedule: [{to: 06:00}], objectives: [{name: a, prometheus: http://a, query: a, above: 1}]}
+guard: {schedule: [{to: 06:00}]}
 podLabels:
   a:
-    empty: {guard: {schedule: [], objectives: []}}
-    missing: {guard: {schedule: , objectives: }, demand: {from: usage}}
+    empty: {guard: {schedule: []}}
+    missing: {guard: {schedule: }, demand: {from: usage}}
 `
 	for value, want := range map[string]int{"empty": 0, "missing": 1} {
-		s := profile(t, text, ratiotest.Subject{Labels: map[string]string{"a": value}}).Guard.Settings()
-		if len(s.Schedule) != want || len(s.Objectives) != want {
-			t.Errorf("%s: %d windows and %d objectives, want %d", value, len(s.Schedule), len(s.Objectives), want)
+		s := profile(t, text, ratiotest.Subject{Labels: map[string]string{"a": value}}).Guard
+		if len(s.Schedule) != want {
+			t.Errorf("%s: %d windows, want %d", value, len(s.Schedule), want)
 		}
 	}
-}
-
-func aShareCanBeAPercentage(t *testing.T) {
-	for text, want := range map[string]float64{"10%": 0.1, `"15%"`: 0.15, "100%": 1, "2.5%": 0.025, "1": 1, "1e-2": 0.01} {
-		if got := profile(t, minimal+"guard: {canary: "+text+"}", ratiotest.Subject{}).Guard.Settings().Canary; got != want {
-			t.Errorf("%s is %v, want %v", text, got, want)
-		}
-	}
-}
-
-// objective returns a guard with an objective that has more keys than those that it must have.
-func objective(more string) string {
-	return "guard: {objectives: [{name: a, prometheus: http://a, query: up, " + more + "}]}"
 }
 
 func reportsFaultsOfAGuard(t *testing.T) {
-	const share, name = "must be a number above 0 and at most 1, such as 0.1 or 10%", "{prometheus: http://a, query: up, above: 1, name: "
 	for _, tc := range []struct{ name, text, want string }{
 		{"a list", "guard: []", "guard: line 4: must be a mapping, not a list"},
 		{"an unknown key", "guard: {timeout: 1m}", "guard.timeout: line 4: unknown key"},
@@ -150,32 +119,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"the same, with the default", "guard: {window: 1m}", "guard: unready 1m is not shorter than window 1m: set both"},
 		{"the same, with the globals", "guard: {unready: 10m, window: 1h}\npodLabels: {a: {b: {guard: {window: 10m}}}}", "podLabels.a.b.guard: unready 10m is not shorter than window 10m: set both"},
 		{"no restart", "guard: {restarts: 0}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "0"`},
-		{"part of a pod", "guard: {maxPods: {node: 1.5}}", `guard.maxPods.node: line 4: must be a whole number from 0 to 1000000, such as 10, not "1.5"`},
-		{"fewer pods than none", "guard: {maxPods: {workload: -1}}", `guard.maxPods.workload: line 4: must be a whole number from 0 to 1000000, such as 10, not "-1"`},
-		{"pods of something else", "guard: {maxPods: {cluster: 1}}", "guard.maxPods.cluster: line 4: unknown key"},
-		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},
-		{"more than all", "guard: {memoryUse: 1.1}", "guard.memoryUse: line 4: " + share + `, not "1.1"`},
-		{"a percentage without its sign", "guard: {pressure: {cpu: 60}}", "guard.pressure.cpu: line 4: " + share + `, not "60"`},
-		{"a quoted number", `guard: {pressure: {memory: "0.2"}}`, "guard.pressure.memory: line 4: " + share + ", not a string: write 0.2 without quotes"},
-		{"a large percentage", "guard: {canary: 101%}", "guard.canary: line 4: " + share + `, not "101%"`},
-		{"a percentage of nothing", "guard: {canary: 0%}", "guard.canary: line 4: " + share + `, not "0%"`},
-		{"not a percentage", "guard: {canary: many%}", "guard.canary: line 4: " + share + `, not "many%"`},
-		{"not a number in percent", "guard: {canary: nan%}", "guard.canary: line 4: " + share + `, not "nan%"`},
-		{"a negative change", "guard: {maxChange: -0.1}", `guard.maxChange: line 4: must be a number from 0 to 1, such as 0.1 or 10%, not "-0.1"`},
-		{"an objective without its keys", "guard: {objectives: [{above: 1}]}", "guard.objectives[0].name: must be set; guard.objectives[0].prometheus: must be set; guard.objectives[0].query: must be set"},
-		{"an empty objective", "guard: {objectives: [~]}", "guard.objectives[0].name: must be set; "},
-		{"no threshold", objective(""), "guard.objectives[0]: line 4: must set either above or below"},
-		{"two thresholds", objective("above: 1, below: 0"), "guard.objectives[0]: line 4: must set either above or below"},
-		{"an infinite threshold", objective("above: .inf"), `guard.objectives[0].above: line 4: must be a finite number, not ".inf"`},
-		{"a threshold that is not a number", objective("below: .nan"), `guard.objectives[0].below: line 4: must be a finite number, not ".nan"`},
-		{"a name", "guard: {objectives: [" + name + "A}]}", "guard.objectives[0].name: line 4: not a valid name: a lowercase RFC 1123 label must consist of"},
-		{"the same name", "guard: {objectives: [" + name + "a}, " + name + "a}]}", `guard.objectives[1].name: line 4: "a" is already the name of an objective`},
-		{"an empty query", `guard: {objectives: [{name: a, prometheus: http://a, query: "", above: 1}]}`, `guard.objectives[0].query: line 4: must be a non-empty string, not ""`},
-		{"a place that is not a URL", "guard: {objectives: [{name: a, prometheus: prometheus:9090, query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL with a host, and without a query (?) and a fragment (#)"},
-		{"a URL with a query", "guard: {objectives: [{name: a, prometheus: 'http://a?b=c', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL with a host, and without a query (?) and a fragment (#)"},
-		{"a URL with a password", "guard: {objectives: [{name: a, prometheus: 'http://ann:secret@a', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must not contain a user or a password: everyone who reads the configuration would see them"},
-		{"a URL without a host", "guard: {objectives: [{name: a, prometheus: 'http://:9090', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL"},
-		{"an unknown key of an objective", objective("above: 1, for: 1m"), "guard.objectives[0].for: line 4: unknown key"},
+		{"part of a restart", "guard: {restarts: 1.5}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "1.5"`},
 		{"an unknown zone", "guard: {schedule: [{to: 06:00, zone: Europe/Bärlin}]}", `guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not "Europe/Bärlin"`},
 		{"the zone of the machine", "guard: {schedule: [{to: 06:00, zone: Local}]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database"},
 		{"an empty zone", "guard: {schedule: [{to: 06:00, zone: }]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not an empty value"},
@@ -187,11 +131,11 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"a start at the end of a day", "guard: {schedule: [{from: 24:00, to: 06:00}]}", "guard.schedule[0]: line 4: from must be before 24:00: use 00:00, and the next day"},
 		{"an empty window", "guard: {schedule: [{}]}", "guard.schedule[0]: line 4: sets no time: add days, from or to; a schedule without windows is always open"},
 		{"only a zone", "guard: {schedule: [{zone: Europe/Berlin}]}", "guard.schedule[0]: line 4: sets no time: add days, from or to; a schedule without windows is always open"},
-		{"a rule that sets nothing", "podLabels: {a: {b: {guard: {maxPods: {}}}}}", "podLabels.a.b: line 4: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard"},
+		{"a rule that sets nothing", "podLabels: {a: {b: {guard: {schedule: }}}}", "podLabels.a.b: line 4: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
-			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
 		})
@@ -206,25 +150,10 @@ func reportsAFaultOfTheGlobalGuardOnce(t *testing.T) {
 }
 
 func acceptsGuardsUpToTheLimits(t *testing.T) {
-	list := func(n int, item func(i int) string) string {
-		var all []string
-		for i := range n {
-			all = append(all, item(i))
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	}
-	objectives := func(n int) string {
-		return "objectives: " + list(n, func(i int) string {
-			return fmt.Sprintf("{name: a%d, prometheus: http://a, query: up, above: 1}", i)
-		})
-	}
-	windows := func(n int) string { return "schedule: " + list(n, func(int) string { return "{to: 06:00}" }) }
+	windows := func(n int) string { return "schedule: [" + strings.Repeat("{to: 06:00}, ", n) + "]" }
 	for text, want := range map[string]string{
 		"window: 30s, unready: 5s": "", "window: 24h, unready: 1h": "", "cooldown: 1m": "", "cooldown: 1d": "", "restarts: 1": "", "restarts: 100": "",
-		"throttling: 1": "", "maxChange: 1": "", "maxChange: 100%": "", "maxPods: {workload: 1000000, node: 0}": "",
-		"cooldown: 59s": "guard.cooldown: ", "restarts: 101": "guard.restarts: ", "unready: 61m": "guard.unready: ", "maxPods: {workload: 1000001}": "guard.maxPods.workload: ",
-		"maxChange: 1.01": "guard.maxChange: ", "canary: 1.01": "guard.canary: ",
-		objectives(10): "", objectives(11): "guard.objectives: line 3: has 11 objectives, but must have at most 10",
+		"cooldown: 59s": "guard.cooldown: ", "restarts: 101": "guard.restarts: ", "unready: 61m": "guard.unready: ",
 		windows(20): "", windows(21): "guard.schedule: line 3: has 21 windows, but must have at most 20",
 	} {
 		_, err := Parse([]byte(minimal+"guard: {"+text+"}"), ratios.Provenance{})

@@ -85,11 +85,11 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 	text := examples(t)[3]
-	all, shop := profile(t, text, ratiotest.Subject{}).Guard.Settings(), profile(t, text, ratiotest.Subject{In: "shop"}).Guard.Settings()
-	if all.Window != 10*time.Minute || all.Canary != 0.2 || all.MaxPods.Node != 2 || len(all.Objectives) != 1 || len(all.Schedule) != 0 || all.MaxChange != 0 {
+	all, shop := profile(t, text, ratiotest.Subject{}).Guard, profile(t, text, ratiotest.Subject{In: "shop"}).Guard
+	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 {
 		t.Errorf("all pods have %+v", all)
 	}
-	if shop.Window != 10*time.Minute || len(shop.Objectives) != 1 || shop.MaxChange != 0.25 {
+	if shop.Window != 10*time.Minute || shop.Restarts != 3 {
 		t.Errorf("the shop has %+v", shop)
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -109,15 +109,10 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 func namesTheDefaultsOfAGuard(t *testing.T) {
 	want := new(ratios.Guard).Settings()
 	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 8 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 8: %q", len(rows), rows)
+	if len(rows) != 5 {
+		t.Fatalf("%d keys have a number or a flag as their default, want 5: %q", len(rows), rows)
 	}
 	for _, row := range rows {
-		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard.Settings())
+		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard)
 	}
-	text := regexp.MustCompile("\n\\| `pressure` \\| [^|]* \\| (\\S+); (\\S+) \\|").FindStringSubmatch(reference(t, "### Guard"))
-	if len(text) != 3 {
-		t.Fatal("the pressure has no defaults")
-	}
-	sameSettings(t, want, profile(t, minimal+"guard: {pressure: {cpu: "+text[1]+", memory: "+text[2]+"}}", ratiotest.Subject{}).Guard.Settings())
 }

@@ -66,34 +66,13 @@ func optional(into **float64, must string, valid func(float64) bool) func(reader
 	}
 }
 
-// count reads a whole number.
-func count(into **int, least, most, example int) func(reader.Value) {
+// count reads a whole number from 1.
+func count(into **int, most, example int) func(reader.Value) {
 	return func(v reader.Value) {
-		whole := func(f float64) bool { return f >= float64(least) && f <= float64(most) && f == math.Trunc(f) }
-		if f, ok := v.ValidNumber(fmt.Sprintf("must be a whole number from %d to %d, such as %d", least, most, example), whole); ok {
+		whole := func(f float64) bool { return f >= 1 && f <= float64(most) && f == math.Trunc(f) }
+		if f, ok := v.ValidNumber(fmt.Sprintf("must be a whole number from 1 to %d, such as %d", most, example), whole); ok {
 			n := int(f)
 			*into = &n
-		}
-	}
-}
-
-// share reads a number up to 1, or a percentage up to 100%. It may be 0 if that means something.
-func share(into **float64, zero bool) func(reader.Value) {
-	must, valid := "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 }
-	if zero {
-		must, valid = "must be a number from 0 to 1, such as 0.1 or 10%", within(0, 1)
-	}
-	return func(v reader.Value) {
-		text, _ := v.Text()
-		number, isPercentage := strings.CutSuffix(text, "%")
-		percent, err := strconv.ParseFloat(number, 64)
-		switch f := percent / 100; {
-		case !isPercentage:
-			optional(into, must, valid)(v)
-		case err != nil || !valid(f):
-			v.Fault("%s, not %s", must, v)
-		default:
-			*into = &f
 		}
 	}
 }

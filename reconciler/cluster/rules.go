@@ -26,7 +26,7 @@ func (c *Cluster) Rules() (Rules, bool) {
 
 // observed returns how long resizes of a pod are observed.
 func (r Rules) observed(of *pod.Pod) time.Duration {
-	settings := r.Table.Profile(of).Guard.Settings()
+	settings := &r.Table.Profile(of).Guard
 	if !settings.Enabled {
 		return 0
 	}

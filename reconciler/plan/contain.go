@@ -19,7 +19,7 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 	if s.NodeType != "" || of.ResizedAt().IsZero() {
 		return
 	}
-	settings := profile.Guard.Settings()
+	settings := &profile.Guard
 	observed, unrecorded := guard.Observed(of, settings.Window, s.Now), of.AppliedAt().Before(of.ResizedAt())
 	if settings.Enabled && (observed || unrecorded || len(of.Reverts()) > 0) {
 		p.containIn(s, settings, observed, bounds)
@@ -28,10 +28,10 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
 // put back, the plan does nothing else: the rest can wait.
-func (p *Plan) containIn(s *Snapshot, settings ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
+func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
 	p.compare(s.Pod, observed)
 	putsBack := p.keepReverted(s, settings.Cooldown, bounds)
-	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: &settings, Now: s.Now})
+	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now})
 	p.replanAt(again)
 	for i := range harms {
 		putsBack = p.revert(s.Pod, &harms[i], bounds) || putsBack

@@ -140,6 +140,9 @@ func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
 		if !slices.Contains(sections, a.Alert) {
 			t.Errorf("docs/operations.md has no section %s", a.Alert)
 		}
+		if !strings.Contains(string(guide), "["+strings.TrimPrefix(a.Alert, "WorkloadResizer")+"](#"+strings.ToLower(a.Alert)+")") {
+			t.Errorf("the table of docs/operations.md has no link to %s", a.Alert)
+		}
 	}
 	for _, section := range sections {
 		if !slices.ContainsFunc(alerts(t), func(a alert) bool { return a.Alert == section }) {

@@ -57,7 +57,7 @@ func (s *subject) authority(ctx context.Context) []Result {
 		}
 	}
 	if last.IsZero() {
-		return []Result{failure(check, renewal, "ConfigMap %s has no certificate: the server has not written it", name)}
+		return []Result{failure(check, "find out why: kubectl -n "+s.namespace+" logs deployment/"+s.service+"; "+renewal, "ConfigMap %s has no certificate yet", name)}
 	}
 	return []Result{s.expiry(check, "the authority of the certificate", last)}
 }

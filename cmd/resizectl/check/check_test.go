@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -386,4 +388,40 @@ func TestCommand(t *testing.T) {
 func kubeconfig(t *testing.T, url string) string {
 	t.Helper()
 	return cmdtest.File(t, "config", fmt.Appendf(nil, "apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: %q}}]\ncontexts: [{name: a, context: {cluster: a}}]\n", url))
+}
+
+// The chart can give the ConfigMap another name.
+func TestConfigName(t *testing.T) {
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: "workload-resizer"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "ours"}}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: "server", Labels: service.Spec.Selector},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Args: []string{"serve", "--config-name=speeds"}}}},
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: "speeds"}, Data: map[string]string{"config.yaml": "none"}}
+	s := on("v1.36.3")
+	s.kube, s.namespace, s.deployed = fake.NewClientset(pod, config), "ours", service
+	has(t, []Result{s.configMap(t.Context())}, "configmap", Failure, "ConfigMap ours/speeds is invalid")
+	needed, err := s.neededRights(s.configName(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, right := range needed {
+		names[right.Name] = true
+	}
+	if !names["speeds"] || names[deploy.ConfigMap] {
+		t.Errorf("the server needs rights for %v", names)
+	}
+}
+
+func TestRightText(t *testing.T) {
+	for want, right := range map[string]*authorizationv1.ResourceAttributes{
+		"patch pods/resize":        attributes("patch", "", "pods/resize", "", ""),
+		"list pods.metrics.k8s.io": attributes("list", "metrics.k8s.io", "pods", "", ""),
+		"get configmaps speeds":    attributes("get", "", "configmaps", "ours", "speeds"),
+	} {
+		if got := rightText(right); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,8 +61,9 @@ func (s *subject) implausible() []string {
 // configMap checks the ConfigMap that a server would read.
 func (s *subject) configMap(ctx context.Context) Result {
 	const check = "configmap"
-	name := s.namespace + "/" + deploy.ConfigMap
-	cm, err := s.kube.CoreV1().ConfigMaps(s.namespace).Get(ctx, deploy.ConfigMap, metav1.GetOptions{})
+	key := s.configName(ctx)
+	name := s.namespace + "/" + key
+	cm, err := s.kube.CoreV1().ConfigMaps(s.namespace).Get(ctx, key, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return warning(check, writeConfig, "there is no ConfigMap %s yet; a server resizes nothing without it", name)
@@ -70,7 +72,29 @@ func (s *subject) configMap(ctx context.Context) Result {
 	}
 	types, rules, err := config.Validate([]byte(cm.Data[config.FileName]))
 	if err != nil {
-		return failure(check, "correct it; it is checked by: kubectl -n "+s.namespace+" get configmap "+deploy.ConfigMap+" -o yaml | resizectl config validate -f -", "ConfigMap %s is invalid: %v", name, err)
+		return failure(check, "correct it; it is checked by: kubectl -n "+s.namespace+" get configmap "+key+" -o yaml | resizectl config validate -f -", "ConfigMap %s is invalid: %v", name, err)
 	}
 	return ok(check, "ConfigMap %s is valid, with %s and %s", name, count(types, "node type"), count(rules, "rule"))
+}
+
+// configName returns the name of the ConfigMap with the ratios, which the chart can change: a flag of
+// the server's pods, or that of deploy/base.
+func (s *subject) configName(ctx context.Context) string {
+	if s.deployed == nil {
+		return deploy.ConfigMap
+	}
+	pods, err := s.pods(ctx)
+	if err != nil {
+		return deploy.ConfigMap // The check of the pods reports this.
+	}
+	for i := range pods {
+		for j := range pods[i].Spec.Containers {
+			for _, arg := range pods[i].Spec.Containers[j].Args {
+				if name, ok := strings.CutPrefix(arg, "--config-name="); ok {
+					return name
+				}
+			}
+		}
+	}
+	return deploy.ConfigMap
 }

@@ -25,7 +25,7 @@ func (s *subject) serverRights(ctx context.Context) []Result {
 	if err != nil {
 		return []Result{unknown(check, "the rights of the server", err)}
 	}
-	needed, err := s.neededRights()
+	needed, err := s.neededRights(s.configName(ctx))
 	if err != nil {
 		return []Result{unknown(check, "the rights of the server", err)}
 	}
@@ -73,8 +73,9 @@ func (s *subject) account(ctx context.Context) (string, error) {
 	return deploy.ServiceAccount, nil
 }
 
-// neededRights returns the rights in the roles of deploy/base that are bound to the server.
-func (s *subject) neededRights() ([]*authorizationv1.ResourceAttributes, error) {
+// neededRights returns the rights in the roles of deploy/base that are bound to the server, whose ConfigMap
+// with the ratios has this name.
+func (s *subject) neededRights(configName string) ([]*authorizationv1.ResourceAttributes, error) {
 	objects, err := installed()
 	if err != nil {
 		return nil, err
@@ -94,6 +95,9 @@ func (s *subject) neededRights() ([]*authorizationv1.ResourceAttributes, error) 
 			namespace = s.namespace
 		}
 		for _, rule := range role.Rules {
+			if i := slices.Index(rule.ResourceNames, deploy.ConfigMap); i >= 0 {
+				rule.ResourceNames[i] = configName
+			}
 			needed = append(needed, rightsOf(rule, namespace)...)
 		}
 	}
@@ -123,9 +127,12 @@ func attributes(verb, group, resource, namespace, name string) *authorizationv1.
 	return &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: sub, Namespace: namespace, Name: name}
 }
 
-// rightText returns e.g. "patch pods/resize".
+// rightText returns e.g. "patch pods/resize" or "list pods.metrics.k8s.io", as for "kubectl auth can-i".
 func rightText(right *authorizationv1.ResourceAttributes) string {
 	text := right.Verb + " " + right.Resource
+	if right.Group != "" {
+		text += "." + right.Group
+	}
 	if right.Subresource != "" {
 		text += "/" + right.Subresource
 	}

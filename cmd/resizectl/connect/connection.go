@@ -72,6 +72,7 @@ func (c *Connection) checkTimeout() error {
 func (c *Connection) Stream(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	unlimited := *c
 	unlimited.LimitTo(0)
+	defer func() { c.quiet = unlimited.quiet }()
 	return unlimited.Call(ctx, ask)
 }
 
@@ -124,6 +125,7 @@ func (c *Connection) announce(address string) error {
 	case err != nil:
 		return fmt.Errorf("use the server on this machine: %w; %s", err, c.startOrSelect())
 	case !c.quiet:
+		c.quiet = true // A command may call several times.
 		_, err = fmt.Fprintf(c.errOut, "note: using your server on this machine, %s; --context or --service selects the server of a cluster\n", address)
 		return err
 	}
@@ -153,6 +155,9 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 	server, err := client.DialCluster(ctx, config, opts...)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, c.TooSlow(config.Host)
+	}
+	if errors.Is(err, client.ErrNotPublished) {
+		return nil, fmt.Errorf("%w; %s", err, c.readLogs())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; --kubeconfig and --context select the cluster, and --service %s selects the server; "+

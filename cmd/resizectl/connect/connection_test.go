@@ -2,7 +2,13 @@ package connect
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -14,6 +20,7 @@ func TestConnection(t *testing.T) {
 	t.Run("uses the server on this machine by default", usesTheServerOnThisMachineByDefault)
 	t.Run("selects the ServiceAccount", selectsTheServiceAccount)
 	t.Run("limits streams only by a given timeout", limitsStreamsOnlyByAGivenTimeout)
+	t.Run("says where to look while no server has published its authority", saysWhereToLookWhileNoServerHasPublishedItsAuthority)
 }
 
 func usesTheServerOnThisMachineByDefault(t *testing.T) {
@@ -57,6 +64,28 @@ func selectsTheServiceAccount(t *testing.T) {
 				t.Errorf("uses %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func saysWhereToLookWhileNoServerHasPublishedItsAuthority(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "workload-resizer-ca"}}`)
+	}))
+	t.Cleanup(api.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	content := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: %q}}]\ncontexts: [{name: a, context: {cluster: a}}]\n", api.URL)
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := &cobra.Command{}
+	c := New(root, io.Discard, "", false)
+	if err := root.PersistentFlags().Parse([]string{"--kubeconfig", file}); err != nil {
+		t.Fatal(err)
+	}
+	err := c.Call(t.Context(), func(context.Context, *client.Client) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "is not published yet; check whether its pods are ready, and read their logs") {
+		t.Errorf("got %v", err)
 	}
 }
 

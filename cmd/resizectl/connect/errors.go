@@ -61,9 +61,14 @@ func (c *Connection) remedy(cause string) string {
 	case strings.Contains(cause, "no running pod is behind"):
 		return "install or start the server, or name its Service with --service"
 	case inCluster:
-		return "check whether its pods are ready, and read their logs; list them with: kubectl -n " + c.Namespace() + " get pods"
+		return c.readLogs()
 	}
 	return c.startOrSelect()
+}
+
+// readLogs returns how to find out why a server in a cluster does not answer.
+func (c *Connection) readLogs() string {
+	return "check whether its pods are ready, and read their logs; list them with: kubectl -n " + c.Namespace() + " get pods"
 }
 
 // startOrSelect returns how to get a server other than the one that does not answer.

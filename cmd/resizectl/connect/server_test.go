@@ -25,6 +25,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 )
 
 func TestServerAddress(t *testing.T) {
@@ -106,6 +107,10 @@ func isUsedIfNothingSelectsAServerWithANote(t *testing.T) {
 	code, _, stderr = program.Shell(t.Context(), "ratios", "list", "--server", "unix://"+path)
 	if code != command.ExitOK || stderr != "" {
 		t.Errorf("with its address: exit %d, stderr %q", code, stderr)
+	}
+	code, _, stderr = cmdtest.ProgramOf(holds.NewCommands).Shell(t.Context(), "freeze", "--yes") // It calls twice.
+	if code != command.ExitOK || strings.Count(stderr, "note: ") != 1 {
+		t.Errorf("a command that calls twice: exit %d, stderr %q", code, stderr)
 	}
 }
 

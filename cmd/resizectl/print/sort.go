@@ -57,21 +57,14 @@ func SortBy[T any](by SortPath, values []T, of func(T) (map[string]any, error)) 
 		}
 		all[i].value = value
 		if keys := by.path.find(object); len(keys) > 0 {
-			all[i].key, found = keys[0], true
+			all[i].key, found = orderable(keys[0]), true
 		}
 	}
 	if !found {
 		return fmt.Errorf("sort by %s: no object has this field: name one that -o json shows, such as .%s", by.path.text, anyField(values[0], of))
 	}
-	quantities := true
-	for _, k := range all {
-		quantities = quantities && (k.key == nil || quantity(k.key) != nil)
-	}
 	var failed error
 	slices.SortStableFunc(all, func(a, b keyed) int {
-		if quantities && a.key != nil && b.key != nil {
-			return quantity(a.key).Cmp(*quantity(b.key))
-		}
 		order, err := compare(a.key, b.key)
 		failed = cmp.Or(failed, err)
 		return order
@@ -85,15 +78,15 @@ func SortBy[T any](by SortPath, values []T, of func(T) (map[string]any, error)) 
 	return nil
 }
 
-// quantity returns a string that is a quantity, such as 500m; nil for all others.
-func quantity(key any) *resource.Quantity {
+// orderable returns a string that is a quantity, such as 500m, as a quantity, and all others unchanged.
+func orderable(key any) any {
 	text, ok := key.(string)
 	if !ok {
-		return nil
+		return key
 	}
 	q, err := resource.ParseQuantity(text)
 	if err != nil {
-		return nil
+		return key
 	}
 	return &q
 }
@@ -122,8 +115,18 @@ func compare(a, b any) (int, error) {
 		return cmp.Compare(rank(a), rank(b)), nil
 	}
 	switch x := a.(type) {
+	case *resource.Quantity:
+		switch y := b.(type) {
+		case *resource.Quantity:
+			return x.Cmp(*y), nil
+		case string:
+			return cmp.Compare("0", y), nil // As kubectl: after an empty string, before a word.
+		}
 	case string:
-		if y, ok := b.(string); ok {
+		switch y := b.(type) {
+		case *resource.Quantity:
+			return cmp.Compare(x, "0"), nil
+		case string:
 			return cmp.Compare(x, y), nil
 		}
 	case bool:

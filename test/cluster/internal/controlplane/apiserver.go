@@ -27,6 +27,8 @@ func RunAPIServer(cluster *state.Cluster) error {
 func apiServerArguments(cluster *state.Cluster) []string {
 	arguments := []string{
 		"--bind-address=127.0.0.1",
+		// Otherwise it looks for the address of a default route, which a machine without network lacks.
+		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(cluster.Ports.APIServer),
 		"--tls-cert-file=" + cluster.Cert(state.APIServer),
 		"--tls-private-key-file=" + cluster.Key(state.APIServer),

@@ -19,7 +19,7 @@ import (
 const unready = 5 * time.Second
 
 // config makes the nodes of all types 1.25 times as fast as the baseline, so that requests and
-// limits are lowered to 80%. All pods of a workload are resized at the same time.
+// limits are lowered to 80%.
 var config = fmt.Sprintf(`
 apiVersion: v1
 kind: ConfigMap
@@ -32,7 +32,7 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1.25}
       c3: {cpuPerf: 1.25, memPerf: 1.25}
       t2d: {cpuPerf: 1.25, memPerf: 1.25}
-    guard: {window: 2m, unready: %v, canary: 100%%}
+    guard: {window: 2m, unready: %v}
 `, unready)
 
 // suite is a cluster with an observer of its pods.

@@ -11,7 +11,7 @@ import (
 // outside skips a pod that is resized at other times, and reports whether it does. Without a time,
 // as in a preview without a cluster, no schedule applies. Reverts and restores do not wait.
 func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
-	windows := profile.Guard.Settings().Schedule
+	windows := profile.Guard.Schedule
 	if now.IsZero() || windows.Contains(now) {
 		return false
 	}

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -21,19 +22,27 @@ type control struct {
 // slow is work that takes longer until it is ready than a resize may make it unready.
 const slow = "{cpu: 10m, memory: 16Mi, ready: {after: 20s}}"
 
+// slower is work that takes until all pods of a round are resized.
+func slower() string {
+	pods := *goodFlag + len(injections)*(*injectionsFlag) + len(controls)*(*controlsFlag)
+	return fmt.Sprintf("{cpu: 10m, memory: 16Mi, ready: {after: %ds}}", 20+pods/10)
+}
+
 var controls = []control{
 	{workload{name: "oom-before", work: calm, skipped: true}, oomBefore},
 	{workload{name: "rollout", work: calm}, rollout},
 	{workload{name: "drain", work: calm}, drain},
 	{workload{name: "lost-node", nodeType: "t2d", work: calm}, lostNode},
 	{workload{name: "restart", work: calm}, authorsRestart},
-	{workload{name: "slow-start", work: slow}, slowStart},
+	{workload{name: "slow-start"}, slowStart},
 }
 
 // control lets pods fare badly. None may be reverted.
 func (s *suite) control(t *testing.T, r *report, namespace string, c control) {
 	w := c.workload
-	w.replicas = *controlsFlag
+	if w.replicas = *controlsFlag; w.work == "" {
+		w.work = slower()
+	}
 	s.apply(t, w.manifest(namespace))
 	c.happens(s, t, namespace, &w)
 	s.seen.await(t, namespace, w.name, w.replicas, "lowered at the end", lowered)
@@ -123,13 +132,16 @@ func lostNode(s *suite, t *testing.T, namespace string, w *workload) {
 }
 
 // ready reports whether a pod is ready.
-func ready(pod *corev1.Pod) bool {
+func ready(pod *corev1.Pod) bool { return !readySince(pod).IsZero() }
+
+// readySince returns since when a pod is ready; zero if it is not.
+func readySince(pod *corev1.Pod) time.Time {
 	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return condition.LastTransitionTime.Time
 		}
 	}
-	return false
+	return time.Time{}
 }
 
 // authorsRestart ends containers without a failure, more often than failures count.
@@ -146,5 +158,8 @@ func authorsRestart(s *suite, t *testing.T, namespace string, w *workload) {
 
 // slowStart resizes pods long before they are ready.
 func slowStart(s *suite, t *testing.T, namespace string, w *workload) {
-	s.seen.await(t, namespace, w.name, w.replicas, "lowered before they are ready", func(c *course) bool { return sized(c) && !running(c) })
+	s.seen.await(t, namespace, w.name, w.replicas, "lowered before they were ready", func(c *course) bool {
+		resized, err := time.Parse(time.RFC3339, c.pod.Annotations["workload-resizer.io/applied-at"])
+		return lowered(c) && err == nil && resized.Before(readySince(c.pod))
+	})
 }

@@ -284,6 +284,14 @@ soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, le
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 
+# How many rounds "make soak-guard" runs, and how many pods each round has: for each kind of harm,
+# with resizes that do no harm, and for each other reason to fare badly.
+SOAK_GUARD ?= -rounds 10 -injections 10 -good 100 -controls 17 -outage 30s
+
+.PHONY: soak-guard
+soak-guard: build bin/kubectl ## Make 100 resizes of each kind hurt among 1,000 good ones, and check that exactly these are reverted (SOAK_GUARD='-rounds 2').
+	$(GO_TEST) -count=1 -timeout=2h -v ./test/guard -args $(SOAK_GUARD)
+
 .PHONY: soak-vpa
 soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').
 	@go build -o bin/soakvpa ./test/soakvpa

@@ -168,7 +168,7 @@ func (c *Cluster) nodeChanged(old, obj any) {
 	case node == nil:
 		c.answers.forget(before.Name)
 		c.changed(c.pods.On(before.Name))
-	case before == nil || !c.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node):
+	case before == nil || !c.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node) || !sameReadiness(before, node):
 		c.changed(c.pods.On(node.Name))
 	case !sameRoom(before, node):
 		c.changes.Eased(node.Name, contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError)
@@ -191,6 +191,20 @@ func sameRoom(a, b *corev1.Node) bool {
 	return a.Status.Allocatable.Cpu().Equal(*b.Status.Allocatable.Cpu()) &&
 		a.Status.Allocatable.Memory().Equal(*b.Status.Allocatable.Memory()) &&
 		maps.Equal(pressures(a), pressures(b))
+}
+
+// sameReadiness reports whether a node has been ready or not for the same time in two states: what
+// pods show counts from the time when their node is ready.
+func sameReadiness(a, b *corev1.Node) bool { return readyOf(a) == readyOf(b) }
+
+// readyOf returns the Ready condition of a node, which has nothing but what trimNode keeps.
+func readyOf(n *corev1.Node) (ready corev1.NodeCondition) {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			ready = *c
+		}
+	}
+	return ready
 }
 
 func pressures(n *corev1.Node) map[corev1.NodeConditionType]bool {

@@ -47,6 +47,13 @@ func killed(seconds int) func(*corev1.Pod) {
 	}
 }
 
+// memoryBack puts memory back at second 60.
+func memoryBack(p *corev1.Pod) {
+	p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}.Requirements()
+	podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":""}]`)(p)
+	podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(60, "app"), podtest.Managed(contract.FieldManager, "", 59, contract.AppliedAt, contract.AppliedSizes, contract.Reverts, contract.OriginalPrefix+"cpu.app"))(p)
+}
+
 // readiness makes the pod and its container ready or not since a time.
 func readiness(ready bool, seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
@@ -103,6 +110,14 @@ func TestJudge(t *testing.T) {
 		{name: "not ready for a long time", pod: resized(readiness(false, 30)), now: 90, want: everything(contract.NotReady)},
 		{name: "not ready for a short time", pod: resized(readiness(false, 30)), now: 89, again: 90},
 		{name: "not ready since before the resize, as a slow start", pod: resized(readiness(false, 8)), now: 200},
+		{name: "not ready since its author restarted it", pod: resized(restarts(4, 0), readiness(false, 30)), now: 200},
+		{name: "not ready while it waits to be restarted by its author", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(podtest.At(30))}}
+		}), now: 200},
+		{name: "not ready since it failed", pod: resized(restarts(4, 1), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
+		{name: "not ready while it waits to be restarted after a failure", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(podtest.At(30))}}
+		}), now: 200, want: everything(contract.NotReady)},
 		{name: "not ready because of a readiness gate", pod: resized(readiness(false, 30), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = true }), now: 200},
 		{name: "not ready on a node that is lost", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionFalse, 30), now: 200},
 		{name: "not ready on a node that has just returned", pod: resized(readiness(false, 30)), node: nodeReady(corev1.ConditionTrue, 190), now: 200, again: 250},
@@ -118,6 +133,9 @@ func TestJudge(t *testing.T) {
 		{name: "a size that was put back", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "restarts by OOM kills before memory was put back do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
+		{name: "restarts by OOM kills, of which the last was before memory was put back completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
+		{name: "restarts for other reasons after memory was put back", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.node == nil {

@@ -18,6 +18,9 @@ func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
 	if ready || !since.After(c.Pod.ResizedAt()) || c.Pod.Containers[change.Index].Ready() {
 		return contract.NotReady, "", time.Time{}
 	}
+	if endedWell(c, change) {
+		return contract.NotReady, "", time.Time{}
+	}
 	nodeReady, nodeSince := readiness(c.Node)
 	if _, lackedMemory := killedAfter(c, change.Index); lackedMemory || !nodeReady {
 		return contract.NotReady, "", time.Time{}
@@ -30,6 +33,14 @@ func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
 		return contract.NotReady, "", until
 	}
 	return contract.NotReady, fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c, since)), time.Time{}
+}
+
+// endedWell reports whether the container ended without a failure since the resize, as when its author
+// restarts it, or has ended now. Kubelets wait longer before each restart.
+func endedWell(c *Case, change *Change) bool {
+	container := &c.Pod.Containers[change.Index]
+	restarted := change.Restarts >= 0 && container.RestartCount() > change.Restarts
+	return (restarted || !container.Runs()) && !container.Failed()
 }
 
 // readiness reports whether a node is ready, and since when it is or is not.

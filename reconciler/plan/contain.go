@@ -39,6 +39,9 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	if !putsBack {
 		return
 	}
+	if len(p.reverts) > 0 {
+		p.recount(s.Pod)
+	}
 	p.Kind = Revert
 	only := p.Reasons[:0]
 	for _, reason := range p.Reasons {
@@ -102,6 +105,11 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 		p.replanAt(until)
 		back := p.believed(c, r.Measure, r.Back, bounds)
+		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
+			p.push(c, r.Measure)
+			putsBack = true
+			continue
+		}
 		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
@@ -110,6 +118,19 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 	}
 	return putsBack
+}
+
+// push raises a resource that was put back a little, since the pod as a whole did not get it back.
+// The next plan lowers it again, once the node has applied that.
+func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
+	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
+	more := sizing.Amount{Request: current.Request, Limit: current.Limit + m.Unit}
+	if current.Request == current.Limit {
+		more.Request = more.Limit // The QoS class stays the same.
+	}
+	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was put back, so its node still limits the pod to less",
+		c.Name, m.Name, m.Show(current), m.Show(more)))
+	*desired, c.clamped[m.Index], c.putsBack[m.Index] = more, false, true
 }
 
 // whenRetried says until when a size stays.
@@ -150,6 +171,20 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
 	*m.Of(&c.Desired), c.clamped[m.Index], c.putsBack[m.Index] = back, false, true
 	return true
+}
+
+// recount notes the record of the pod with the restarts until now: those that a revert ends must
+// not count against what the resize lowered besides.
+func (p *Plan) recount(of *pod.Pod) {
+	record := of.Record()
+	for i := range record {
+		for k := range p.reverts {
+			if name := p.reverts[k].Container; record[i].Name == name {
+				record[i].Restarts = p.container(name).of.RestartCount()
+			}
+		}
+	}
+	p.recounted = record.String()
 }
 
 // believed returns a recorded size that a container may have had, or else a larger original, or
@@ -218,7 +253,11 @@ func (p *Plan) reverted(now time.Time) map[string]*string {
 		all = append(all, r)
 	}
 	text := pod.RevertsText(all)
-	return map[string]*string{contract.Reverts: &text}
+	annotations := map[string]*string{contract.Reverts: &text}
+	if p.recounted != "" {
+		annotations[contract.AppliedSizes] = &p.recounted
+	}
+	return annotations
 }
 
 // recordSizes adds the annotation that records what the plan changes, if it or an earlier plan

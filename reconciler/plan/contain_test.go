@@ -20,6 +20,8 @@ import (
 func TestContain(t *testing.T) {
 	t.Run("reverts only what a resize lowered and hurts", revertsOnlyWhatAResizeLoweredAndHurts)
 	t.Run("keeps what was put back until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
+	t.Run("counts restarts from a revert on", countsRestartsFromARevertOn)
+	t.Run("pushes a limit of the pod that lags behind", pushesALimitOfThePodThatLagsBehind)
 	t.Run("waits longer after each revert", waitsLongerAfterEachRevert)
 	t.Run("continues a revert that was recorded but not made", continuesARevertThatWasRecordedButNotMade)
 	t.Run("records why although the node has no room", recordsWhyAlthoughTheNodeHasNoRoom)
@@ -104,6 +106,53 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	p = contained(t, leaky(), 60, func(s *Snapshot) { s.Table = tableOf(t, 4, 2, nil) }, func(s *Snapshot) { s.Around.Node = podtest.Node("n4") })
 	if p.Containers[0].Desired.CPU != p.Containers[0].Current.CPU {
 		t.Errorf("the revert also resizes cpu to %v", p.Containers[0].Desired.CPU)
+	}
+}
+
+// Lack of memory restarted the container. That must not count against cpu later.
+func countsRestartsFromARevertOn(t *testing.T) {
+	if got, want := annotation(contained(t, leaky(), 60), contract.AppliedSizes), "app 4 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"; got != want {
+		t.Errorf("it records %s, want %s", got, want)
+	}
+}
+
+// A kubelet applies a resize to the cgroup of a pod only while the container runs.
+func pushesALimitOfThePodThatLagsBehind(t *testing.T) {
+	whole := func(memory string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse(memory)}}
+		}
+	}
+	ended := func(p *corev1.Pod) {
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled"}}
+	}
+	back := []func(*corev1.Pod){sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1")}
+	for _, tc := range []struct {
+		name    string
+		changes []func(*corev1.Pod)
+		kind    Kind
+		want    string
+	}{
+		{"the pod has a lower limit", append(back, whole("512Mi")), Revert, "1Gi+1Mi"},
+		{"the pod has its limit", append(back, whole("1Gi")), Sizes, "1Gi"},
+		{"the limit of the pod is unknown", back, Sizes, "1Gi"},
+		{"the container does not run", append(back, whole("512Mi"), ended), Sizes, "1Gi"},
+		{"it was pushed", []func(*corev1.Pod){sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1"), whole("1025Mi")}, Sizes, "1Gi"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := contained(t, leaky(tc.changes...), 60)
+			got := p.Containers[0].Desired
+			want := int64(1 << 30)
+			if tc.want == "1Gi+1Mi" {
+				want += 1 << 20
+			}
+			if p.Kind != tc.kind || got.Memory.Request != want || got.Memory.Limit != want || got.CPU != p.Containers[0].Current.CPU {
+				t.Errorf("kind %v, desired %v; want %v, memory %s", p.Kind, got, tc.kind, tc.want)
+			}
+			if annotation(p, contract.Reverts) != "" {
+				t.Error("it counts as another revert")
+			}
+		})
 	}
 }
 

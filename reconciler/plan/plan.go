@@ -115,6 +115,8 @@ type Plan struct {
 	// reverts are the resizes that made the pod worse, to record before they are reverted.
 	// earlier are those that the pod records already.
 	reverts, earlier []pod.Revert
+	// recounted is the record of the last resize, as a revert changes it.
+	recounted string
 	// unrecordedSizes means that the pod records other sizes than those of our last resize.
 	unrecordedSizes bool
 }

@@ -187,6 +187,7 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	f.set(specUnseen, status.ObservedGeneration != 0 && status.ObservedGeneration < object.Generation)
 	f.set(runsSpec, p.running())
 	f.set(refusedForGood, refused(object))
+	p.readLags(status)
 	if c := readiness(object); c != nil {
 		f.set(isReady, c.Status == corev1.ConditionTrue)
 		p.readySince = secondsOf(c.LastTransitionTime.Time)

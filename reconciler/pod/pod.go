@@ -62,6 +62,8 @@ const (
 	runsSpec
 	refusedForGood
 	isReady
+	cpuLags
+	memoryLags
 )
 
 func (p *Pod) is(f flags) bool { return p.flags&f != 0 }

@@ -1,0 +1,114 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// unready is how long a pod may not be ready before that counts.
+const unready = 5 * time.Second
+
+// config makes the nodes of all types 1.25 times as fast as the baseline, so that requests and
+// limits are lowered to 80%.
+var config = fmt.Sprintf(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
+data:
+  config.yaml: |
+    baselineNodeType: n2d
+    nodeTypes:
+      n2d: {cpuPerf: 1, memPerf: 1}
+      n4: {cpuPerf: 1.25, memPerf: 1.25}
+      c3: {cpuPerf: 1.25, memPerf: 1.25}
+      t2d: {cpuPerf: 1.25, memPerf: 1.25}
+    guard: {window: 2m, unready: %v}
+`, unready)
+
+// suite is a cluster with an observer of its pods.
+type suite struct {
+	*localcluster.Cluster
+	client kubernetes.Interface
+	seen   *observer
+}
+
+// newSuite starts a cluster with the server's rights and configuration, but no server.
+func newSuite(t *testing.T, nodes string) *suite {
+	t.Helper()
+	cluster := localcluster.ForTestWith(t, localcluster.Options{Nodes: nodes, NodeCPU: 64, NodeMemory: "256Gi"})
+	if err := cluster.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
+		t.Fatal(err)
+	}
+	s := &suite{Cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config())}
+	s.apply(t, config)
+	s.seen = observe(t, s.client)
+	return s
+}
+
+func (s *suite) apply(t *testing.T, manifest string) {
+	t.Helper()
+	localcluster.Eventually(t, "the manifest to be applied", func() error {
+		return localcluster.Apply(t.Context(), s.Config(), []byte(manifest))
+	})
+}
+
+// server is a running server and a client of its API.
+type server struct {
+	*localcluster.Server
+	api *client.Client
+}
+
+// serve starts a server and waits until it is ready. Its requests go through the proxy, unless
+// that is nil.
+func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
+	t.Helper()
+	var options []localcluster.KubeconfigOption
+	if proxy != nil {
+		options = append(options, localcluster.WithServer(proxy.URL, proxy.CA))
+	}
+	kubeconfig, err := localcluster.ServiceAccountKubeconfig(t.Context(), s.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{"--realign-rate", "0"}})
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := started.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	api, err := client.Dial(started.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	return &server{started, api}
+}
+
+// annotate sets an annotation of a pod, or removes it if the value is "".
+func (s *suite) annotate(t *testing.T, namespace, pod, key, value string) {
+	t.Helper()
+	text := "null"
+	if value != "" {
+		text = fmt.Sprintf("%q", value)
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, key, text)
+	if _, err := s.client.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// work changes what the container of a pod does.
+func (s *suite) work(t *testing.T, c *course, work string) {
+	t.Helper()
+	s.annotate(t, c.pod.Namespace, c.pod.Name, "work.testcluster.local/app", work)
+}

@@ -135,6 +135,8 @@ func TestJudge(t *testing.T) {
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
 		{name: "restarts by OOM kills before memory was put back do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
 		{name: "restarts by OOM kills, of which the last was before memory was put back completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
+		{name: "not ready since an OOM kill in the second in which memory was put back", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
+		{name: "not ready long after an OOM kill before an ordinary resize", pod: resized(killed(9), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
 		{name: "restarts for other reasons after memory was put back", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

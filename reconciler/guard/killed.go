@@ -31,6 +31,26 @@ func killedAfter(c *Case, container int) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// lackedMemory reports whether a container was killed for lack of memory after the resize, or shortly
+// before it, if memory was put back because of that: a revert is a resize, too.
+func lackedMemory(c *Case, container int) bool {
+	if _, killed := killedAfter(c, container); killed {
+		return true
+	}
+	name := c.Pod.Containers[container].Name()
+	for _, kill := range c.Pod.Kills() {
+		if kill.Container != name || kill.At.Add(c.Settings.Window).Before(c.Pod.ResizedAt()) {
+			continue
+		}
+		for _, r := range c.Pod.Reverts() {
+			if r.Container == name && r.Harm == contract.OOMKilled {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // after returns how long after the resize a time is.
 func after(c *Case, at time.Time) time.Duration {
 	return at.Sub(c.Pod.ResizedAt()).Round(time.Second)

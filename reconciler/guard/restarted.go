@@ -16,10 +16,8 @@ func restarted(c *Case, change *Change) (contract.Harm, string, time.Time) {
 	if change.Restarts < 0 || more < c.Settings.Restarts || !container.Failed() || !steadySince(c.Node, c.Pod.ResizedAt()) {
 		return contract.Restarts, "", time.Time{}
 	}
-	for _, kill := range c.Pod.Kills() {
-		if kill.Container == container.Name() { // Even before the resize, if that put memory back.
-			return contract.Restarts, "", time.Time{}
-		}
+	if lackedMemory(c, change.Index) {
+		return contract.Restarts, "", time.Time{}
 	}
 	return contract.Restarts, fmt.Sprintf("failed and restarted %d times since the resize (%d → %d)", more, change.Restarts, container.RestartCount()), time.Time{}
 }

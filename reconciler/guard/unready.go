@@ -22,7 +22,7 @@ func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
 		return contract.NotReady, "", time.Time{}
 	}
 	nodeReady, nodeSince := readiness(c.Node)
-	if _, lackedMemory := killedAfter(c, change.Index); lackedMemory || !nodeReady {
+	if lackedMemory(c, change.Index) || !nodeReady {
 		return contract.NotReady, "", time.Time{}
 	}
 	from := since

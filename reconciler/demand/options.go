@@ -8,7 +8,8 @@ import (
 )
 
 // optionsOf returns the options of a container. guaranteed means that its limits must equal its
-// requests, and containers is how many containers share the floor of the pod.
+// requests, so that they follow whatever is configured, and containers is how many containers share the
+// floor of the pod.
 func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) usage.Options {
 	o := usage.Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: containers}
 	if guaranteed || d.Memory.Limit == followLimit {
@@ -42,10 +43,10 @@ func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) u
 	set(&r.KeepMemory, d.Memory.Keep)
 	set(&r.Limits.MemoryMultiple, d.Memory.Multiple)
 	set(&r.Limits.MemoryHeadroom, d.Memory.Headroom)
-	if mode, ok := limitModes[d.CPU.Limit]; ok {
+	if mode, ok := limitModes[d.CPU.Limit]; ok && !guaranteed {
 		r.Limits.CPU = mode
 	}
-	if mode, ok := limitModes[d.Memory.Limit]; ok {
+	if mode, ok := limitModes[d.Memory.Limit]; ok && !guaranteed {
 		r.Limits.Memory = mode
 	}
 	bounds := d.BoundsOf(name)

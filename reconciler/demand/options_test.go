@@ -43,6 +43,7 @@ func areTheDefaultsUnlessConfigured(t *testing.T) {
 		{"{}", true, recommend.FollowOptions()},
 		{"{from: usage, mode: observe}", false, recommend.DefaultOptions()},
 		{"{memory: {limit: follow}}", false, recommend.FollowOptions()},
+		{"{cpu: {limit: none}, memory: {limit: multiple}}", true, recommend.FollowOptions()},
 	} {
 		want := usage.Options{History: history.DefaultOptions(), Recommend: tc.want, Containers: 2}
 		if diff := cmp.Diff(want, optionsOf(demandOf(t, tc.text), "app", tc.guaranteed, 2)); diff != "" {

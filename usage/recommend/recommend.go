@@ -58,17 +58,28 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 	}
-	least := o.floor(containers)
-	finish := func(cpu, memory float64, adjust func(float64) float64) Amounts {
-		padded := o.pad(estimated(cpu, memory))
-		return o.round(atLeast(Amounts{CPU: scale(padded.CPU, adjust(r.CPUConfidence)), Memory: scale(padded.Memory, adjust(r.MemoryConfidence))}, least))
-	}
-	r.Uncapped = finish(cpu.Target, memory.Target, func(float64) float64 { return 1 })
+	target := o.stages(cpu.Target, memory.Target, containers, 1, 1)
+	r.Uncapped, r.Target = target.rounded, target.capped
 	r.Used = Amounts{CPU: whole(math.Round(histogram.Mean(d.CPU...) * 1000)), Memory: whole(histogram.Mean(d.Memory...))}
-	r.Target = o.cap(r.Uncapped)
-	r.Lower = o.cap(finish(cpu.Lower, memory.Lower, func(c float64) float64 { return math.Pow(1+0.001/c, -2) }))
-	r.Upper = o.cap(finish(cpu.Upper, memory.Upper, func(c float64) float64 { return 1 + 1/c }))
+	lower := func(confidence float64) float64 { return math.Pow(1+0.001/confidence, -2) }
+	upper := func(confidence float64) float64 { return 1 + 1/confidence }
+	r.Lower = o.stages(cpu.Lower, memory.Lower, containers, lower(r.CPUConfidence), lower(r.MemoryConfidence)).capped
+	r.Upper = o.stages(cpu.Upper, memory.Upper, containers, upper(r.CPUConfidence), upper(r.MemoryConfidence)).capped
 	return r, true
+}
+
+// stages are the amounts on the way from an estimate to a recommended size, in their order.
+type stages struct{ estimated, padded, floored, rounded, capped Amounts }
+
+// stages returns the stages of an estimate. Bounds move apart by the factors, after the margin.
+func (o *Options) stages(cpu, memory float64, containers int, cpuFactor, memoryFactor float64) (s stages) {
+	s.estimated = estimated(cpu, memory)
+	s.padded = o.pad(s.estimated)
+	adjusted := Amounts{CPU: scale(s.padded.CPU, cpuFactor), Memory: scale(s.padded.Memory, memoryFactor)}
+	s.floored = atLeast(adjusted, o.floor(containers))
+	s.rounded = o.round(s.floored)
+	s.capped = o.cap(s.rounded)
+	return s
 }
 
 // estimated returns an estimate as amounts. As in the VPA, these are whole before the margin is added.

@@ -24,20 +24,17 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 		return nil
 	}
 	cpu, memory := o.Policy.Estimate(&d, o, now)
-	estimate := estimated(cpu.Target, memory.Target)
-	padded := o.pad(estimate)
-	least := o.floor(containers)
-	floored := atLeast(padded, least)
-	rounded := o.round(floored)
+	target := o.stages(cpu.Target, memory.Target, containers, 1, 1)
+	floor := fmt.Sprintf("at least %s: the floor of a pod, divided by %s", o.floor(containers), plural(max(containers, 1), "container"))
 	steps := []Step{
-		{"estimate", estimate, o.policy()},
-		{"margin", padded, fmt.Sprintf("%.4g%% is added", 100*o.Margin)},
-		{"floor", floored, fmt.Sprintf("at least %s: the floor of a pod, divided by %s", least, plural(max(containers, 1), "container"))},
+		{"estimate", target.estimated, o.policy()},
+		{"margin", target.padded, fmt.Sprintf("%.4g%% is added", 100*o.Margin)},
+		{"floor", target.floored, floor},
 	}
 	if o.IntegerCPU || o.Round.CPU > 1 || o.Round.Memory > 1 {
-		steps = append(steps, Step{"rounding", rounded, o.rounding()})
+		steps = append(steps, Step{"rounding", target.rounded, o.rounding()})
 	}
-	return append(steps, Step{"bounds", o.cap(rounded), o.bounds()})
+	return append(steps, Step{"bounds", target.capped, o.bounds()})
 }
 
 // policy says how the estimate follows from usage.

@@ -42,7 +42,7 @@ func (s *State) Add(form []byte, now time.Time) error {
 func (s *Store) Containers() []history.Container {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.history.Unsorted()
+	return s.history.Containers()
 }
 
 // Len returns how many containers have a history.

@@ -61,12 +61,11 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 	return all, nil
 }
 
-// mostTime is how long a measurement may take, mostAhead how far the clock of a node may be ahead, and
-// mostUID how many bytes a UID has at most. mostOfNode is how many times what its node has a container
-// may use: counters are not read at exactly the time of the clock.
+// mostTime is how long a measurement may take, and mostUID how many bytes a UID has at most. mostOfNode is
+// how many times what its node has a container may use: counters are not read at exactly the time of the
+// clock.
 const (
 	mostTime   = 10 * time.Minute
-	mostAhead  = time.Minute
 	mostUID    = 64
 	mostOfNode = 2
 )
@@ -83,8 +82,8 @@ func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
 		return invalid("end_time", "must be a valid time")
 	}
 	// It would wait for its time, and take the place of others.
-	if ahead := time.Until(u.GetEndTime().AsTime()); ahead > mostAhead {
-		return invalid("end_time", "must not be more than %v in the future: set the clock of the node", mostAhead)
+	if ahead := time.Until(u.GetEndTime().AsTime()); ahead > history.Skew {
+		return invalid("end_time", "must not be more than %v in the future: set the clock of the node", history.Skew)
 	}
 	if took := u.GetMeasureDuration(); took.CheckValid() != nil || took.AsDuration() <= 0 || took.AsDuration() > mostTime {
 		return invalid("measure_duration", "must be above 0 and at most %v", mostTime)

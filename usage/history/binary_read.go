@@ -33,7 +33,7 @@ func (h *History) ReadContainer(b []byte, now time.Time) (c Container, rest []by
 			return Container{}, nil, fmt.Errorf("node types are not in order: %w", ErrFormat)
 		}
 		r.types = append(r.types, s)
-		if newest.Before(s.heard) && !s.heard.After(now.Add(skew)) {
+		if newest.Before(s.heard) && !s.heard.After(now.Add(Skew)) {
 			newest = s.heard
 		}
 	}

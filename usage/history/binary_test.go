@@ -371,8 +371,8 @@ func TestTake(t *testing.T) {
 	if got := to.AppendContainer(nil, web); !slices.Equal(got, want) {
 		t.Error("the history of the container was not replaced")
 	}
-	if all := to.Unsorted(); len(all) != 2 || len(from.Unsorted()) != 0 {
-		t.Errorf("%v, and %v remain", all, from.Unsorted())
+	if all := to.Containers(); len(all) != 2 || len(from.Containers()) != 0 {
+		t.Errorf("%v, and %v remain", all, from.Containers())
 	}
 	if !to.newest.Equal(began.Add(time.Hour)) {
 		t.Errorf("the newest sample is of %v", to.newest)

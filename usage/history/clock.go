@@ -8,7 +8,7 @@ import "time"
 func (r *record) rewind(now time.Time) {
 	for _, s := range r.types {
 		ahead := s.heard.Sub(now)
-		if ahead <= skew {
+		if ahead <= Skew {
 			continue
 		}
 		ahead++ // The newest sample then is older than one of now.

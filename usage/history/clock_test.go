@@ -45,7 +45,7 @@ func TestAClockThatWasAhead(t *testing.T) {
 			record(other, at, 100, 100e6, at)
 			v, _ := f.View(web, at)
 			n2d := v.Types[1]
-			if n2d.Last.After(at.Add(skew)) || n2d.First.Before(began.Add(-test.ahead)) || n2d.First.After(began) {
+			if n2d.Last.After(at.Add(Skew)) || n2d.First.Before(began.Add(-test.ahead)) || n2d.First.After(began) {
 				t.Errorf("from %v to %v", n2d.First, n2d.Last)
 			}
 			for _, h := range []struct {
@@ -76,11 +76,11 @@ func TestAClockThatWasAhead(t *testing.T) {
 	}
 	t.Run("is tolerated by a minute", func(t *testing.T) {
 		f := newFixture(t)
-		f.cpu(slow, began.Add(skew), 100)
+		f.cpu(slow, began.Add(Skew), 100)
 		if err := f.Record(web, Sample{Pod: fast, At: began}, began); err != nil {
 			t.Error(err)
 		}
-		if v, _ := f.View(web, began); !v.Types[1].Last.Equal(began.Add(skew)) || !f.newest.Equal(began.Add(skew)) {
+		if v, _ := f.View(web, began); !v.Types[1].Last.Equal(began.Add(Skew)) || !f.newest.Equal(began.Add(Skew)) {
 			t.Errorf("moved to %v, newest %v", v.Types[1].Last, f.newest)
 		}
 	})

@@ -40,7 +40,7 @@ func (h *hours) mark(at time.Time) {
 
 // rewind makes the last hour the current one if it lies in the future.
 func (h *hours) rewind(now time.Time) {
-	if h.last > hourOf(now.Add(skew)) {
+	if h.last > hourOf(now.Add(Skew)) {
 		h.first, h.last = min(h.first, now.Unix()), hourOf(now)
 	}
 }

@@ -160,13 +160,8 @@ func (h *History) Expire(now time.Time) {
 	}
 }
 
-// Containers returns the containers that have a history, in alphabetical order.
+// Containers returns the containers that have a history, in no particular order.
 func (h *History) Containers() []Container {
-	return slices.SortedFunc(maps.Keys(h.containers), Container.Compare)
-}
-
-// Unsorted returns the same in no particular order, which is faster.
-func (h *History) Unsorted() []Container {
 	return slices.AppendSeq(make([]Container, 0, len(h.containers)), maps.Keys(h.containers))
 }
 
@@ -198,7 +193,7 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 		}
 		r.halfLives = shapes
 	}
-	if limit := now.Add(skew); h.newest.After(limit) {
+	if limit := now.Add(Skew); h.newest.After(limit) {
 		h.newest = limit
 	}
 	return r

@@ -372,7 +372,7 @@ func TestKill(t *testing.T) {
 		if got := f.containers[web].windows[idOf("a")].past.highest(); got != most {
 			t.Errorf("%v bytes, want at most %v", got, float64(most))
 		}
-		if err := f.RecordKill(web, Kill{Pod: slow, At: began.Add(skew), Limit: 1}, began); err != nil {
+		if err := f.RecordKill(web, Kill{Pod: slow, At: began.Add(Skew), Limit: 1}, began); err != nil {
 			t.Error(err)
 		}
 	})
@@ -456,7 +456,7 @@ func TestRejectedSamples(t *testing.T) {
 		{"of a pressure that is not a number", Sample{At: at, Pressure: math.NaN()}, ErrImplausible},
 		{"without a time", Sample{}, ErrTime},
 		{"of a negative length", Sample{At: at, Length: -1}, ErrTime},
-		{"in the future", Sample{At: at.Add(skew + 1)}, ErrFuture},
+		{"in the future", Sample{At: at.Add(Skew + 1)}, ErrFuture},
 		{"of a year ahead", Sample{At: at.AddDate(1, 0, 0)}, ErrFuture},
 		{"older than the history", Sample{At: at.Add(-8 * 24 * time.Hour)}, ErrExpired},
 		{"repeated", Sample{At: began}, ErrRepeated},
@@ -481,7 +481,7 @@ func TestRejectedSamples(t *testing.T) {
 		})
 	}
 	for _, sample := range []Sample{
-		{At: at.Add(skew), Usage: most}, {At: at.Add(-8*24*time.Hour + 1)}, {At: at, Pressure: 1},
+		{At: at.Add(Skew), Usage: most}, {At: at.Add(-8*24*time.Hour + 1)}, {At: at, Pressure: 1},
 		{At: began, Resource: Memory, Usage: 100e6 + 1},
 	} {
 		f := newFixture(t)
@@ -668,7 +668,7 @@ func TestContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := f.Containers(); !slices.Equal(got, all) {
+	if got := slices.SortedFunc(slices.Values(f.Containers()), Container.Compare); !slices.Equal(got, all) {
 		t.Errorf("containers %v", got)
 	}
 	if _, known := f.View(Container{}, began); known {

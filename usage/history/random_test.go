@@ -228,7 +228,7 @@ func FuzzRecord(f *testing.F) {
 				s := Sample{Pod: pod, Resource: Resource(what >> 8 % 2), At: at, Length: time.Duration(length), Usage: usage, Rank: uint8(of >> 16 % 4)}
 				s.Throttled, s.Pressure = of>>24%2 == 1, math.Float64frombits(pressure)
 				if err := g.Record(web, s, now); err == nil {
-					if math.IsNaN(s.Pressure) || s.Usage < 0 || at.After(now.Add(skew)) || now.Sub(at) >= g.options.Kept() {
+					if math.IsNaN(s.Pressure) || s.Usage < 0 || at.After(now.Add(Skew)) || now.Sub(at) >= g.options.Kept() {
 						t.Errorf("counted %+v at %v", s, now)
 					}
 					b.add(s.Resource, float64(s.Usage)*[]float64{0.001, 1}[s.Resource])

@@ -78,8 +78,8 @@ var (
 	ErrStandby     = errors.New("a preferred source measures the container")
 )
 
-// skew is how far clocks of nodes may be ahead.
-const skew = time.Minute
+// Skew is how far clocks of nodes may be ahead. Later samples do not count.
+const Skew = time.Minute
 
 // check returns why a measurement cannot count, or nil.
 func (s *Sample) check(now time.Time, kept time.Duration) error {
@@ -88,7 +88,7 @@ func (s *Sample) check(now time.Time, kept time.Duration) error {
 		return ErrImplausible
 	case s.At.IsZero() || s.Length < 0:
 		return ErrTime
-	case s.At.After(now.Add(skew)):
+	case s.At.After(now.Add(Skew)):
 		return ErrFuture
 	case now.Sub(s.At) >= kept:
 		return ErrExpired
@@ -117,7 +117,7 @@ func (k *Kill) check(now time.Time, kept time.Duration) error {
 		return ErrImplausible
 	case k.At.IsZero():
 		return ErrTime
-	case k.At.After(now.Add(skew)):
+	case k.At.After(now.Add(Skew)):
 		return ErrFuture
 	case now.Sub(k.At) >= kept:
 		return ErrExpired

@@ -30,9 +30,6 @@ type Source struct {
 	ahead map[types.NamespacedName][]usage.Sample
 }
 
-// mostAhead is how far ahead the clock of a node may be.
-const mostAhead = time.Minute
-
 // Name implements usage.Source.
 func (s *Source) Name() string { return "metrics.k8s.io" }
 
@@ -81,7 +78,7 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 
 // keep keeps samples for later reads.
 func (s *Source) keep(of types.NamespacedName, until time.Time, samples ...usage.Sample) {
-	if len(samples) > 0 && !samples[0].At.After(until.Add(mostAhead)) {
+	if len(samples) > 0 && !samples[0].At.After(until.Add(history.Skew)) {
 		s.ahead[of] = append(s.ahead[of], samples...)
 	}
 }

@@ -14,13 +14,13 @@ type Owner struct{ Kind, Name string }
 var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationController", "StatefulSet"}
 
 // WorkloadOf returns the workload of a pod, given its controllers from the nearest to the topmost
-// one. That is the nearest controller of a kind that is a workload of its
-// own, or the topmost one, such as the Rollout of a ReplicaSet.
+// one. That is the nearest controller of a kind that is a workload of its own, or the topmost one, such as
+// the Rollout of a ReplicaSet.
 //
-// A Job without an owner runs once, so that its name would be a key of its own: job,
-// the value of a label of the pod, names it instead. WorkloadOf returns false for a pod without a
-// controller, for a Job without this label, for a static pod, whose controller is its node, and for a
-// controller that cannot exist: whoever may create a pod may name any.
+// A Job without an owner runs once, so a history under its name would never grow. Instead, job, the value
+// of a label of the pod, names the workload. WorkloadOf returns false for a pod without a controller, for
+// a Job without this label, for a static pod, whose controller is its node, and for a controller that
+// cannot exist: a caller that can create pods can name any.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false

@@ -96,7 +96,7 @@ func (s *Sampler) end() {
 	}
 }
 
-// Fold returns what the containers have used since the last call, also of those that have ended.
+// Fold returns what the containers have used since the last call, including those that have ended.
 func (s *Sampler) Fold() []Usage {
 	usages := s.ended
 	s.ended = nil

@@ -99,8 +99,8 @@ func (o *usageOptions) config() prometheus.Config {
 	return prometheus.Config{Address: o.address, Tenant: o.tenant, Selector: o.selector, Interval: o.step}
 }
 
-// newUsage returns how usage is collected and where it is pushed to; nil without sources, or without the
-// source push. namespaces returns the namespaces that have pods.
+// newUsage returns how usage is collected, which is nil without sources, and the source that node agents push
+// to, which is nil without the source push. namespaces returns the namespaces that have pods.
 func newUsage(o *options, clients *clients, namespaces func() []string) (*demand.Usage, *push.Source, error) {
 	if len(o.usage.sources) == 0 {
 		return nil, nil, nil

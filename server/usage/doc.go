@@ -1,5 +1,5 @@
 // Package usage serves the UsageService: what workloads request, use and need, and the reports of node
 // agents.
 //
-// It must not know how demands are computed, or where usage is stored.
+// It must not know how demands are computed, or how usage is stored.
 package usage

@@ -206,7 +206,7 @@ func (k *Keeper) report(err error) {
 type Status struct {
 	// Shards has the ConfigMaps, in the order of Names.
 	Shards []Shard
-	// Stored is when the shard was stored that was stored first; zero without shards.
+	// Stored is the earliest Stored of all shards that can be read; zero without any.
 	Stored time.Time
 	// Err is why the last attempt to read or to write was not complete; nil if it was.
 	Err error

@@ -102,7 +102,7 @@ func (k *Keeper) right(index int) bool {
 	return c != nil && c.err == nil && c.index == index && c.count == k.count
 }
 
-// complete reports whether all shards are.
+// complete reports whether right is true of all shards.
 func (k *Keeper) complete() bool {
 	for index := range k.count {
 		if !k.right(index) {
@@ -112,8 +112,9 @@ func (k *Keeper) complete() bool {
 	return true
 }
 
-// safe reports whether a shard can be written: whether the containers in its ConfigMap that belong to
-// others are stored there. It is so for one shard after the other, from the last to the first.
+// safe reports whether a shard can be written without losing containers: its ConfigMap may have some that
+// now belong to other shards, and those must be written first. From the last shard to the first, this is
+// true of one after the other.
 func (k *Keeper) safe(index int) bool {
 	_, c := k.target(index)
 	if c == nil || c.err != nil {
@@ -138,7 +139,7 @@ func (k *Keeper) shrinks() bool {
 	return k.count > 1 && size < k.count*k.full/8
 }
 
-// leftover returns a ConfigMap whose containers are all stored elsewhere by now, or nil.
+// leftover returns a ConfigMap whose containers are now all stored in others, or nil.
 func (k *Keeper) leftover() *stored {
 	for _, c := range k.shards() {
 		needed := false

@@ -20,7 +20,7 @@ var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationControlle
 // A Job without an owner runs once, so that its name would be a key of its own: job,
 // the value of a label of the pod, names it instead. WorkloadOf returns false for a pod without a
 // controller, for a Job without this label, for a static pod, whose controller is its node, and for a
-// controller that cannot exist: whoever may create a pod may name any.
+// controller that cannot exist: a user who may create pods may name any.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false

@@ -15,7 +15,7 @@ import (
 
 func TestReserved(t *testing.T) {
 	t.Run("keeps the room that resizes freed while they are observed", keepsTheRoomThatResizesFreedWhileTheyAreObserved)
-	t.Run("keeps no room for a pod that is gone, moved or put back", keepsNoRoomForAPodThatIsGoneMovedOrPutBack)
+	t.Run("keeps no room for a pod that is gone, moved or reverted", keepsNoRoomForAPodThatIsGoneMovedOrReverted)
 }
 
 // lowered is a pod whose cpu was lowered from 1 to 600m at second 10.
@@ -51,7 +51,7 @@ func keepsTheRoomThatResizesFreedWhileTheyAreObserved(t *testing.T) {
 	}
 }
 
-func keepsNoRoomForAPodThatIsGoneMovedOrPutBack(t *testing.T) {
+func keepsNoRoomForAPodThatIsGoneMovedOrReverted(t *testing.T) {
 	other := lowered("other")
 	for _, tc := range []struct {
 		name   string
@@ -60,7 +60,7 @@ func keepsNoRoomForAPodThatIsGoneMovedOrPutBack(t *testing.T) {
 		{"gone", func(r *reserved) { r.remove(lowered("a").UID) }},
 		{"finished", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })) }},
 		{"on another node", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" })) }},
-		{"put back", func(r *reserved) {
+		{"reverted", func(r *reserved) {
 			r.set(lowered("a", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()
 			}))

@@ -68,7 +68,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: RevertBlocked, Severity: Warning,
-		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node has no room any more. It is retried when that may have changed.",
+		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node no longer has room. It is retried when that may have changed.",
 		Remedy:  "make room on node NODE, or delete the pod so that it starts elsewhere with its original requests: `kubectl delete pod POD -n NAMESPACE`",
 		See:     "docs/operations.md#workloadresizerrevertblocked",
 	},

@@ -52,7 +52,7 @@ func Observed(of *pod.Pod, window time.Duration, now time.Time) bool {
 //
 // The record is written after the resize. If the sizes differ from the record, a resize was not
 // recorded, and the recorded sizes are those before it: the originals if there is no record, as
-// after the first resize. A size that was put back is no change.
+// after the first resize. A size that was reverted is no change.
 func Changes(of *pod.Pod) (changes []Change) {
 	if of.ResizedAt().IsZero() {
 		return nil
@@ -69,7 +69,7 @@ func Changes(of *pod.Pod) (changes []Change) {
 					change.From = *m.Of(&recorded.From)
 				}
 			}
-			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !putBack(of, c.Name(), m, change.To) {
+			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !isReverted(of, c.Name(), m, change.To) {
 				changes = append(changes, change)
 			}
 		}
@@ -90,8 +90,8 @@ func Freed(of *pod.Pod) (freed safety.Resources) {
 	return freed
 }
 
-// putBack reports whether a size is that of a revert.
-func putBack(of *pod.Pod, container string, m *sizing.Measure, size sizing.Amount) bool {
+// isReverted reports whether a revert set a size.
+func isReverted(of *pod.Pod, container string, m *sizing.Measure, size sizing.Amount) bool {
 	for _, r := range of.Reverts() {
 		if r.Container == container && r.Measure == m && r.Back == size {
 			return true

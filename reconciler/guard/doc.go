@@ -1,11 +1,11 @@
 // Package guard judges what came of a resize: whether it made the pod worse, and how.
 //
-// A resize is observed for a while. What it changed comes from the record on the pod, and from
-// who set each size last, so that no crash can lose it. The pod is compared with its state
+// A resize is observed for a while. The record on the pod says what it changed, together with who
+// set each size last, so that no crash can lose it. The pod is compared with its state
 // before the resize. Only what the resize lowered can have made the pod worse: an increase is
-// never blamed, nor is a size that another actor set. What cannot be known, as on a node that
-// was lost meanwhile, is no harm.
+// never blamed, nor is a size that another actor set. If something cannot be known, as on a node
+// that was lost meanwhile, the resize is not blamed.
 //
-// The planner asks the package and puts back what it names. The package is pure: it must not
+// The planner asks the package, and reverts what it names. The package is pure: it must not
 // depend on clients, clocks or the caller.
 package guard

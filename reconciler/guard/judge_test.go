@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// The pod was resized at second 10. settings are those of the tests.
+// settings apply to all tests. Their pods are resized at second 10.
 var settings = ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute}
 
 // resized is a pod whose cpu and memory were lowered.
@@ -130,14 +130,14 @@ func TestJudge(t *testing.T) {
 			p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 30, contract.MemoryRequest, contract.MemoryLimit))
 		})},
 		{name: "a pod that was never resized", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated, restarts(9, 1), killed(40))},
-		{name: "a size that was put back", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
+		{name: "a size that was reverted", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
-		{name: "restarts by OOM kills before memory was put back do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
-		{name: "restarts by OOM kills, of which the last was before memory was put back completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
-		{name: "not ready since an OOM kill in the second in which memory was put back", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
+		{name: "restarts by OOM kills before memory was reverted do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
+		{name: "restarts by OOM kills, of which the last was before memory was reverted completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
+		{name: "not ready since an OOM kill in the second in which memory was reverted", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
 		{name: "not ready long after an OOM kill before an ordinary resize", pod: resized(killed(9), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
-		{name: "restarts for other reasons after memory was put back", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
+		{name: "restarts for other reasons after memory was reverted", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.node == nil {

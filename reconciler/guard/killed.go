@@ -32,7 +32,7 @@ func killedAfter(c *Case, container int) (at time.Time, ok bool) {
 }
 
 // lackedMemory reports whether a container was killed for lack of memory after the resize, or shortly
-// before it, if memory was put back because of that: a revert is a resize, too.
+// before it, if memory was reverted because of that: a revert is a resize, too.
 func lackedMemory(c *Case, container int) bool {
 	if _, killed := killedAfter(c, container); killed {
 		return true

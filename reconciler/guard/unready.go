@@ -43,7 +43,7 @@ func endedWell(c *Case, change *Change) bool {
 	return (restarted || !container.Runs()) && !container.Failed()
 }
 
-// readiness reports whether a node is ready, and since when it is or is not.
+// readiness reports whether a node is ready, and when it became ready or not ready.
 func readiness(node *corev1.Node) (ready bool, since time.Time) {
 	if node == nil {
 		return false, time.Time{}

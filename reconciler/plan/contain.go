@@ -27,16 +27,16 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 }
 
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
-// put back, the plan does nothing else: the rest can wait.
+// revert, the plan does nothing else: the rest can wait.
 func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
 	p.compare(s.Pod, observed)
-	putsBack := p.keepReverted(s, settings.Cooldown, bounds)
+	reverts := p.keepReverted(s, settings.Cooldown, bounds)
 	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now})
 	p.replanAt(again)
 	for i := range harms {
-		putsBack = p.revert(s.Pod, &harms[i], bounds) || putsBack
+		reverts = p.revert(s.Pod, &harms[i], bounds) || reverts
 	}
-	if !putsBack {
+	if !reverts {
 		return
 	}
 	if len(p.reverts) > 0 {
@@ -53,7 +53,7 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, r := range sizing.Measures {
-			if !c.putsBack[r.Index] {
+			if !c.reverting[r.Index] {
 				*r.Of(&c.Desired), c.clamped[r.Index] = *r.Of(&c.Current), false
 			}
 		}
@@ -85,9 +85,9 @@ func (p *Plan) compare(of *pod.Pod, observed bool) {
 	}
 }
 
-// keepReverted keeps the sizes that were put back, and reports whether one of them is not back
+// keepReverted keeps the sizes that were reverted, and reports whether one of them is not back
 // yet.
-func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (putsBack bool) {
+func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (reverts bool) {
 	for _, r := range s.Pod.Reverts() {
 		c := p.container(r.Container)
 		if c == nil || !c.standings[r.Measure.Index].Ours() {
@@ -107,20 +107,20 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		back := p.believed(c, r.Measure, r.Back, bounds)
 		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
-			putsBack = true
+			reverts = true
 			continue
 		}
 		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
 		if current == r.Hurt && back != current {
-			c.putsBack[r.Measure.Index], putsBack = true, true
+			c.reverting[r.Measure.Index], reverts = true, true
 		}
 	}
-	return putsBack
+	return reverts
 }
 
-// push raises a resource that was put back a little, since the pod as a whole did not get it back.
+// push raises a resource that was reverted a little, since the pod as a whole did not get it back.
 // The next plan lowers it again, once the node has applied that.
 func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
 	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
@@ -128,9 +128,9 @@ func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
 	if current.Request == current.Limit {
 		more.Request = more.Limit // The QoS class stays the same.
 	}
-	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was put back, so its node still limits the pod to less",
+	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
 		c.Name, m.Name, m.Show(current), m.Show(more)))
-	*desired, c.clamped[m.Index], c.putsBack[m.Index] = more, false, true
+	*desired, c.clamped[m.Index], c.reverting[m.Index] = more, false, true
 }
 
 // whenRetried says until when a size stays.
@@ -144,16 +144,16 @@ func whenRetried(until time.Time) string {
 // mostDoublings is how often the cooldown doubles.
 const mostDoublings = 4
 
-// retryAt returns when another size may be tried after a revert.
+// retryAt returns when a different size may be tried after a revert.
 func retryAt(r *pod.Revert, cooldown time.Duration) time.Time {
 	return r.At.Add(cooldown << min(max(r.Times-1, 0), mostDoublings))
 }
 
-// revert puts back a resource that made the pod worse, and reports whether it can.
+// revert reverts a resource that made the pod worse, and reports whether it can.
 func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	name, m := of.Containers[h.Index].Name(), h.Measure
 	c := p.container(name)
-	if c == nil || c.putsBack[m.Index] {
+	if c == nil || c.reverting[m.Index] {
 		return false
 	}
 	current := *m.Of(&c.Current)
@@ -169,7 +169,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
 	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
-	*m.Of(&c.Desired), c.clamped[m.Index], c.putsBack[m.Index] = back, false, true
+	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
 	return true
 }
 
@@ -232,7 +232,7 @@ func (p *Plan) block(veto *safety.Veto, now time.Time) {
 	}
 }
 
-// reverted returns the annotation that records why sizes are put back; nil if it need not be
+// reverted returns the annotation that records why sizes are reverted; nil if it need not be
 // written.
 func (p *Plan) reverted(now time.Time) map[string]*string {
 	if len(p.reverts) == 0 {

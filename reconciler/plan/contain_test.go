@@ -19,7 +19,7 @@ import (
 
 func TestContain(t *testing.T) {
 	t.Run("reverts only what a resize lowered and hurts", revertsOnlyWhatAResizeLoweredAndHurts)
-	t.Run("keeps what was put back until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
+	t.Run("keeps what was reverted until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
 	t.Run("counts restarts from a revert on", countsRestartsFromARevertOn)
 	t.Run("pushes a limit of the pod that lags behind", pushesALimitOfThePodThatLagsBehind)
 	t.Run("waits longer after each revert", waitsLongerAfterEachRevert)
@@ -166,8 +166,8 @@ func keepsWhatWasPutBackUntilTheDesiredSizeChanges(t *testing.T) {
 		says    string
 	}{
 		{"the same size", 2, 100000, "1Gi", "until its desired size changes"},
-		{"another size during the cooldown", 1.6, 649, "1Gi", "until 2026-11-21T00:10:50Z"},
-		{"another size after the cooldown", 1.6, 650, "640Mi", ""},
+		{"a different size during the cooldown", 1.6, 649, "1Gi", "until 2026-11-21T00:10:50Z"},
+		{"a different size after the cooldown", 1.6, 650, "640Mi", ""},
 		{"no smaller size than before", 1, 60, "1Gi", ""},
 		{"a larger size", 0.5, 60, "2Gi", ""},
 	} {
@@ -281,7 +281,7 @@ func recordsAResizeThatWasInterrupted(t *testing.T) {
 	if p := contained(t, killed, 60); p.Kind != Revert || p.Containers[0].Desired.Memory.Request != 768<<20 {
 		t.Errorf("kind %v, desired %v", p.Kind, p.Containers[0].Desired)
 	}
-	// A record of other sizes after a revert is no interruption.
+	// After a revert, the pod differs from its record, which is no interruption.
 	back := calm(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339)))
 	if p := contained(t, back, 60); p.Pending() {
 		t.Errorf("a reverted pod is written again: %v", stepsOf(p.Writes(podtest.At(60))))

@@ -117,7 +117,7 @@ type Plan struct {
 	reverts, earlier []pod.Revert
 	// recounted is the record of the last resize, as a revert changes it.
 	recounted string
-	// unrecordedSizes means that the pod records other sizes than those of our last resize.
+	// unrecordedSizes means that the record on the pod is not about its last resize.
 	unrecordedSizes bool
 }
 
@@ -131,7 +131,7 @@ const (
 	PutBack
 	// Restore returns the pod to its originals and removes our annotations.
 	Restore
-	// Revert puts back what a resize lowered, because it made the pod worse.
+	// Revert reverts what a resize lowered, because it made the pod worse.
 	Revert
 )
 
@@ -156,11 +156,12 @@ type ContainerPlan struct {
 	clamped [2]bool
 	// standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	standings [2]pod.Standing
-	// putsBack means that the plan reverts a resize of cpu or memory, and unproven has their
-	// sizes before a resize that is still observed, by sizing.Measure.Index. restarts is how often
-	// the container had restarted before the resize that is observed, or else until now.
-	putsBack [2]bool
-	unproven [2]sizing.Amount
+	// reverting means that the plan reverts a resize of the resource, and unproven is its size
+	// before a resize that is still observed. Both are by sizing.Measure.Index.
+	reverting [2]bool
+	unproven  [2]sizing.Amount
+	// restarts is how often the container had restarted before the observed resize. If no resize is
+	// observed, it is how often the container has restarted until now.
 	restarts int32
 	// These have a bit for each contract.Original. unrecorded: it must be written.
 	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan

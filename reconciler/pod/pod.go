@@ -160,8 +160,8 @@ func (p *Pod) Record() Record {
 	return ParseRecord(p.texts.next(&at))
 }
 
-// Ready reports whether the pod is ready, and since when it is or is not. The time is zero if
-// that is unknown.
+// Ready reports whether the pod is ready, and when it became ready or not ready. The time is zero
+// if that is unknown.
 func (p *Pod) Ready() (ready bool, since time.Time) { return p.is(isReady), timeAt(p.readySince) }
 
 // CreatedAt returns the time when the pod was created; zero if it does not exist yet.

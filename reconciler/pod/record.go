@@ -8,8 +8,8 @@ import (
 )
 
 // Record is what the last resize of a pod changed, as an annotation of the pod records it. The
-// annotation is written after the resize, so a pod may have other sizes than its Record: then a
-// later resize was not recorded.
+// annotation is written after the resize, so a pod may differ from its Record: then a later resize
+// was not recorded.
 type Record []RecordedContainer
 
 // RecordedContainer is what the last resize changed in a container.
@@ -23,8 +23,8 @@ type RecordedContainer struct {
 }
 
 // String returns the record in the format of the annotation, e.g.
-// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m": for each container its name and
-// restarts, and for each resource the request and the limit.
+// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m". Each container has its name, its
+// restarts, and the request and limit of each resource.
 func (r Record) String() string {
 	var b strings.Builder
 	for i := range r {

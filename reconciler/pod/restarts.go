@@ -29,7 +29,7 @@ func (c *Container) readRestarts(s *corev1.ContainerStatus) {
 	}
 }
 
-// readiness returns the condition that says whether a pod is ready; nil if it has none.
+// readiness returns the Ready condition of a pod; nil if it has none.
 func readiness(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {

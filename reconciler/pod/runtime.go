@@ -25,7 +25,7 @@ func RuntimeIDOf(id string) RuntimeID {
 	return RuntimeID(h.Sum64())
 }
 
-// Ran reports whether an ID is that of the container that runs now, or ran last, or that of the one
+// Ran reports whether an ID belongs to the container that runs now, or ran last, or to the one
 // before: usage of a container that has just ended arrives when the next one runs.
 func (c *Container) Ran(id RuntimeID) bool {
 	return id != 0 && (id == c.runtime || id == c.before)

@@ -134,7 +134,7 @@ func lostNode(s *suite, t *testing.T, namespace string, w *workload) {
 // ready reports whether a pod is ready.
 func ready(pod *corev1.Pod) bool { return !readySince(pod).IsZero() }
 
-// readySince returns since when a pod is ready; zero if it is not.
+// readySince returns when a pod became ready; zero if it is not.
 func readySince(pod *corev1.Pod) time.Time {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {

@@ -99,7 +99,7 @@ func (s *suite) killedAtEachWrite(t *testing.T) {
 	for namespace := range reverts.all {
 		s.seen.await(t, namespace, "app", 1, "lowered", lowered)
 	}
-	// What the API server has executed becomes visible while the server waits for the response.
+	// The API server shows a write that it has executed while the server still waits for the response.
 	landed := map[string]bool{}
 	for namespace, of := range resizes.all {
 		if of.at > 2 || of.at == 2 && of.how == localcluster.ForwardThenHang {

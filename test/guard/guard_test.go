@@ -100,7 +100,7 @@ func (s *suite) awaitEvents(t *testing.T, namespace, workload, reason string) {
 	})
 }
 
-// told returns the pods of a namespace that have an event with a reason.
+// told returns the pods in a namespace that have an event with a reason.
 func (s *suite) told(t *testing.T, namespace, reason string) map[string]bool {
 	t.Helper()
 	list, err := s.client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})

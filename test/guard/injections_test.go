@@ -16,7 +16,7 @@ type injection struct {
 	name string
 	// work is what the container does from then on.
 	work string
-	// shows returns since when the status shows that it hurts; zero if it does not, and now or
+	// shows returns when the status began to show that it hurts; zero if it does not, and now or
 	// earlier if it has just begun to.
 	shows func(*course) time.Time
 	// back is the size that the pod must get.

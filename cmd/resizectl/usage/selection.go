@@ -99,7 +99,7 @@ func (t *target) parse(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Without a type, a name is that of a workload here.
+	// Without a type, a name here names a workload.
 	parts := 1 + strings.Count(strings.Join(args, "/"), "/")
 	if named.Namespace != "" {
 		parts--

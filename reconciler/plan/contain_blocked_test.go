@@ -4,12 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("waits after the node refused a revert", waitsAfterTheNodeRefusedARevert)
+	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
 }
 
 // Otherwise it would be reverted and put back without end.
@@ -35,5 +39,17 @@ func waitsAfterTheNodeRefusedARevert(t *testing.T) {
 	})
 	if p.Decision != Resize || p.Kind != Revert {
 		t.Errorf("decision %v because of %v, although the node refused another size", p.Decision, p.Reasons)
+	}
+}
+
+func doesNotKeepRoomFromRestores(t *testing.T) {
+	p := contained(t, calm(), 60, func(s *Snapshot) {
+		s.Restore = true
+		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourceCPU: resource.MustParse("8")}
+		s.Around.Neighbors = safety.Resources{Memory: 2 << 30}
+		s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 2 << 30} }
+	})
+	if p.Decision != Resize || p.keepRecord {
+		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
 	}
 }

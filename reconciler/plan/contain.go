@@ -90,8 +90,8 @@ func (p *Plan) compare(of *pod.Pod, observed bool) {
 func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (reverts bool) {
 	for _, r := range s.Pod.Reverts() {
 		c := p.container(r.Container)
-		if c == nil || !c.standings[r.Measure.Index].Ours() {
-			continue
+		if c == nil || !c.standings[r.Measure.Index].Ours() || c.standings[r.Measure.Index].Adopted != 0 {
+			continue // Another actor chose the size.
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
 		until := retryAt(&r, cooldown)

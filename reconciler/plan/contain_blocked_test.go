@@ -8,12 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("waits after the node refused a revert", waitsAfterTheNodeRefusedARevert)
 	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
+	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
 }
 
 // Otherwise it would be reverted and put back without end.
@@ -51,5 +53,19 @@ func doesNotKeepRoomFromRestores(t *testing.T) {
 	})
 	if p.Decision != Resize || p.keepRecord {
 		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
+	}
+}
+
+// Somebody gives memory the size that was reverted, on purpose.
+func leavesASizeThatWasAdopted(t *testing.T) {
+	theirs := calm(memoryReverted("1"), func(p *corev1.Pod) {
+		p.ManagedFields[1] = podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit)
+		p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 70, contract.MemoryRequest, contract.MemoryLimit))
+	})
+	s := snapshotOf(t, theirs, podtest.Node("big"))
+	s.Now = podtest.At(400)
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
+	if p.Kind == Revert || p.differs() {
+		t.Errorf("kind %v, memory becomes %v although another actor set %v", p.Kind, p.Containers[0].Desired.Memory, p.Containers[0].Current.Memory)
 	}
 }

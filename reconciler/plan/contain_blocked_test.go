@@ -16,6 +16,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("waits after the node refused a revert", waitsAfterTheNodeRefusedARevert)
 	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
 	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
+	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
 }
 
 // Otherwise it would be reverted and put back without end.
@@ -67,5 +68,17 @@ func leavesASizeThatWasAdopted(t *testing.T) {
 	p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
 	if p.Kind == Revert || p.differs() {
 		t.Errorf("kind %v, memory becomes %v although another actor set %v", p.Kind, p.Containers[0].Desired.Memory, p.Containers[0].Current.Memory)
+	}
+}
+
+func lowersNoMemoryLimitThatItsNodeMustNotLower(t *testing.T) {
+	// Memory was reverted from 512Mi to 1Gi, and has 2Gi meanwhile. Now a size below 1Gi is desired.
+	burstable := calm(sized(podtest.Amounts{"500m", "1", "2Gi", "4Gi"}), podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi",
+		"applied-sizes", "app 3 cpu 500m/1 memory 1Gi/2Gi>2Gi/4Gi",
+		"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled","message":"killed"}]`),
+		func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable })
+	p := contained(t, burstable, 120, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" })
+	if got, want := p.Containers[0].Desired.Memory, (podtest.Amounts{"1", "1", "1Gi", "4Gi"}).Container().Memory; got != want {
+		t.Errorf("memory becomes %v, want %v", got, want)
 	}
 }

@@ -63,13 +63,14 @@ func Changes(of *pod.Pod) (changes []Change) {
 		recorded, known := record.Of(c.Name())
 		for _, m := range sizing.Measures {
 			change := Change{Index: i, Measure: m, From: *m.Of(&c.Original), To: *m.Of(&c.Spec), Restarts: -1}
+			to := change.To
 			if known {
-				change.From, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.From == change.To {
+				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
+				if change.From = to; to == change.To {
 					change.From = *m.Of(&recorded.From)
 				}
 			}
-			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !isReverted(of, c.Name(), m, change.To) {
+			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !isReverted(of, &change, to) {
 				changes = append(changes, change)
 			}
 		}
@@ -90,11 +91,12 @@ func Freed(of *pod.Pod) (freed safety.Resources) {
 	return freed
 }
 
-// isReverted reports whether a revert set a size.
-func isReverted(of *pod.Pod, container string, m *sizing.Measure, size sizing.Amount) bool {
+// isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
+// is the size that the last recorded resize led to.
+func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {
 	for _, r := range of.Reverts() {
-		if r.Container == container && r.Measure == m && r.Back == size {
-			return true
+		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && r.Back == c.To {
+			return recorded == r.Hurt || !of.AppliedAt().After(r.At)
 		}
 	}
 	return false

@@ -106,7 +106,10 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		p.replanAt(until)
 		back := p.believed(c, r.Measure, r.Back, bounds)
 		// What does not become too small stays as desired: some nodes must not lower memory limits.
-		back = sizing.Amount{Request: max(back.Request, desired.Request), Limit: max(back.Limit, desired.Limit)}
+		back.Request = max(back.Request, desired.Request)
+		if desired.Limit != 0 {
+			back.Limit = max(back.Limit, desired.Limit, back.Request)
+		}
 		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
 			reverts = true

@@ -33,6 +33,13 @@ func (c *Change) Back() sizing.Amount {
 	return back
 }
 
+// waits reports whether the node still has the size before the resize, as far as it says so. As long
+// as it defers a resize, nothing that happens to the container comes from it.
+func (c *Change) waits(of *pod.Pod) bool {
+	has := of.Containers[c.Index].Allocated()
+	return *c.Measure.Of(&has) == c.From
+}
+
 // Until returns when a resize has proven itself, if it is observed for this long; zero if the pod
 // was never resized.
 func Until(of *pod.Pod, window time.Duration) time.Time {

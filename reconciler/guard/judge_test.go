@@ -47,6 +47,14 @@ func killed(seconds int) func(*corev1.Pod) {
 	}
 }
 
+// has makes the node run the container with these requests and limits.
+func has(cpu, memory string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		r := podtest.Amounts{cpu, cpu, memory, memory}.Requirements()
+		p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+	}
+}
+
 // memoryBack puts memory back at second 60.
 func memoryBack(p *corev1.Pod) {
 	p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}.Requirements()
@@ -139,6 +147,8 @@ func TestJudge(t *testing.T) {
 		{name: "a size that a resize lowered memory to without a record, and that a revert set before", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 1Gi/1Gi"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339), "reverted",
 			`[{"at":"2026-11-20T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts))), want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill with the memory before a resize that the node has deferred", pod: resized(killed(40), has("1", "1Gi"))},
+		{name: "OOM kill with the lowered memory while cpu is deferred", pod: resized(killed(40), has("1", "512Mi")), want: harms{"memory": contract.OOMKilled}},
 		{name: "restarts by OOM kills before memory was reverted do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
 		{name: "restarts by OOM kills, of which the last was before memory was reverted completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
 		{name: "not ready since an OOM kill in the second in which memory was reverted", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},

@@ -60,6 +60,27 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	}
 }
 
+// revertOr returns a plan that reverts what made the pod worse, or else the plan that skips the pod: a
+// ratio may be gone, or no longer plausible, just because it made pods worse.
+func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *Plan {
+	if s.Around.Node == nil || s.Pod.ResizedAt().IsZero() {
+		return skips
+	}
+	plan, _ := p.begin(s)
+	plan.fillOriginals(s.Pod)
+	plan.contain(s, profile, profile.Bounds)
+	if plan.Kind != Revert {
+		skips.replanAt(plan.ReplanAt)
+		return skips
+	}
+	if veto := plan.agree(s, s.progress()); veto != nil {
+		plan.block(veto, s.Now)
+	} else {
+		plan.Decision = Resize
+	}
+	return plan
+}
+
 // compare notes what the last resize changed, for the next record: sizes that have not proven
 // themselves are recorded with the sizes before them again.
 func (p *Plan) compare(of *pod.Pod, observed bool) {

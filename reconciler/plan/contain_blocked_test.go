@@ -17,6 +17,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
 	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
 	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
+	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 }
 
 // Otherwise it would be reverted and put back without end.
@@ -80,5 +81,18 @@ func lowersNoMemoryLimitThatItsNodeMustNotLower(t *testing.T) {
 	p := contained(t, burstable, 120, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" })
 	if got, want := p.Containers[0].Desired.Memory, (podtest.Amounts{"1", "1", "1Gi", "4Gi"}).Container().Memory; got != want {
 		t.Errorf("memory becomes %v, want %v", got, want)
+	}
+}
+
+func revertsAlthoughTheRatioIsGone(t *testing.T) {
+	for _, nodeType := range []string{"unknown", "typo", ""} {
+		p := contained(t, leaky(), 60, func(s *Snapshot) { s.Around.Node = podtest.Node(nodeType) })
+		if got := p.Containers[0].Desired; p.Kind != Revert || p.Decision != Resize || got.Memory.Request != 1<<30 || got.CPU != p.Containers[0].Current.CPU {
+			t.Errorf("%q: kind %v, decision %v, desired %v, reasons %v", nodeType, p.Kind, p.Decision, got, p.Reasons)
+		}
+		p = contained(t, calm(), 60, func(s *Snapshot) { s.Around.Node = podtest.Node(nodeType) })
+		if p.Decision != Skip || p.Reasons[0].Code == contract.Reverted {
+			t.Errorf("%q: decision %v, reasons %v of a pod without harm", nodeType, p.Decision, p.Reasons)
+		}
 	}
 }

@@ -292,16 +292,22 @@ func (p *Plan) recordSizes(annotations map[string]*string) {
 	if p.Decision != Resize && !p.sized {
 		return
 	}
+	text := p.sizesRecord(current).String()
+	annotations[contract.AppliedSizes] = &text
+}
+
+// sizesRecord returns the record of what the plan changes. from returns the size before it of a
+// container whose last resize has proven itself.
+func (p *Plan) sizesRecord(from func(*ContainerPlan) *sizing.Container) pod.Record {
 	record := make(pod.Record, len(p.Containers))
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: c.restarts, From: c.Current, To: c.Desired}
+		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: c.restarts, From: *from(c), To: c.Desired}
 		for _, r := range sizing.Measures {
-			if from := c.unproven[r.Index]; from != (sizing.Amount{}) {
-				*r.Of(&record[i].From) = from
+			if unproven := c.unproven[r.Index]; unproven != (sizing.Amount{}) {
+				*r.Of(&record[i].From) = unproven
 			}
 		}
 	}
-	text := record.String()
-	annotations[contract.AppliedSizes] = &text
+	return record
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -17,6 +18,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
 	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
 	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
+	t.Run("records that a refused resize was put back", recordsThatARefusedResizeWasPutBack)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 }
 
@@ -94,5 +96,31 @@ func revertsAlthoughTheRatioIsGone(t *testing.T) {
 		if p.Decision != Skip || p.Reasons[0].Code == contract.Reverted {
 			t.Errorf("%q: decision %v, reasons %v of a pod without harm", nodeType, p.Decision, p.Reasons)
 		}
+	}
+}
+
+// The node refused to raise memory, so that it was put back. It never had more.
+func recordsThatARefusedResizeWasPutBack(t *testing.T) {
+	raised := calm(sized(podtest.Amounts{"500m", "500m", "2Gi", "2Gi"}), podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>2Gi/2Gi"),
+		podtest.WithStatus(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1", "1", "1Gi", "1Gi"}), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20))
+	doubled := func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 0.5, nil) }
+	p := contained(t, raised, 30, doubled)
+	if p.Kind != PutBack {
+		t.Fatalf("kind %v, reasons %v", p.Kind, p.Reasons)
+	}
+	record := annotation(p, contract.AppliedSizes)
+	if want := "app 3 cpu 1/1 memory 1Gi/1Gi"; record != want {
+		t.Errorf("it records %q, want %q", record, want)
+	}
+	back := raised.DeepCopy()
+	sized(podtest.Amounts{"1", "1", "1Gi", "1Gi"})(back)
+	back.Status.Conditions = nil
+	podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>2Gi/2Gi")(back)
+	if record != "" {
+		podtest.Annotated("applied-sizes", record)(back)
+	}
+	back.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(40))}
+	if p := contained(t, back, 60, doubled); p.Kind == Revert {
+		t.Errorf("memory becomes %v: %v", p.Containers[0].Desired.Memory, p.Reasons)
 	}
 }

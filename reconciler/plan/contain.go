@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -293,6 +294,9 @@ func (p *Plan) recordSizes(annotations map[string]*string) {
 		return
 	}
 	text := p.sizesRecord(current).String()
+	if text == p.theirRecord {
+		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
+	}
 	annotations[contract.AppliedSizes] = &text
 }
 

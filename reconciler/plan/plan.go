@@ -118,6 +118,8 @@ type Plan struct {
 	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it
 	// need not be written.
 	recounted string
+	// theirRecord is a record of a resize that others wrote; empty if there is none.
+	theirRecord string
 	// unrecordedSizes means that the record on the pod is not about its last resize.
 	unrecordedSizes bool
 }

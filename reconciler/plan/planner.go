@@ -109,6 +109,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 		sized:           !of.ResizedAt().IsZero(),
 		Workloads:       s.Workloads,
 		earlier:         of.Reverts(),
+		theirRecord:     of.TheirRecord(),
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]

@@ -40,9 +40,6 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	if !reverts {
 		return
 	}
-	if len(p.reverts) > 0 {
-		p.recount(s.Pod)
-	}
 	p.Kind = Revert
 	only := p.Reasons[:0]
 	for _, reason := range p.Reasons {
@@ -51,13 +48,24 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 		}
 	}
 	p.Reasons = only
+	code, takenBack := s.progress().code, false
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, r := range sizing.Measures {
-			if !c.reverting[r.Index] {
-				*r.Of(&c.Desired), c.clamped[r.Index] = *r.Of(&c.Current), false
+			if c.reverting[r.Index] {
+				continue
+			}
+			to, allocated := r.Of(&c.Desired), c.of.Allocated()
+			*to, c.clamped[r.Index] = *r.Of(&c.Current), false
+			// A node makes all of a resize or nothing: what it has not made would keep it from reverting.
+			if (code == contract.ResizeDeferred || code == contract.ResizeInfeasible) && c.standings[r.Index].Ours() && grows(*r.Of(&allocated), *to) {
+				*to = p.believed(c, r, *r.Of(&allocated), bounds)
+				takenBack = takenBack || *to != *r.Of(&c.Current)
 			}
 		}
+	}
+	if len(p.reverts) > 0 || takenBack {
+		p.recount(s.Pod)
 	}
 }
 
@@ -200,14 +208,23 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	return true
 }
 
-// recount notes the record of the pod with the restarts until now: those that a revert ends must
-// not count against what the resize lowered besides.
+// recount notes the record of the pod with the restarts until now, which must not count against what
+// the resize lowered besides what is reverted, and without what the node has not made.
 func (p *Plan) recount(of *pod.Pod) {
 	record := of.Record()
 	for i := range record {
+		c := p.container(record[i].Name)
+		if c == nil {
+			continue
+		}
 		for k := range p.reverts {
-			if name := p.reverts[k].Container; record[i].Name == name {
-				record[i].Restarts = p.container(name).of.RestartCount()
+			if p.reverts[k].Container == c.Name {
+				record[i].Restarts = c.of.RestartCount()
+			}
+		}
+		for _, r := range sizing.Measures {
+			if to := *r.Of(&c.Desired); !c.reverting[r.Index] && to != *r.Of(&c.Current) {
+				*r.Of(&record[i].To) = to
 			}
 		}
 	}
@@ -259,11 +276,15 @@ func (p *Plan) block(veto *safety.Veto, now time.Time) {
 	}
 }
 
-// reverted returns the annotation that records why sizes are reverted; nil if it need not be
-// written.
+// reverted returns the annotations that record why sizes are reverted, and of what resize; empty if
+// they need not be written.
 func (p *Plan) reverted(now time.Time) map[string]*string {
+	annotations := map[string]*string{}
+	if p.recounted != "" {
+		annotations[contract.AppliedSizes] = &p.recounted
+	}
 	if len(p.reverts) == 0 {
-		return nil
+		return annotations
 	}
 	var all []pod.Revert
 	for _, before := range p.earlier {
@@ -280,10 +301,7 @@ func (p *Plan) reverted(now time.Time) map[string]*string {
 		all = append(all, r)
 	}
 	text := pod.RevertsText(all)
-	annotations := map[string]*string{contract.Reverts: &text}
-	if p.recounted != "" {
-		annotations[contract.AppliedSizes] = &p.recounted
-	}
+	annotations[contract.Reverts] = &text
 	return annotations
 }
 

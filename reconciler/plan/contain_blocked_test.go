@@ -19,6 +19,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
 	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
 	t.Run("records that a refused resize was put back", recordsThatARefusedResizeWasPutBack)
+	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 }
 
@@ -122,5 +123,27 @@ func recordsThatARefusedResizeWasPutBack(t *testing.T) {
 	back.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(40))}
 	if p := contained(t, back, 60, doubled); p.Kind == Revert {
 		t.Errorf("memory becomes %v: %v", p.Containers[0].Desired.Memory, p.Reasons)
+	}
+}
+
+// A node makes all of a resize or nothing. Here, it has no room for more cpu.
+func takesBackWhatKeepsTheNodeFromReverting(t *testing.T) {
+	for name, changes := range map[string][]func(*corev1.Pod){
+		"found now":       {podtest.Said(corev1.PodResizePending, "Deferred", 5, 20)},
+		"recorded before": {podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), memoryReverted("1")},
+		"infeasible":      {podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20)},
+	} {
+		deferred := leaky(append(changes, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.Annotated("applied-sizes", "app 3 cpu 500m/500m>1/1 memory 1Gi/1Gi>512Mi/512Mi"), func(p *corev1.Pod) {
+			r := podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}.Requirements()
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+		})...)
+		p := contained(t, deferred, 60, func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 1, 2, nil) })
+		if got, want := p.Containers[0].Desired, (podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}).Container(); p.Kind != Revert || got != want {
+			t.Errorf("%s: kind %v, desired %v, want %v", name, p.Kind, got, want)
+		}
+		// The container never had more cpu, so it did not lose any.
+		if got := annotation(p, contract.AppliedSizes); !strings.Contains(got, "cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi") {
+			t.Errorf("%s: it records %q", name, got)
+		}
 	}
 }

@@ -88,6 +88,9 @@ func Changes(of *pod.Pod) (changes []Change) {
 // Freed returns how much less a pod requests since its last resize.
 func Freed(of *pod.Pod) (freed safety.Resources) {
 	for _, change := range Changes(of) {
+		if change.waits(of) {
+			continue // Nothing is free yet.
+		}
 		less := max(0, change.From.Request-change.To.Request)
 		if change.Measure == sizing.CPU {
 			freed.CPU += less

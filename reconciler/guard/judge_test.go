@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // settings apply to all tests. Their pods are resized at second 10.
@@ -205,6 +206,24 @@ func TestBack(t *testing.T) {
 		back.CPU = change.Back()
 		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
+		}
+	}
+}
+
+// A node that has not made a resize yet still counts the size before, which must not count twice.
+func TestFreed(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want safety.Resources
+	}{
+		{"both lowered", resized(), safety.Resources{CPU: 500, Memory: 512 << 20}},
+		{"cpu raised", resized(record("app 3 cpu 250m/250m>500m/500m memory 1Gi/1Gi>512Mi/512Mi")), safety.Resources{Memory: 512 << 20}},
+		{"the node has made the resize", resized(has("500m", "512Mi")), safety.Resources{CPU: 500, Memory: 512 << 20}},
+		{"the node has deferred the resize", resized(has("1", "1Gi")), safety.Resources{}},
+	} {
+		if got := guard.Freed(pod.From(tc.pod)); got != tc.want {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -77,7 +77,8 @@ func Changes(of *pod.Pod) (changes []Change) {
 					change.From = *m.Of(&recorded.From)
 				}
 			}
-			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !isReverted(of, &change, to) {
+			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
+			if ours && change.From != change.To && !isReverted(of, &change, to) {
 				changes = append(changes, change)
 			}
 		}

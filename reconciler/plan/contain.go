@@ -49,18 +49,19 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	}
 	p.Reasons = only
 	code, takenBack := s.progress().code, false
+	unmade := code == contract.ResizeDeferred || code == contract.ResizeInfeasible
 	for i := range p.Containers {
 		c := &p.Containers[i]
+		allocated := c.of.Allocated()
 		for _, r := range sizing.Measures {
 			if c.reverting[r.Index] {
 				continue
 			}
-			to, allocated := r.Of(&c.Desired), c.of.Allocated()
-			*to, c.clamped[r.Index] = *r.Of(&c.Current), false
+			has, back := *r.Of(&c.Current), *r.Of(&allocated)
+			*r.Of(&c.Desired), c.clamped[r.Index] = has, false
 			// A node makes all of a resize or nothing: what it has not made would keep it from reverting.
-			if (code == contract.ResizeDeferred || code == contract.ResizeInfeasible) && c.standings[r.Index].Ours() && grows(*r.Of(&allocated), *to) {
-				*to = p.believed(c, r, *r.Of(&allocated), bounds)
-				takenBack = takenBack || *to != *r.Of(&c.Current)
+			if unmade && c.standings[r.Index].Ours() && grows(back, has) && credible(*r.Of(&c.Original), has, back, boundsOf(bounds, r), r.Scale) {
+				*r.Of(&c.Desired), takenBack = back, true
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package ratios
 
 import (
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/schedule"
@@ -21,6 +22,12 @@ type GuardSettings struct {
 	Cooldown time.Duration
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule
+}
+
+// SameAs reports whether all settings are equal.
+func (s *GuardSettings) SameAs(o *GuardSettings) bool {
+	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
+		slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.

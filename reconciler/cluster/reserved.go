@@ -43,14 +43,14 @@ func (r *reserved) set(of *pod.Pod) (roomier string) {
 	if of.Node() == "" || of.Finished() {
 		return r.remove(of.UID)
 	}
-	now := reservation{of.Node(), safety.Requests(of)}
+	now, room := reservation{of.Node(), safety.Requests(of)}, guard.Freed(of)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.pods[of.UID]
 	if before.node != now.node {
 		r.forget(before.node, of.UID)
 	}
-	r.observe(of)
+	r.observe(of, room)
 	if before == now {
 		return ""
 	}
@@ -78,8 +78,7 @@ func (r *reserved) remove(uid types.UID) (roomier string) {
 }
 
 // observe notes what the last resize of a pod freed.
-func (r *reserved) observe(of *pod.Pod) {
-	room := guard.Freed(of)
+func (r *reserved) observe(of *pod.Pod, room safety.Resources) {
 	if room == (safety.Resources{}) {
 		r.forget(of.Node(), of.UID)
 		return

@@ -33,6 +33,13 @@ func (c *Change) Back() sizing.Amount {
 	return back
 }
 
+// waits reports whether the node still has the size before the resize, as far as it says so. As long
+// as it defers a resize, nothing that happens to the container comes from it.
+func (c *Change) waits(of *pod.Pod) bool {
+	has := of.Containers[c.Index].Allocated()
+	return *c.Measure.Of(&has) == c.From
+}
+
 // Until returns when a resize has proven itself, if it is observed for this long; zero if the pod
 // was never resized.
 func Until(of *pod.Pod, window time.Duration) time.Time {
@@ -63,13 +70,15 @@ func Changes(of *pod.Pod) (changes []Change) {
 		recorded, known := record.Of(c.Name())
 		for _, m := range sizing.Measures {
 			change := Change{Index: i, Measure: m, From: *m.Of(&c.Original), To: *m.Of(&c.Spec), Restarts: -1}
+			to := change.To
 			if known {
-				change.From, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.From == change.To {
+				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
+				if change.From = to; to == change.To {
 					change.From = *m.Of(&recorded.From)
 				}
 			}
-			if c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0 && change.From != change.To && !isReverted(of, c.Name(), m, change.To) {
+			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
+			if ours && change.From != change.To && !isReverted(of, &change, to) {
 				changes = append(changes, change)
 			}
 		}
@@ -80,6 +89,9 @@ func Changes(of *pod.Pod) (changes []Change) {
 // Freed returns how much less a pod requests since its last resize.
 func Freed(of *pod.Pod) (freed safety.Resources) {
 	for _, change := range Changes(of) {
+		if change.waits(of) {
+			continue // Nothing is free yet.
+		}
 		less := max(0, change.From.Request-change.To.Request)
 		if change.Measure == sizing.CPU {
 			freed.CPU += less
@@ -90,11 +102,12 @@ func Freed(of *pod.Pod) (freed safety.Resources) {
 	return freed
 }
 
-// isReverted reports whether a revert set a size.
-func isReverted(of *pod.Pod, container string, m *sizing.Measure, size sizing.Amount) bool {
+// isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
+// is the size that the last recorded resize led to.
+func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {
 	for _, r := range of.Reverts() {
-		if r.Container == container && r.Measure == m && r.Back == size {
-			return true
+		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && r.Back == c.To {
+			return recorded == r.Hurt || !of.AppliedAt().After(r.At)
 		}
 	}
 	return false

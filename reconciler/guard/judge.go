@@ -34,7 +34,7 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 		return nil, time.Time{}
 	}
 	for _, change := range Changes(c.Pod) {
-		if !change.Lowers() {
+		if !change.Lowers() || change.waits(c.Pod) {
 			continue
 		}
 		for _, look := range looks {

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // settings apply to all tests. Their pods are resized at second 10.
@@ -44,6 +45,14 @@ func restarts(count, code int32) func(*corev1.Pod) {
 func killed(seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(seconds))}
+	}
+}
+
+// has makes the node run the container with these requests and limits.
+func has(cpu, memory string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		r := podtest.Amounts{cpu, cpu, memory, memory}.Requirements()
+		p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
 	}
 }
 
@@ -133,6 +142,14 @@ func TestJudge(t *testing.T) {
 		{name: "a size that was reverted", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a size that a later resize lowered memory to, and that a revert set before", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi"), podtest.Annotated("applied-at", podtest.At(11).Format(time.RFC3339), "reverted",
+			`[{"at":"2026-11-20T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts))), want: harms{"memory": contract.OOMKilled}},
+		{name: "a size that a resize lowered memory to without a record, and that a revert set before", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 1Gi/1Gi"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339), "reverted",
+			`[{"at":"2026-11-20T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts))), want: harms{"memory": contract.OOMKilled}},
+		{name: "OOM kill with the memory before a resize that the node has deferred", pod: resized(killed(40), has("1", "1Gi"))},
+		{name: "OOM kill with the lowered memory while cpu is deferred", pod: resized(killed(40), has("1", "512Mi")), want: harms{"memory": contract.OOMKilled}},
 		{name: "restarts by OOM kills before memory was reverted do not blame cpu", pod: resized(restarts(6, 137), killed(40), memoryBack)},
 		{name: "restarts by OOM kills, of which the last was before memory was reverted completely, do not blame cpu", pod: resized(restarts(6, 137), killed(60), memoryBack)},
 		{name: "not ready since an OOM kill in the second in which memory was reverted", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
@@ -189,6 +206,24 @@ func TestBack(t *testing.T) {
 		back.CPU = change.Back()
 		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
+		}
+	}
+}
+
+// A node that has not made a resize yet still counts the size before, which must not count twice.
+func TestFreed(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		pod  *corev1.Pod
+		want safety.Resources
+	}{
+		{"both lowered", resized(), safety.Resources{CPU: 500, Memory: 512 << 20}},
+		{"cpu raised", resized(record("app 3 cpu 250m/250m>500m/500m memory 1Gi/1Gi>512Mi/512Mi")), safety.Resources{Memory: 512 << 20}},
+		{"the node has made the resize", resized(has("500m", "512Mi")), safety.Resources{CPU: 500, Memory: 512 << 20}},
+		{"the node has deferred the resize", resized(has("1", "1Gi")), safety.Resources{}},
+	} {
+		if got := guard.Freed(pod.From(tc.pod)); got != tc.want {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -49,13 +49,15 @@ func orKubeletSaysNothing(message string) string {
 // unready returns the veto against changing the sizes of a pod now; whole means that it also
 // applies to a smaller change.
 func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
-	if p.Kind == Restore || p.Kind == Revert {
-		return nil, false // A restore that a user requested does not wait, nor does a pod in distress.
+	if p.Kind == Restore {
+		return nil, false // A restore that a user requested does not wait.
 	}
 	if r := s.Refused; r != nil && r.stands(p, s) {
 		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
 	}
 	switch {
+	case p.Kind == Revert:
+		// A pod in distress does not wait.
 	case now.code == contract.ResizeInProgress && !now.overdue:
 		return &safety.Veto{Reason: now.code, Message: "the previous resize is still in progress"}, true
 	case now.code == contract.ResizeDeferred && p.grows():

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -39,9 +40,6 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	if !reverts {
 		return
 	}
-	if len(p.reverts) > 0 {
-		p.recount(s.Pod)
-	}
 	p.Kind = Revert
 	only := p.Reasons[:0]
 	for _, reason := range p.Reasons {
@@ -50,14 +48,47 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 		}
 	}
 	p.Reasons = only
+	code, takenBack := s.progress().code, false
+	unmade := code == contract.ResizeDeferred || code == contract.ResizeInfeasible
 	for i := range p.Containers {
 		c := &p.Containers[i]
+		allocated := c.of.Allocated()
 		for _, r := range sizing.Measures {
-			if !c.reverting[r.Index] {
-				*r.Of(&c.Desired), c.clamped[r.Index] = *r.Of(&c.Current), false
+			if c.reverting[r.Index] {
+				continue
+			}
+			has, back := *r.Of(&c.Current), *r.Of(&allocated)
+			*r.Of(&c.Desired), c.clamped[r.Index] = has, false
+			// A node makes all of a resize or nothing: what it has not made would keep it from reverting.
+			if unmade && c.standings[r.Index].Ours() && grows(back, has) && credible(*r.Of(&c.Original), has, back, boundsOf(bounds, r), r.Scale) {
+				*r.Of(&c.Desired), takenBack = back, true
 			}
 		}
 	}
+	if len(p.reverts) > 0 || takenBack {
+		p.recount(s.Pod)
+	}
+}
+
+// revertOr returns a plan that reverts what made the pod worse, or else the plan that skips the pod: a
+// ratio may be gone, or no longer plausible, just because it made pods worse.
+func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *Plan {
+	if s.Around.Node == nil || s.Pod.ResizedAt().IsZero() {
+		return skips
+	}
+	plan, _ := p.begin(s)
+	plan.fillOriginals(s.Pod)
+	plan.contain(s, profile, profile.Bounds)
+	if plan.Kind != Revert {
+		skips.replanAt(plan.ReplanAt)
+		return skips
+	}
+	if veto := plan.agree(s, s.progress()); veto != nil {
+		plan.block(veto, s.Now)
+	} else {
+		plan.Decision = Resize
+	}
+	return plan
 }
 
 // compare notes what the last resize changed, for the next record: sizes that have not proven
@@ -90,8 +121,8 @@ func (p *Plan) compare(of *pod.Pod, observed bool) {
 func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (reverts bool) {
 	for _, r := range s.Pod.Reverts() {
 		c := p.container(r.Container)
-		if c == nil || !c.standings[r.Measure.Index].Ours() {
-			continue
+		if c == nil || !c.standings[r.Measure.Index].Ours() || c.standings[r.Measure.Index].Adopted != 0 {
+			continue // Another actor chose the size.
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
 		until := retryAt(&r, cooldown)
@@ -105,6 +136,11 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 		p.replanAt(until)
 		back := p.believed(c, r.Measure, r.Back, bounds)
+		// What does not become too small stays as desired: some nodes must not lower memory limits.
+		back.Request = max(back.Request, desired.Request)
+		if desired.Limit != 0 {
+			back.Limit = max(back.Limit, desired.Limit, back.Request)
+		}
 		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
 			reverts = true
@@ -173,14 +209,23 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	return true
 }
 
-// recount notes the record of the pod with the restarts until now: those that a revert ends must
-// not count against what the resize lowered besides.
+// recount notes the record of the pod with the restarts until now, which must not count against what
+// the resize lowered besides what is reverted, and without what the node has not made.
 func (p *Plan) recount(of *pod.Pod) {
 	record := of.Record()
 	for i := range record {
+		c := p.container(record[i].Name)
+		if c == nil {
+			continue
+		}
 		for k := range p.reverts {
-			if name := p.reverts[k].Container; record[i].Name == name {
-				record[i].Restarts = p.container(name).of.RestartCount()
+			if p.reverts[k].Container == c.Name {
+				record[i].Restarts = c.of.RestartCount()
+			}
+		}
+		for _, r := range sizing.Measures {
+			if to := *r.Of(&c.Desired); !c.reverting[r.Index] && to != *r.Of(&c.Current) {
+				*r.Of(&record[i].To) = to
 			}
 		}
 	}
@@ -232,11 +277,15 @@ func (p *Plan) block(veto *safety.Veto, now time.Time) {
 	}
 }
 
-// reverted returns the annotation that records why sizes are reverted; nil if it need not be
-// written.
+// reverted returns the annotations that record why sizes are reverted, and of what resize; empty if
+// they need not be written.
 func (p *Plan) reverted(now time.Time) map[string]*string {
+	annotations := map[string]*string{}
+	if p.recounted != "" {
+		annotations[contract.AppliedSizes] = &p.recounted
+	}
 	if len(p.reverts) == 0 {
-		return nil
+		return annotations
 	}
 	var all []pod.Revert
 	for _, before := range p.earlier {
@@ -253,10 +302,7 @@ func (p *Plan) reverted(now time.Time) map[string]*string {
 		all = append(all, r)
 	}
 	text := pod.RevertsText(all)
-	annotations := map[string]*string{contract.Reverts: &text}
-	if p.recounted != "" {
-		annotations[contract.AppliedSizes] = &p.recounted
-	}
+	annotations[contract.Reverts] = &text
 	return annotations
 }
 
@@ -266,16 +312,25 @@ func (p *Plan) recordSizes(annotations map[string]*string) {
 	if p.Decision != Resize && !p.sized {
 		return
 	}
+	text := p.sizesRecord(current).String()
+	if text == p.theirRecord {
+		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
+	}
+	annotations[contract.AppliedSizes] = &text
+}
+
+// sizesRecord returns the record of what the plan changes. from returns the size before it of a
+// container whose last resize has proven itself.
+func (p *Plan) sizesRecord(from func(*ContainerPlan) *sizing.Container) pod.Record {
 	record := make(pod.Record, len(p.Containers))
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: c.restarts, From: c.Current, To: c.Desired}
+		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: c.restarts, From: *from(c), To: c.Desired}
 		for _, r := range sizing.Measures {
-			if from := c.unproven[r.Index]; from != (sizing.Amount{}) {
-				*r.Of(&record[i].From) = from
+			if unproven := c.unproven[r.Index]; unproven != (sizing.Amount{}) {
+				*r.Of(&record[i].From) = unproven
 			}
 		}
 	}
-	text := record.String()
-	annotations[contract.AppliedSizes] = &text
+	return record
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -262,6 +263,11 @@ func revertsToTheLastSizeThatProvedItself(t *testing.T) {
 	first := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated), 60)
 	if got, want := annotation(first, contract.AppliedSizes), "app 0 cpu 1>500m memory 1Gi>512Mi"; got != want {
 		t.Errorf("the first resize records %s, want %s", got, want)
+	}
+	// The pod's template has a copy of that annotation: writing the same would not make us its owner.
+	copied := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, podtest.Annotated("applied-sizes", "app 0 cpu 1>500m memory 1Gi>512Mi")), 60)
+	if got, want := annotation(copied, contract.AppliedSizes), "app 00 cpu 1>500m memory 1Gi>512Mi"; got != want || pod.ParseRecord(got).String() != "app 0 cpu 1>500m memory 1Gi>512Mi" {
+		t.Errorf("the first resize of a pod with a copied record records %s, want %s", got, want)
 	}
 	baseline := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated), 60, func(s *Snapshot) { s.Around.Node = podtest.Node("n2d") })
 	if got := annotation(baseline, contract.AppliedSizes); got != "" || !baseline.Pending() {

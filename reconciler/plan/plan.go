@@ -115,8 +115,11 @@ type Plan struct {
 	// reverts are the resizes that made the pod worse, to record before they are reverted.
 	// earlier are those that the pod records already.
 	reverts, earlier []pod.Revert
-	// recounted is the record of the last resize, as a revert changes it.
+	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it
+	// need not be written.
 	recounted string
+	// theirRecord is a record of a resize that others wrote; empty if there is none.
+	theirRecord string
 	// unrecordedSizes means that the record on the pod is not about its last resize.
 	unrecordedSizes bool
 }

@@ -44,12 +44,12 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return plan.Skip(veto)
 	}
 	if entry == nil {
-		return plan.Skip(p.noRatio(plan, s.Around.Node))
+		return p.revertOr(plan.Skip(p.noRatio(plan, s.Around.Node)), s, r.profile)
 	}
 	plan.fillOriginals(s.Pod)
 	plan.scaleAll(bounds)
 	if entry.Unused != "" {
-		return plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Unused})
+		return p.revertOr(plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Unused}), s, r.profile)
 	}
 	p.external(plan, bounds)
 	plan.explainUnknown()
@@ -109,6 +109,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 		sized:           !of.ResizedAt().IsZero(),
 		Workloads:       s.Workloads,
 		earlier:         of.Reverts(),
+		theirRecord:     of.TheirRecord(),
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]

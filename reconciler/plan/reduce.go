@@ -15,9 +15,9 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 	}
 	before, after := p.sizes(s.Pod, current)
 	around := &s.Around
-	if p.Kind == Revert && around.Kept != nil {
+	if p.Kind != Sizes && around.Kept != nil {
 		urgent := *around
-		urgent.Kept = nil // A pod in distress comes before those that may be.
+		urgent.Kept = nil // A pod in distress, or that a user restores, comes before those that may need the room.
 		around = &urgent
 	}
 	return safety.Change(s.Pod, p.QOSClass, before, after, around), false

@@ -13,8 +13,9 @@ type Refusal struct {
 }
 
 // stands reports whether the refusal still prevents the sizes of a plan.
+// A revert waits only after the node refused that revert, not because of another size.
 func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
-	if r.Waiting && (p.grows() || r.Reason.Code == contract.ResizeError) {
+	if r.Waiting && p.Kind != Revert && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true
 	}
 	return !r.Retry && r.Wanted == p.asksFor(s, desired)

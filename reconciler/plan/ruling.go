@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -49,12 +48,13 @@ func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType st
 	return r
 }
 
-// SizesAs reports whether another ruling gives the same sizes for every pod, at the same times.
+// SizesAs reports whether another ruling gives the same sizes for every pod, at the same times, and
+// judges resizes in the same way.
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false
 	}
-	return r.entry == nil || slices.Equal(r.profile.Guard.Schedule, o.profile.Guard.Schedule) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || r.profile.Guard.SameAs(&o.profile.Guard) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }
 
 // Size returns the requests of a container that needs these amounts on the baseline, in millicores

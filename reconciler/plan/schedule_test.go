@@ -72,4 +72,20 @@ func TestSchedule(t *testing.T) {
 			t.Error("the tables size the pod at the same times")
 		}
 	})
+	t.Run("a changed guard plans pods again, as reverted sizes may be tried then", func(t *testing.T) {
+		of := snapshotOf(t, podtest.Pod(podtest.Guaranteed, podtest.AsCreated), podtest.Node("big")).Pod
+		planner := &Planner{OwnerKinds: DefaultOwnerKinds}
+		a := planner.Rule(of, podtest.Node("big"), "", always)
+		for _, change := range []func(*ratios.GuardSettings){
+			func(g *ratios.GuardSettings) { g.Enabled = false }, func(g *ratios.GuardSettings) { g.Cooldown = time.Minute }, func(g *ratios.GuardSettings) { g.Unready = time.Second },
+		} {
+			profile := *a.profile
+			change(&profile.Guard)
+			b := a
+			b.profile = &profile
+			if a.SizesAs(&b) {
+				t.Errorf("pods are planned as before with %+v instead of %+v", profile.Guard, a.profile.Guard)
+			}
+		}
+	})
 }

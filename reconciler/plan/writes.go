@@ -15,8 +15,8 @@ const (
 	StepApplied   Step = "applied"
 	// StepRecord combines StepOriginals and StepApplied if there is nothing to resize.
 	StepRecord Step = "record"
-	// StepInfeasible records what the node refuses for any size. StepPutBack reverts the pod
-	// to the sizes that its node still has.
+	// StepInfeasible records what the node refuses for any size, or that a refused size is put back.
+	// StepPutBack reverts the pod to the sizes that its node still has.
 	StepInfeasible Step = "infeasible"
 	StepPutBack    Step = "putBack"
 	// StepReverted records why a resize is reverted, and StepRevert reverts it.
@@ -59,7 +59,7 @@ func (s Step) Resizes() bool {
 //   - To restore a pod: (1) the managers whose originals are trusted, (2) the resize, (3)
 //     the removal of all annotations, if the restore is complete.
 //   - To revert a size: the record of the node's answer, if it applies to more than these
-//     amounts, and then the resize.
+//     amounts, and of the sizes that are put back, and then the resize.
 //   - To revert a resize that made the pod worse: why, and then the resize. From the first
 //     write on, the pod's desired size is the former one.
 //
@@ -68,7 +68,7 @@ func (s Step) Resizes() bool {
 func (p *Plan) Writes(now time.Time) []Write {
 	switch {
 	case p.Kind == PutBack:
-		return writes(Write{Step: StepInfeasible, Annotations: p.infeasible()}, Write{Step: StepPutBack})
+		return writes(Write{Step: StepInfeasible, Annotations: p.refused()}, Write{Step: StepPutBack})
 	case p.Kind == Revert && p.Decision != Resize:
 		return writes(Write{Step: StepReverted, Annotations: p.reverted(now)})
 	case p.Kind == Revert:
@@ -106,6 +106,19 @@ func writes(all ...Write) []Write {
 		}
 	}
 	return needed
+}
+
+// refused returns the annotations with the node's answer, and with the record of the sizes that
+// are put back; nil if they need not be written.
+func (p *Plan) refused() map[string]*string {
+	annotations := p.infeasible()
+	if p.recounted != "" {
+		if annotations == nil {
+			annotations = map[string]*string{}
+		}
+		annotations[contract.AppliedSizes] = &p.recounted
+	}
+	return annotations
 }
 
 // infeasible returns the annotation with the node's answer; nil if it need not be written.

@@ -12,7 +12,8 @@ func (c *Container) Runs() bool { return c.facts&runs != 0 }
 // Lags reports whether the node still limits the pod as a whole to less than its containers may use
 // together. A kubelet applies a resize to the pod's cgroup only while the containers run: one that
 // starts later has its new limit, but the pod does not, until the next resize of the resource.
-// Kubelets report the limit of the pod since Kubernetes 1.36.
+// Kubelets report the limit of the pod since Kubernetes 1.36. Less than a unit does not count: kernels
+// round memory down to whole pages.
 func (p *Pod) Lags(m *sizing.Measure) bool { return p.is(lags[m.Index]) }
 
 // lags are the flags of Lags, by sizing.Measure.Index.
@@ -33,6 +34,6 @@ func (p *Pod) readLags(status *corev1.PodStatus) {
 			}
 		}
 		limit := m.Of(&whole).Limit
-		p.flags.set(lags[m.Index], limit != 0 && !unlimited && limit < together)
+		p.flags.set(lags[m.Index], limit != 0 && !unlimited && together-limit >= m.Unit)
 	}
 }

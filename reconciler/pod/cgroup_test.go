@@ -27,6 +27,10 @@ func TestLags(t *testing.T) {
 		{"less memory", []func(*corev1.Pod){whole("1", "512Mi")}, false, true},
 		{"less cpu", []func(*corev1.Pod){whole("999m", "1Gi")}, true, false},
 		{"more of both, as while init containers run", []func(*corev1.Pod){whole("2", "2Gi")}, false, false},
+		{"memory that the kernel rounded down to whole pages", []func(*corev1.Pod){whole("1", "1Gi"), func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Limits[corev1.ResourceMemory] = resource.MustParse("1073807359")
+			p.Status.ContainerStatuses[0].Resources = &p.Spec.Containers[0].Resources
+		}}, false, false},
 		{"an old kubelet", nil, false, false},
 		{"a resize in progress", []func(*corev1.Pod){whole("500m", "512Mi"), podtest.WithStatus(size, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"})}, false, false},
 		{"a spec that the kubelet has not seen", []func(*corev1.Pod){whole("500m", "512Mi"), func(p *corev1.Pod) { p.Generation, p.Status.ObservedGeneration = 2, 1 }}, false, false},

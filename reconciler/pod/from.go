@@ -211,6 +211,9 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		priorityClass:     handleOf(spec.PriorityClassName),
 		computeClass:      handleOf(spec.NodeSelector[computeClass]),
 	}
+	if !h.records {
+		r.theirRecord = strings.Clone(object.Annotations[contract.AppliedSizes])
+	}
 	if w := spec.Resources; w != nil {
 		r.whole = &Whole{sizing.FromResources(*w), len(w.Requests)+len(w.Limits) > 0}
 	}

@@ -86,6 +86,7 @@ type rare struct {
 	conditions        []Condition
 	kills             []Kill
 	reverts           []Revert
+	theirRecord       string
 	// long are annotation values of at least longText bytes.
 	long                                     []unique.Handle[string]
 	originalsBy, priorityClass, computeClass unique.Handle[string]
@@ -159,6 +160,10 @@ func (p *Pod) Record() Record {
 	}
 	return ParseRecord(p.texts.next(&at))
 }
+
+// TheirRecord returns the value of the annotation with the record if others wrote it, as in the pod's
+// template; empty if there is none. It is no Record, and writing the same would not make it one.
+func (p *Pod) TheirRecord() string { return p.seldom().theirRecord }
 
 // Ready reports whether the pod is ready, and when it became ready or not ready. The time is zero
 // if that is unknown.

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func TestContainDoesNoHarm(t *testing.T) {
+	t.Run("waits after the node refused a revert", waitsAfterTheNodeRefusedARevert)
+	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
+	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
+	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
+	t.Run("records that a refused resize was put back", recordsThatARefusedResizeWasPutBack)
+	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
+	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
+}
+
+// Otherwise it would be reverted and put back without end.
+func waitsAfterTheNodeRefusedARevert(t *testing.T) {
+	first := contained(t, leaky(memoryReverted("1")), 60)
+	refused := func(waiting, retry bool) func(*Snapshot) {
+		return func(s *Snapshot) {
+			s.Refused = &Refusal{Reason: Reason{contract.ResizeInfeasible, "no such memory"}, Wanted: first.asksFor(s, desired), Waiting: waiting, Retry: retry}
+		}
+	}
+	for _, waiting := range []bool{false, true} {
+		p := contained(t, leaky(memoryReverted("1")), 60, refused(waiting, false))
+		if p.Decision != Skip || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no such memory") || p.ReplanAt.IsZero() {
+			t.Errorf("waiting %t: decision %v, reasons %v, again at %v", waiting, p.Decision, p.Reasons, p.ReplanAt)
+		}
+	}
+	if p := contained(t, leaky(memoryReverted("1")), 60, refused(false, true)); p.Decision != Resize || p.Kind != Revert {
+		t.Errorf("decision %v because of %v, although it may be tried again", p.Decision, p.Reasons)
+	}
+	// What the node refused was not this size.
+	p := contained(t, leaky(), 60, func(s *Snapshot) {
+		s.Refused = &Refusal{Reason: Reason{contract.ResizeInfeasible, "too much"}, Wanted: "more cpu", Waiting: true}
+	})
+	if p.Decision != Resize || p.Kind != Revert {
+		t.Errorf("decision %v because of %v, although the node refused another size", p.Decision, p.Reasons)
+	}
+}
+
+func doesNotKeepRoomFromRestores(t *testing.T) {
+	p := contained(t, calm(), 60, func(s *Snapshot) {
+		s.Restore = true
+		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourceCPU: resource.MustParse("8")}
+		s.Around.Neighbors = safety.Resources{Memory: 2 << 30}
+		s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 2 << 30} }
+	})
+	if p.Decision != Resize || p.keepRecord {
+		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
+	}
+}
+
+// Somebody gives memory the size that was reverted, on purpose.
+func leavesASizeThatWasAdopted(t *testing.T) {
+	theirs := calm(memoryReverted("1"), func(p *corev1.Pod) {
+		p.ManagedFields[1] = podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit)
+		p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 70, contract.MemoryRequest, contract.MemoryLimit))
+	})
+	s := snapshotOf(t, theirs, podtest.Node("big"))
+	s.Now = podtest.At(400)
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
+	if p.Kind == Revert || p.differs() {
+		t.Errorf("kind %v, memory becomes %v although another actor set %v", p.Kind, p.Containers[0].Desired.Memory, p.Containers[0].Current.Memory)
+	}
+}
+
+func lowersNoMemoryLimitThatItsNodeMustNotLower(t *testing.T) {
+	// Memory was reverted from 512Mi to 1Gi, and has 2Gi meanwhile. Now a size below 1Gi is desired.
+	burstable := calm(sized(podtest.Amounts{"500m", "1", "2Gi", "4Gi"}), podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi",
+		"applied-sizes", "app 3 cpu 500m/1 memory 1Gi/2Gi>2Gi/4Gi",
+		"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled","message":"killed"}]`),
+		func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable })
+	p := contained(t, burstable, 120, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" })
+	if got, want := p.Containers[0].Desired.Memory, (podtest.Amounts{"1", "1", "1Gi", "4Gi"}).Container().Memory; got != want {
+		t.Errorf("memory becomes %v, want %v", got, want)
+	}
+}
+
+func revertsAlthoughTheRatioIsGone(t *testing.T) {
+	for _, nodeType := range []string{"unknown", "typo", ""} {
+		p := contained(t, leaky(), 60, func(s *Snapshot) { s.Around.Node = podtest.Node(nodeType) })
+		if got := p.Containers[0].Desired; p.Kind != Revert || p.Decision != Resize || got.Memory.Request != 1<<30 || got.CPU != p.Containers[0].Current.CPU {
+			t.Errorf("%q: kind %v, decision %v, desired %v, reasons %v", nodeType, p.Kind, p.Decision, got, p.Reasons)
+		}
+		p = contained(t, calm(), 60, func(s *Snapshot) { s.Around.Node = podtest.Node(nodeType) })
+		if p.Decision != Skip || p.Reasons[0].Code == contract.Reverted {
+			t.Errorf("%q: decision %v, reasons %v of a pod without harm", nodeType, p.Decision, p.Reasons)
+		}
+	}
+}
+
+// The node refused to raise memory, so that it was put back. It never had more.
+func recordsThatARefusedResizeWasPutBack(t *testing.T) {
+	raised := calm(sized(podtest.Amounts{"500m", "500m", "2Gi", "2Gi"}), podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>2Gi/2Gi"),
+		podtest.WithStatus(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1", "1", "1Gi", "1Gi"}), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20))
+	doubled := func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 0.5, nil) }
+	p := contained(t, raised, 30, doubled)
+	if p.Kind != PutBack {
+		t.Fatalf("kind %v, reasons %v", p.Kind, p.Reasons)
+	}
+	record := annotation(p, contract.AppliedSizes)
+	if want := "app 3 cpu 1/1 memory 1Gi/1Gi"; record != want {
+		t.Errorf("it records %q, want %q", record, want)
+	}
+	back := raised.DeepCopy()
+	sized(podtest.Amounts{"1", "1", "1Gi", "1Gi"})(back)
+	back.Status.Conditions = nil
+	podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>2Gi/2Gi")(back)
+	if record != "" {
+		podtest.Annotated("applied-sizes", record)(back)
+	}
+	back.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(40))}
+	if p := contained(t, back, 60, doubled); p.Kind == Revert {
+		t.Errorf("memory becomes %v: %v", p.Containers[0].Desired.Memory, p.Reasons)
+	}
+}
+
+// A node makes all of a resize or nothing. Here, it has no room for more cpu.
+func takesBackWhatKeepsTheNodeFromReverting(t *testing.T) {
+	for name, changes := range map[string][]func(*corev1.Pod){
+		"found now":       {podtest.Said(corev1.PodResizePending, "Deferred", 5, 20)},
+		"recorded before": {podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), memoryReverted("1")},
+		"infeasible":      {podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20)},
+	} {
+		deferred := leaky(append(changes, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.Annotated("applied-sizes", "app 3 cpu 500m/500m>1/1 memory 1Gi/1Gi>512Mi/512Mi"), func(p *corev1.Pod) {
+			r := podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}.Requirements()
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+		})...)
+		p := contained(t, deferred, 60, func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 1, 2, nil) })
+		if got, want := p.Containers[0].Desired, (podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}).Container(); p.Kind != Revert || got != want {
+			t.Errorf("%s: kind %v, desired %v, want %v", name, p.Kind, got, want)
+		}
+		// The container never had more cpu, so it did not lose any.
+		if got := annotation(p, contract.AppliedSizes); !strings.Contains(got, "cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi") {
+			t.Errorf("%s: it records %q", name, got)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		}
 		p.replanAt(until)
 		back := p.believed(c, r.Measure, r.Back, bounds)
-		// What does not become too small stays as desired: some nodes must not lower memory limits.
+		// A larger desired size stays: some nodes must not lower memory limits.
 		back.Request = max(back.Request, desired.Request)
 		if desired.Limit != 0 {
 			back.Limit = max(back.Limit, desired.Limit, back.Request)

@@ -18,12 +18,12 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("does not keep room from restores", doesNotKeepRoomFromRestores)
 	t.Run("leaves a size that was adopted", leavesASizeThatWasAdopted)
 	t.Run("lowers no memory limit that its node must not lower", lowersNoMemoryLimitThatItsNodeMustNotLower)
-	t.Run("records that a refused resize was put back", recordsThatARefusedResizeWasPutBack)
+	t.Run("records that a refused resize was reverted", recordsThatARefusedResizeWasReverted)
 	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 }
 
-// Otherwise it would be reverted and put back without end.
+// Otherwise it would be reverted again and again, without end.
 func waitsAfterTheNodeRefusedARevert(t *testing.T) {
 	first := contained(t, leaky(memoryReverted("1")), 60)
 	refused := func(waiting, retry bool) func(*Snapshot) {
@@ -45,7 +45,7 @@ func waitsAfterTheNodeRefusedARevert(t *testing.T) {
 		s.Refused = &Refusal{Reason: Reason{contract.ResizeInfeasible, "too much"}, Wanted: "more cpu", Waiting: true}
 	})
 	if p.Decision != Resize || p.Kind != Revert {
-		t.Errorf("decision %v because of %v, although the node refused another size", p.Decision, p.Reasons)
+		t.Errorf("decision %v because of %v, although the node refused a different size", p.Decision, p.Reasons)
 	}
 }
 
@@ -100,8 +100,8 @@ func revertsAlthoughTheRatioIsGone(t *testing.T) {
 	}
 }
 
-// The node refused to raise memory, so that it was put back. It never had more.
-func recordsThatARefusedResizeWasPutBack(t *testing.T) {
+// The node refused to raise memory, so that it was reverted. It never had more.
+func recordsThatARefusedResizeWasReverted(t *testing.T) {
 	raised := calm(sized(podtest.Amounts{"500m", "500m", "2Gi", "2Gi"}), podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 1Gi/1Gi>2Gi/2Gi"),
 		podtest.WithStatus(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1", "1", "1Gi", "1Gi"}), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20))
 	doubled := func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 0.5, nil) }

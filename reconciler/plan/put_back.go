@@ -51,7 +51,7 @@ func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.B
 	plan.Wanted = plan.asksFor(s, current)
 	plan.Reasons = []Reason{{now.code, now.message}}
 	if before := s.Pod.Record(); before != nil {
-		// The container never had the refused size, so the put back size is not a lower one.
+		// The container never had the refused size, so that reverting it lowers nothing.
 		if record := plan.sizesRecord(desired).String(); record != before.String() {
 			plan.recounted = record
 		}

@@ -13,7 +13,7 @@ type Refusal struct {
 }
 
 // stands reports whether the refusal still prevents the sizes of a plan.
-// A revert waits only after the node refused that revert, not because of another size.
+// A revert waits only after the node refused that revert, not because of a different size.
 func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
 	if r.Waiting && p.Kind != Revert && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true

@@ -15,7 +15,7 @@ const (
 	StepApplied   Step = "applied"
 	// StepRecord combines StepOriginals and StepApplied if there is nothing to resize.
 	StepRecord Step = "record"
-	// StepInfeasible records what the node refuses for any size, or that a refused size is put back.
+	// StepInfeasible records what the node refuses for any size, or that a refused size is reverted.
 	// StepPutBack reverts the pod to the sizes that its node still has.
 	StepInfeasible Step = "infeasible"
 	StepPutBack    Step = "putBack"
@@ -59,7 +59,7 @@ func (s Step) Resizes() bool {
 //   - To restore a pod: (1) the managers whose originals are trusted, (2) the resize, (3)
 //     the removal of all annotations, if the restore is complete.
 //   - To revert a size: the record of the node's answer, if it applies to more than these
-//     amounts, and of the sizes that are put back, and then the resize.
+//     amounts, and of the sizes that are reverted, and then the resize.
 //   - To revert a resize that made the pod worse: why, and then the resize. From the first
 //     write on, the pod's desired size is the former one.
 //
@@ -109,7 +109,7 @@ func writes(all ...Write) []Write {
 }
 
 // refused returns the annotations with the node's answer, and with the record of the sizes that
-// are put back; nil if they need not be written.
+// are reverted; nil if they need not be written.
 func (p *Plan) refused() map[string]*string {
 	annotations := p.infeasible()
 	if p.recounted != "" {

@@ -27,7 +27,7 @@ func previewsDoNotUseTheBudgetOfWrites(t *testing.T) {
 	// would wait longer than 30 s are refused immediately.
 	const burst, previews = 10, 35
 	p := newPlane(t)
-	s := p.servePlain(t, append([]string{"--kube-api-qps=1", fmt.Sprintf("--kube-api-burst=%d", burst), "--max-calls-per-second=0"}, ownedByNodes...)...)
+	s := p.servePlain(t, append([]string{"--kube-api-qps=1", fmt.Sprintf("--kube-api-burst=%d", burst), "--max-calls-per-second=0"}, ownedByConfigMaps...)...)
 	resize := func(name string) {
 		t.Helper()
 		if err := p.create(t.Context(), name, "n4"); err != nil {

@@ -61,7 +61,7 @@ func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidat
 	})
 	log := &journal{}
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{
-		Kubeconfig: p.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)), Args: append(asDeployed, ownedByNodes...), Log: log,
+		Kubeconfig: p.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)), Args: append(asDeployed, ownedByConfigMaps...), Log: log,
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()

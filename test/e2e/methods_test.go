@@ -41,7 +41,7 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 	p := newPlane(t)
 	p.apply(t, []byte(methodsConfig))
 	p.namespace(t, "users")
-	c := &caller{server: p.servePlain(t, append(ownedByNodes, "--usage-sources=push")...), tokens: map[string]string{
+	c := &caller{server: p.servePlain(t, append(ownedByConfigMaps, "--usage-sources=push")...), tokens: map[string]string{
 		"viewer": p.person(t, "users", "viewer", "workload-resizer-viewer"),
 		"nobody": p.tokenFile(t, "users", "default", nil),
 	}}

@@ -38,7 +38,7 @@ func aServerReportsItsWork(t *testing.T) {
 	o := &observed{plane: p, log: &journal{}, collector: newCollector(t)}
 	o.server = localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Log: o.log, Args: append([]string{
 		"--log-format", "json", "--tracing-endpoint", o.collector.address, "--tracing-insecure",
-	}, ownedByNodes...)})
+	}, ownedByConfigMaps...)})
 	for nodeType, count := range observedPods {
 		for i := range count {
 			if err := p.create(t.Context(), fmt.Sprintf("%s-%d", nodeType, i), nodeType); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,17 +59,25 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1}
 `
 
-// ownedByNodes lets the server resize the pods that plane creates. Their controller is
-// their node, because any real object will do.
-var ownedByNodes = []string{"--owner-kinds", "Node"}
+// ownedByConfigMaps lets the server resize the pods that plane creates. Their controller is a
+// ConfigMap, because any real object will do that no other controller acts on.
+var ownedByConfigMaps = []string{"--owner-kinds", "ConfigMap"}
 
 // create creates a pod that requests one core and 1 GiB on the node of this type.
 func (p *plane) create(ctx context.Context, name, nodeType string) error {
 	controller, no, node := true, false, p.nodes[nodeType]
-	_, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
+	configMaps := p.client.CoreV1().ConfigMaps(metav1.NamespaceDefault)
+	owner, err := configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		owner, err = configMaps.Get(ctx, node.Name, metav1.GetOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	_, err = p.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            name,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID, Controller: &controller}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID, Controller: &controller}},
 		},
 		Spec: corev1.PodSpec{
 			NodeName: node.Name, AutomountServiceAccountToken: &no,

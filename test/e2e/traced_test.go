@@ -80,7 +80,7 @@ func anUnreachableCollectorDoesNoHarm(t *testing.T) {
 	log := &journal{}
 	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Log: log, Args: append([]string{
 		"--tracing-endpoint", nobody, "--tracing-insecure",
-	}, ownedByNodes...)})
+	}, ownedByConfigMaps...)})
 	if err := p.create(t.Context(), "web", "n4"); err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 	return reverts
 }
 
-// push raises a resource that was reverted a little, since the pod as a whole did not get it back.
+// push raises a reverted resource by one unit, since the pod as a whole did not get it back.
 // The next plan lowers it again, once the node has applied that.
 func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
 	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
@@ -255,7 +255,7 @@ func (p *Plan) container(name string) *ContainerPlan {
 	return nil
 }
 
-// replanAt makes the pod be planned again at a time, unless it is zero, or earlier.
+// replanAt plans the pod again at a time, unless the time is zero or the pod is planned again earlier.
 func (p *Plan) replanAt(at time.Time) {
 	if !at.IsZero() && (p.ReplanAt.IsZero() || at.Before(p.ReplanAt)) {
 		p.ReplanAt = at

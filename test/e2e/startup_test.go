@@ -29,6 +29,9 @@ import (
 // mostKeptOut is how long a ready node may keep pods out, even while servers are killed.
 const mostKeptOut = 35 * time.Second
 
+// actedVersion is the version of the benchmark that actAsAgent delivers.
+const actedVersion = "acted"
+
 func TestStartupTaint(t *testing.T) {
 	t.Run("new nodes let pods in, at the latest after 35 seconds", newNodesLetPodsIn)
 }
@@ -142,12 +145,14 @@ func (y *yard) measuredByAgent(t *testing.T, s *server, node string) {
 	kept := y.awaitOpen(t, node, since)
 	measured := false
 	localcluster.Eventually(t, "the result of the agent", func() error {
-		list, err := s.api.Benchmarks().ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4", Benchmark: "bench-node:flate"})
+		list, err := s.api.Benchmarks().ListBenchmarks(t.Context(), &workloadresizerv1.ListBenchmarksRequest{NodeType: "n4"})
 		if err != nil {
 			return err
 		}
 		said, err := os.ReadFile(output.Name())
-		if measured = len(list.GetBenchmarks()) > 0; err != nil || measured || strings.Contains(string(said), "no valid measurement: ") {
+		// On a busy machine, time may run out before the agent has measured all benchmarks.
+		measured = slices.ContainsFunc(list.GetBenchmarks(), func(b *workloadresizerv1.Benchmark) bool { return b.GetVersion() != actedVersion })
+		if err != nil || measured || strings.Contains(string(said), "no valid measurement: ") {
 			return err
 		}
 		return fmt.Errorf("it only said:\n%s", said)
@@ -317,7 +322,7 @@ func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
 		t.Fatalf("the claim is %v", claim)
 	}
 	samples := []*workloadresizerv1.BenchmarkSample{{
-		Id: "a", Node: node, Benchmark: "bench-node:json", Version: "1", Score: 800, Vcpus: 8, Threads: 8, MeasureTime: timestamppb.Now(),
+		Id: "a", Node: node, Benchmark: "bench-node:json", Version: actedVersion, Score: 800, Vcpus: 8, Threads: 8, MeasureTime: timestamppb.Now(),
 	}}
 	ctx, cancel := context.WithTimeout(as, localcluster.Patience)
 	defer cancel()

@@ -61,6 +61,7 @@ func TestRoom(t *testing.T) {
 		{"and the cluster", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Author: "ann"}, ""},
 
 		{"a namespace with its share takes no more pods", fill(t, map[string]string{}, perNamespace, ofShop), podOf("shop", -1, "bob"), "pods and workloads in namespace shop are limited to 125 kB"},
+		{"but its breakers always have room", fill(t, fill(t, map[string]string{}, forNarrow-perAuthorThere, pods), perAuthorThere, ofShop), Hold{Kind: Breaker, Scope: webs, Author: "author-0"}, ""},
 		{"nor workloads", fill(t, map[string]string{}, perNamespace, ofShop), Hold{Kind: Restore, Scope: webs}, "pause or restore the namespace as a whole (-n shop)"},
 		{"but can be held as a whole", fill(t, map[string]string{}, perNamespace, ofShop), Hold{Kind: Pause, Scope: shop}, ""},
 		{"and takes nothing from another namespace", fill(t, map[string]string{}, perNamespace, ofShop), podOf("bank", 0, "author-0"), ""},

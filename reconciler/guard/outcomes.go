@@ -76,7 +76,7 @@ func (o *Outcomes) See(workload Workload, of *pod.Pod) (reverted bool) {
 		r = &record{last: make([]outcome, 0, lastOutcomes)}
 		o.of[workload.clone()] = r
 	}
-	return r.add(&now, of)
+	return r.add(now, of)
 }
 
 // Forget drops the outcomes of a pod that must not count.
@@ -125,7 +125,7 @@ func outcomeOf(of *pod.Pod) (outcome, bool) {
 }
 
 // add takes note of an outcome of a pod, and reports whether it is a new revert.
-func (r *record) add(now *outcome, of *pod.Pod) (reverted bool) {
+func (r *record) add(now outcome, of *pod.Pod) (reverted bool) {
 	last := -1
 	for i := range r.last {
 		if r.last[i].pod == now.pod {
@@ -143,7 +143,7 @@ func (r *record) add(now *outcome, of *pod.Pod) (reverted bool) {
 			return false // The same resize hurt in several ways.
 		}
 	}
-	if len(r.last) == lastOutcomes && compareOutcomes(now, &r.last[0]) <= 0 {
+	if len(r.last) == lastOutcomes && compareOutcomes(now, r.last[0]) <= 0 {
 		return false // It was known, or it was followed by so many others that it does not count.
 	}
 	r.resized, r.knownResized = max(r.resized, now.resized), max(r.knownResized, now.known)
@@ -154,14 +154,14 @@ func (r *record) add(now *outcome, of *pod.Pod) (reverted bool) {
 	if len(r.last) == lastOutcomes {
 		r.last = slices.Delete(r.last, 0, 1)
 	}
-	at, _ := slices.BinarySearchFunc(r.last, now, func(a outcome, b *outcome) int { return compareOutcomes(&a, b) })
-	r.last = slices.Insert(r.last, at, *now)
+	at, _ := slices.BinarySearchFunc(r.last, now, compareOutcomes)
+	r.last = slices.Insert(r.last, at, now)
 	return now.reverted != ""
 }
 
 // compareOutcomes orders outcomes by when they became known. Those of the same second have an order,
 // too, so that all replicas keep the same ones.
-func compareOutcomes(a, b *outcome) int {
+func compareOutcomes(a, b outcome) int {
 	return cmp.Or(cmp.Compare(a.known, b.known), cmp.Compare(a.pod, b.pod))
 }
 

@@ -55,7 +55,7 @@ func TestRoom(t *testing.T) {
 		{"so that others have room there", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), podOf("shop", -1, "bob"), ""},
 		{"and takes pods elsewhere", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), podOf("bank", 0, "ann"), ""},
 		{"and holds the namespace", fill(t, map[string]string{}, perAuthorThere, ofShopByAnn), Hold{Kind: Pause, Scope: shop, Author: "ann"}, ""},
-		{"an author with a share of namespaces takes no more", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Scope: shop, Author: "ann"}, "namespaces by ann are limited to 120 kB"},
+		{"an author with a share of namespaces takes no more", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Scope: shop, Author: "ann"}, "namespaces by ann are limited to 117 kB"},
 		{"so that others hold namespaces", fill(t, fill(t, map[string]string{}, forNarrow, pods), perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Scope: shop, Author: "bob"}, ""},
 		{"and still holds pods", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), podOf("shop", 0, "ann"), ""},
 		{"and the cluster", fill(t, map[string]string{}, perAuthorWide, namespacesByAnn), Hold{Kind: Pause, Author: "ann"}, ""},

@@ -29,6 +29,14 @@ func Waits(reason contract.Reason) Place {
 	return Nowhere
 }
 
+// degraded returns the veto of a breaker; nil if there is none. It lets reverts pass.
+func (p *Plan) degraded(s *Snapshot) *safety.Veto {
+	if s.Degraded == "" || p.Kind != Sizes {
+		return nil
+	}
+	return &safety.Veto{Reason: contract.Degraded, Message: s.Degraded}
+}
+
 // outside skips a pod that is resized at other times, and reports whether it does. Without a time,
 // as in a preview without a cluster, no schedule applies. Reverts and restores do not wait.
 func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {

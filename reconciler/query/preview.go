@@ -77,7 +77,7 @@ func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
 
 func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
 	if options.WithoutHolds {
-		s.Frozen, s.Paused, s.Restore = "", "", false
+		s.Frozen, s.Paused, s.Degraded, s.Restore = "", "", "", false
 	}
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {

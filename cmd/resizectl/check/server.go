@@ -106,5 +106,5 @@ func (s *subject) held() Result {
 	case s.status.GetHolds() > 0:
 		return warning(check, "nothing, if you expect them; \"resizectl holds\" lists them", "pods are not resized because of %s", print.CountOf(s.status.GetHolds(), "hold"))
 	}
-	return ok(check, "nothing is frozen, paused or restored")
+	return ok(check, "nothing is frozen, paused, restored or degraded")
 }

@@ -76,7 +76,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 			}
 		}
 		if len(resp.GetHolds()) == 0 {
-			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused, and no breaker is open"+where); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored, paused or degraded"+where); err != nil {
 				return err
 			}
 		}

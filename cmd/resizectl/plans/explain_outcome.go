@@ -21,7 +21,7 @@ func (f *facts) holdsStep() string {
 		told = append(told, holdText(hold))
 	}
 	if len(told) == 0 {
-		return "Holds: the pod is neither restored nor paused, and no breaker is open."
+		return "Holds: the pod is neither restored nor paused."
 	}
 	return "Holds: " + strings.Join(told, "; ") + "."
 }

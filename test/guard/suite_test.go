@@ -20,8 +20,9 @@ const unready = 5 * time.Second
 
 // config makes the nodes of all types 1.25 times as fast as the baseline, so that requests and
 // limits are lowered to 80%. Pods that fail again and again are not ready for long, which is not what
-// they test.
-var config = fmt.Sprintf(`
+// they test. So many resizes hurt that the breaker would open; only its own test wants that.
+func config(breaker bool) string {
+	return fmt.Sprintf(`
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
@@ -33,9 +34,10 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1.25}
       c3: {cpuPerf: 1.25, memPerf: 1.25}
       t2d: {cpuPerf: 1.25, memPerf: 1.25}
-    guard: {window: 2m, unready: %v}
+    guard: {window: 2m, unready: %v, breaker: %t}
     podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}
-`, unready)
+`, unready, breaker)
+}
 
 // suite is a cluster with an observer of its pods.
 type suite struct {
@@ -52,7 +54,7 @@ func newSuite(t *testing.T, nodes string) *suite {
 		t.Fatal(err)
 	}
 	s := &suite{Cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config())}
-	s.apply(t, config)
+	s.apply(t, config(false))
 	s.seen = observe(t, s.client)
 	return s
 }

@@ -16,6 +16,7 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"restarts": count(&g.Restarts, 100, 2),
 			"unready":  duration(&g.Unready, 5*time.Second, time.Hour),
 			"cooldown": duration(&g.Cooldown, time.Minute, day),
+			"canary":   share(&g.Canary),
 			"schedule": readSchedule(&g.Schedule),
 		})
 	}

@@ -55,6 +55,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			Quotas:      around.quotas,
 		},
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
+		Siblings:    func() []*pod.Pod { return c.pods.ControlledBy(of.Controller().UID) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,

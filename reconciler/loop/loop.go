@@ -79,10 +79,12 @@ type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
 	// line has the pods in the queue.
-	line    *waitingLine
-	pacer   *pacer
-	ledger  *ledger
-	metrics *metrics
+	line   *waitingLine
+	pacer  *pacer
+	ledger *ledger
+	// canaries limits on how many pods of a workload a size is tried.
+	canaries *canaries
+	metrics  *metrics
 	// changes counts the changes that skipped pods may wait for.
 	changes atomic.Int64
 	// progress is when a worker last started or finished a pod, in Unix nanoseconds.
@@ -93,7 +95,7 @@ type Loop struct {
 func New(config Config) *Loop {
 	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock)}
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
-	l.ledger = newLedger(l.metrics)
+	l.ledger, l.canaries = newLedger(l.metrics), newCanaries()
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit
 	l.Cluster.Serve(l, l.ledger.refused)

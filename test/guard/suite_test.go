@@ -33,7 +33,7 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1.25}
       c3: {cpuPerf: 1.25, memPerf: 1.25}
       t2d: {cpuPerf: 1.25, memPerf: 1.25}
-    guard: {window: 2m, unready: %v}
+    guard: {window: 2m, unready: %v, canary: 100%%}
     podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}
 `, unready)
 

@@ -38,6 +38,11 @@ type course struct {
 	// changes is how often the sizes changed, and changed is when they did so first.
 	changes int
 	changed time.Time
+	// down is how long the container was not ready after it had been, until downSince if it is not
+	// ready now.
+	wasReady  bool
+	downSince time.Time
+	down      time.Duration
 }
 
 // observe observes all pods until the test ends.
@@ -80,7 +85,21 @@ func (o *observer) see(obj any, gone bool) {
 		}
 	}
 	c.pod, c.gone = pod, gone
+	c.measure(time.Now())
 	c.note(time.Now())
+}
+
+// measure measures how long the container is not ready.
+func (c *course) measure(now time.Time) {
+	if !c.downSince.IsZero() {
+		c.down, c.downSince = c.down+now.Sub(c.downSince), time.Time{}
+	}
+	switch {
+	case statusOf(c.pod).Ready:
+		c.wasReady = true
+	case c.wasReady:
+		c.downSince = now
+	}
 }
 
 // note notes what the pod shows now.

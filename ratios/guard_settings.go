@@ -27,6 +27,9 @@ type GuardSettings struct {
 	Schedule schedule.Schedule
 }
 
+// LongestWindow is the longest time for which a resize may be observed.
+const LongestWindow = 24 * time.Hour
+
 // SameAs reports whether all settings are equal.
 func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&

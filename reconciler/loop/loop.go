@@ -84,7 +84,9 @@ type Loop struct {
 	ledger *ledger
 	// canaries limits on how many pods of a workload a size is tried.
 	canaries *canaries
-	metrics  *metrics
+	// brake delays all writes while the API server is too busy.
+	brake   brake
+	metrics *metrics
 	// changes counts the changes that skipped pods may wait for.
 	changes atomic.Int64
 	// progress is when a worker last started or finished a pod, in Unix nanoseconds.

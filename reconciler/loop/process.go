@@ -145,6 +145,11 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		l.queue.AddAfter(key, pause)
 		return
 	}
+	// A pod in distress does not wait for others.
+	if pause := l.brake.left(l.Clock.Now()); pause > 0 && p.Kind != plan.Revert {
+		l.queue.AddAfter(key, pause)
+		return
+	}
 	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
 		return // The pod is queued again when its turn begins.
 	}
@@ -158,6 +163,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	resourceVersion, err := l.Writer.CarryOut(ctx, p)
 	l.pacer.used(key, err)
 	if err != nil {
+		l.brake.pull(err, l.Clock.Now())
 		visitOf(ctx).failed(err)
 		l.failed(ctx, key, p, err)
 		return

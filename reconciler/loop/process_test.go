@@ -27,6 +27,7 @@ func TestProcess(t *testing.T) {
 	t.Run("reports a restore that admission changed", reportsARestoreThatAdmissionChanged)
 	t.Run("distinguishes an API server without the subresource from a deleted pod", distinguishesAServerWithoutTheSubresourceFromADeletedPod)
 	t.Run("does not wait inside a write for a busy API server", doesNotWaitInsideAWriteForABusyServer)
+	t.Run("a busy API server delays the writes to all pods", aBusyServerDelaysTheWritesToAllPods)
 	t.Run("plans a pod again if its inputs changed in the meantime", plansAPodAgainIfItsInputsChangedInTheMeantime)
 	t.Run("is stuck only if no worker makes progress for a long time", isStuckOnlyIfNoWorkerMakesProgressForALongTime)
 }
@@ -125,6 +126,40 @@ func doesNotWaitInsideAWriteForABusyServer(t *testing.T) {
 	r.failed(t.Context(), p.Pod, p, err)
 	if got := r.ledger.pause(p, clock.Now()); got != 30*time.Second {
 		t.Errorf("a pause of %v", got)
+	}
+}
+
+func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
+	var calls []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls = append(calls, r.URL.Path)
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	r, clock := idle(t, server.URL)
+	r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
+	r.Writer.Permit = actuate.Always
+	for _, tc := range []struct {
+		pod   string
+		kind  plan.Kind
+		after time.Duration
+		calls int
+	}{
+		{"first", plan.Sizes, 0, 1},
+		{"second", plan.Sizes, 29 * time.Second, 1},
+		{"hurt", plan.Revert, 0, 2},
+		{"third", plan.Sizes, time.Second, 3},
+		{"fourth", plan.Sizes, 59 * time.Second, 3}, // The delay has doubled.
+		{"fifth", plan.Sizes, time.Second, 4},
+	} {
+		clock.Step(tc.after)
+		p := planOfSized(t)
+		p.Pod, p.UID, p.Kind = types.NamespacedName{Namespace: "shop", Name: tc.pod}, types.UID(tc.pod), tc.kind
+		r.carryOut(t.Context(), p.Pod, p, mark{})
+		if len(calls) != tc.calls {
+			t.Fatalf("%s: %d calls, want %d: %v", tc.pod, len(calls), tc.calls, calls)
+		}
 	}
 }
 

@@ -59,8 +59,12 @@ func keepsNoRoomForAPodThatIsGoneMovedOrReverted(t *testing.T) {
 		change func(r *reserved)
 	}{
 		{"gone", func(r *reserved) { r.remove(lowered("a").UID) }},
-		{"finished", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), podtest.At(20)) }},
-		{"on another node", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" }), podtest.At(20)) }},
+		{"finished", func(r *reserved) {
+			r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), podtest.At(20))
+		}},
+		{"on another node", func(r *reserved) {
+			r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" }), podtest.At(20))
+		}},
 		{"reverted", func(r *reserved) {
 			r.set(lowered("a", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()

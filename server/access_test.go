@@ -539,6 +539,7 @@ func (g *guarded) testResume(t *testing.T) {
 	const unknown = workloadresizerv1.HoldKind(7)
 	for kind, role := range map[workloadresizerv1.HoldKind]int{
 		workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:       editor,
+		workloadresizerv1.HoldKind_HOLD_KIND_BREAKER:     editor,
 		workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:     admin,
 		workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED: editor, // No restore would end.
 		unknown: admin,

@@ -17,6 +17,7 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"unready":  duration(&g.Unready, 5*time.Second, time.Hour),
 			"cooldown": duration(&g.Cooldown, time.Minute, day),
 			"canary":   share(&g.Canary),
+			"breaker":  flag(&g.Breaker),
 			"schedule": readSchedule(&g.Schedule),
 		})
 	}

@@ -52,6 +52,7 @@ guard:
   unready: 90s
   cooldown: 30m
   canary: 20%
+  breaker: false
   schedule:
   - {days: [Mon-Thu, Sun], from: "22:00", to: 06:00, zone: Europe/Berlin}
   - {days: [Saturday]}
@@ -60,7 +61,7 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, breaker: true, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
@@ -71,7 +72,7 @@ overrides:
 	}
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts, shop.Canary = false, 1, 1
+	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker = false, 1, 1, true
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }

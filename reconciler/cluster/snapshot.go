@@ -74,6 +74,8 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			s.Restore = true
 		case hold.Pause:
 			s.Paused = fmt.Sprintf("the pause of %s began at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+		case hold.Breaker:
+			s.Degraded = fmt.Sprintf("the breaker of %s opened at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
 		}
 	}
 	return s

@@ -2,6 +2,7 @@ package clustertest
 
 import (
 	"context"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
@@ -17,6 +18,9 @@ func (NoHolds) FrozenNow(context.Context) (bool, error) { return false, nil }
 
 // Watch implements loop.Holds.
 func (NoHolds) Watch() <-chan struct{} { return nil }
+
+// Open implements loop.Holds.
+func (NoHolds) Open(context.Context, hold.Scope, string, time.Time) (bool, error) { return false, nil }
 
 // Prune implements loop.Holds.
 func (NoHolds) Prune(context.Context, func(hold.Scope) bool) error { return nil }

@@ -234,6 +234,12 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the pause: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
+		Reason: Degraded, Severity: Warning,
+		Meaning: "Too many resizes of the workload, or of workloads in the cluster, made pods worse and were reverted, so no pod of it is sized until someone resets the breaker (`resizectl resume`). Reverts and restores go on.",
+		Remedy:  "find out why the resizes hurt, then reset the breaker: `resizectl resume SCOPE --kind breaker`; `resizectl holds` shows its scope",
+		See:     "docs/reference.md#circuit-breaker",
+	},
+	{
 		Reason: OutsideSchedule, Severity: Silent,
 		Meaning: "The schedule of the configuration (`guard.schedule`) resizes the pod at other times.",
 		Remedy:  "nothing; the message says when it is resized; or change `guard.schedule` in config.yaml",

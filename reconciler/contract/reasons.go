@@ -101,6 +101,8 @@ const (
 	Frozen Reason = "Frozen"
 	// Paused: resizing is paused for the pod.
 	Paused Reason = "Paused"
+	// Degraded: resizes of the workload, or of the cluster, made too many pods worse.
+	Degraded Reason = "Degraded"
 	// OutsideSchedule: the pod is resized at other times.
 	OutsideSchedule Reason = "OutsideSchedule"
 	// WaitingForCanary: other pods of the workload try the smaller size first.

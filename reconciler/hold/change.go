@@ -33,7 +33,7 @@ type Ending struct {
 	// Workloads are the known workloads of the pod if Scope is a pod, the narrowest
 	// first: their holds are wider than the pod's hold.
 	Workloads []safety.Workload
-	// Kind is the only kind to end; empty for both kinds.
+	// Kind is the only kind to end; empty for all kinds.
 	Kind Kind
 	// Nested also ends the holds of narrower scopes inside Scope.
 	Nested bool
@@ -59,6 +59,9 @@ type Ended struct {
 func release(holds []Hold, e Ending) (ended Ended, err error) {
 	var wider []Hold
 	for _, h := range holds {
+		if !h.Reset.IsZero() {
+			continue
+		}
 		within := e.Scope.Contains(h.Scope)
 		own := within && h.Scope.level() == e.Scope.level()
 		asked := e.Kind == "" || e.Kind == h.Kind

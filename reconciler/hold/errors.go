@@ -3,7 +3,6 @@ package hold
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -30,7 +29,7 @@ func (e *CoveredError) Error() string {
 		by = ", by " + e.By.Author
 	}
 	return fmt.Sprintf("%s is not %s on its own: %s is%s; run \"resizectl resume %s --kind %s\" to end that hold",
-		e.Scope, e.By.Kind.participle(), wider, by, which, strings.ToLower(string(e.By.Kind)))
+		e.Scope, e.By.Kind.participle(), wider, by, which, e.By.Kind.lower())
 }
 
 // noun names the stored entries in messages.

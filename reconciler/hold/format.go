@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type entry struct {
 	RequestDigest string    `json:"requestDigest,omitempty"`
 	Since         string    `json:"since,omitempty"`
 	Expires       string    `json:"expires,omitempty"`
+	Reset         string    `json:"reset,omitempty"`
 }
 
 // workload is a controller of pods, or its owner.
@@ -45,7 +47,7 @@ type workload struct {
 // dataKey returns the key of a hold in the ConfigMap. Only one key is possible for each kind
 // and scope, so no hold is stored twice. Names of workloads and pods are too long for keys.
 func dataKey(h Hold) string {
-	kind, s := strings.ToLower(string(h.Kind)), h.Scope
+	kind, s := h.Kind.lower(), h.Scope
 	switch s.level() {
 	case ofCluster:
 		return kind + ".cluster"
@@ -86,6 +88,7 @@ func format(h Hold) (string, error) {
 	e := entry{
 		Kind: h.Kind, AllNamespaces: h.Scope == Scope{}, Namespace: h.Scope.Namespace, Pod: h.Scope.Pod, UID: h.Scope.UID,
 		Reason: h.Reason, Author: h.Author, CredentialID: h.CredentialID, RequestID: h.RequestID, RequestDigest: h.RequestDigest, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
+		Reset: document.TimeText(h.Reset),
 	}
 	if h.Scope.Workload != (safety.Workload{}) {
 		e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
@@ -99,7 +102,7 @@ func format(h Hold) (string, error) {
 
 // parseHold reads the text of a key. The error lists all faults, each with its path.
 func parseHold(key, text string) (Hold, error) {
-	if kind, _, _ := strings.Cut(key, "."); kind != "pause" && kind != "restore" {
+	if kind, _, _ := strings.Cut(key, "."); !slices.ContainsFunc(kinds[:], func(k Kind) bool { return kind == k.lower() }) {
 		return Hold{}, fmt.Errorf("%s: not the key of a hold; each hold has its own key, such as pause.cluster or pause.namespace.shop", key)
 	}
 	var e entry
@@ -108,7 +111,7 @@ func parseHold(key, text string) (Hold, error) {
 	}
 	h, wrong := e.hold()
 	if want := dataKey(h); len(wrong) == 0 && key != want {
-		wrong = append(wrong, fmt.Errorf("the key of the %s of %s must be %s", strings.ToLower(string(h.Kind)), h.Scope, want))
+		wrong = append(wrong, fmt.Errorf("the key of the %s of %s must be %s", h.Kind.lower(), h.Scope, want))
 	}
 	for i, fault := range wrong {
 		wrong[i] = fmt.Errorf("%s: %w", key, fault)
@@ -125,7 +128,7 @@ func (e entry) hold() (Hold, faults) {
 	for _, t := range []struct {
 		name, text string
 		into       *time.Time
-	}{{"since", e.Since, &h.Since}, {"expires", e.Expires, &h.Expires}} {
+	}{{"since", e.Since, &h.Since}, {"expires", e.Expires, &h.Expires}, {"reset", e.Reset, &h.Reset}} {
 		var err error
 		if *t.into, err = document.ParseTime(t.text); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", t.name, err))

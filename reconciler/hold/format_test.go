@@ -41,6 +41,12 @@ pod: web
 since: "2026-11-21T01:02:03Z"
 uid: "1"
 `},
+		{Hold{Kind: Breaker, Scope: cluster, Since: began, Reset: ends, Expires: ends}, "breaker.cluster", `allNamespaces: true
+expires: "2026-11-21T02:02:03Z"
+kind: Breaker
+reset: "2026-11-21T02:02:03Z"
+since: "2026-11-21T01:02:03Z"
+`},
 		{Hold{Kind: Pause, Scope: webs, Since: began}, "pause.workload.shop.1a91eda59d1ba1d38636", `kind: Pause
 namespace: shop
 since: "2026-11-21T01:02:03Z"
@@ -108,8 +114,8 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		{"an unknown key of a hold", "{kind: Pause, namespace: shop, names: web}", []string{`unknown field "names"`}},
 		{"a key in the wrong case", "{Kind: Pause, namespace: shop}", []string{`unknown field "Kind"`}},
 		{"a duplicate key", "{kind: Pause, kind: Restore, namespace: shop}", []string{`mapping key "kind" already defined at line 1`}},
-		{"no kind", "{namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore or Pause, not ""`}},
-		{"an unknown kind", "{kind: pause, namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore or Pause, not "pause"`}},
+		{"no kind", "{namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore, Pause or Breaker, not ""`}},
+		{"an unknown kind", "{kind: pause, namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore, Pause or Breaker, not "pause"`}},
 		{"no scope", "{kind: Pause}", []string{"pause.namespace.shop: namespace: must set either a namespace or allNamespaces: true"}},
 		{"the cluster and a namespace", "{kind: Pause, namespace: shop, allNamespaces: true}", []string{"pause.namespace.shop: namespace: must set either"}},
 		{"a pod without a namespace", "{kind: Pause, pod: web, uid: '1'}", []string{"pause.namespace.shop: namespace: must be set for a pod"}},
@@ -143,7 +149,7 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		"holds.yaml": "holds: []", "pause.pod.shop.web": "{kind: Pause, namespace: shop, pod: web, uid: '1'}", "pause.cluster": "{kind: x, pod: web}",
 	})
 	want := `holds.yaml: not the key of a hold; each hold has its own key, such as pause.cluster or pause.namespace.shop; ` +
-		`pause.cluster: kind: must be Restore or Pause, not "x"; pause.cluster: namespace: must be set for a pod; ` +
+		`pause.cluster: kind: must be Restore, Pause or Breaker, not "x"; pause.cluster: namespace: must be set for a pod; ` +
 		`pause.pod.shop.web: the key of the pause of pod shop/web must be ` + dataKey(Hold{Kind: Pause, Scope: web})
 	if err == nil || err.Error() != want {
 		t.Errorf("several keys: %v", err)

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,12 +19,25 @@ const (
 	Restore Kind = "Restore"
 	// Pause stops resizing the pods.
 	Pause Kind = "Pause"
+	// Breaker stops sizing the pods, because resizes of too many were reverted. Reverts go on. The
+	// server opens it, for a workload or the cluster, and only a person resets it.
+	Breaker Kind = "Breaker"
 )
+
+// kinds lists all kinds, in the order of precedence.
+var kinds = [...]Kind{Restore, Pause, Breaker}
+
+// lower returns the kind in lower case, as in keys and messages.
+func (k Kind) lower() string { return strings.ToLower(string(k)) }
 
 // participle describes the pods under a hold of the kind.
 func (k Kind) participle() string {
-	if k == Restore {
+	switch k {
+	case Restore:
 		return "restored"
+	case Breaker:
+		return "degraded"
+	case Pause:
 	}
 	return "paused"
 }
@@ -104,6 +118,9 @@ type Hold struct {
 	Since time.Time
 	// Expires is the end of the hold, in whole seconds; zero means never.
 	Expires time.Time
+	// Reset is when a person reset a breaker, in whole seconds; zero while it is open. A breaker that
+	// was reset is no longer in effect. It is stored because earlier reverts must not open it again.
+	Reset time.Time
 }
 
 // key identifies a hold.

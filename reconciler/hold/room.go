@@ -21,9 +21,9 @@ const (
 	// perAuthorWide limits the holds of namespaces of one author to half of what pods and
 	// workloads always leave.
 	perAuthorWide = (belowCluster - forNarrow) / 2
-	// belowCluster is for all holds except those of the cluster. There are at most two of
-	// these, which always fit.
-	belowCluster = capacity - 2*largest
+	// belowCluster is for all holds except those of the cluster. There is at most one of each kind
+	// of these, which always fit.
+	belowCluster = capacity - len(kinds)*largest
 	// largest exceeds the cost of any hold.
 	largest = 5000
 )
@@ -59,7 +59,7 @@ func checkRoom(all []keyed, data map[string]string, put keyed, before int) error
 			return
 		}
 		narrow.add(c)
-		inNamespace.addIf(there, c)
+		inNamespace.addIf(there && h.Kind != Breaker, c)
 		byAuthor.addIf(mine, c)
 		byAuthorThere.addIf(mine && there, c)
 	}
@@ -73,7 +73,10 @@ func checkRoom(all []keyed, data map[string]string, put keyed, before int) error
 	there, by := " in namespace "+put.Scope.Namespace, " by "+orNobody(put.Author)
 	inCluster := quota{below, belowCluster, "namespaces, workloads and pods", "pause or restore the cluster as a whole (-A)"}
 	quotas := []quota{{byAuthorWide, perAuthorWide, "namespaces" + by, inCluster.instead}, inCluster}
-	if level > ofNamespace {
+	switch {
+	case put.Kind == Breaker:
+		quotas = []quota{inCluster} // Callers who pause pods must not be able to prevent it.
+	case level > ofNamespace:
 		instead := "pause or restore the namespace as a whole (-n " + put.Scope.Namespace + ")"
 		quotas = []quota{
 			{inNamespace, perNamespace, pods + there, instead},

@@ -144,14 +144,15 @@ func (s *Store) combine() {
 // accept applies the holds that have not expired.
 func (s *Store) accept(ctx context.Context, all []keyed) document.InForce {
 	inForce := live(all, s.clock.Now())
+	now := NewTable(inForce)
 	s.mu.Lock()
-	if s.held == nil || !slices.Equal(s.held.holds, ordered(inForce)) {
-		s.held = NewTable(inForce)
-		klog.FromContext(ctx).Info("Holds changed", "holds", len(inForce))
+	if s.held == nil || !slices.Equal(s.held.holds, now.holds) || !slices.Equal(s.held.resets, now.resets) {
+		s.held = now
+		klog.FromContext(ctx).Info("Holds changed", "holds", len(now.holds))
 	}
 	s.mu.Unlock()
 	s.combine()
-	return document.InForce{Count: len(inForce), Expires: nextExpiry(inForce)}
+	return document.InForce{Count: len(now.holds), Expires: nextExpiry(inForce)}
 }
 
 // reject leaves the last good holds in effect.

@@ -39,6 +39,7 @@ func TestStore(t *testing.T) {
 		{"applies a hold immediately where it was put, and soon on every replica", inForce},
 		{"keeps all concurrent writes", concurrent},
 		{"updates a hold of a scope, and keeps a hold of another kind", updated},
+		{"opens a breaker once, and does not open it again for what happened before it was reset", opensABreaker},
 		{"release ends the named holds, and returns which continue", released},
 		{"checks a change without writing it", checked},
 		{"has no holds without a ConfigMap, and stores none", missing},

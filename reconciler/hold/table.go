@@ -15,15 +15,20 @@ type Table struct {
 	holds []Hold
 	// byKey has the positions in holds.
 	byKey map[key]int
+	// resets has the breakers that were reset, ordered like holds.
+	resets []Hold
 	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
 	freeze   *Freeze
 	unfrozen *Table
 }
 
 // NewTable returns a table of these holds. There must be at most one hold of a kind for a
-// scope.
+// scope. Breakers that were reset are not in effect.
 func NewTable(holds []Hold) *Table {
-	t := &Table{holds: ordered(holds), byKey: make(map[key]int, len(holds))}
+	holds = ordered(holds)
+	resets := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.Reset.IsZero() })
+	holds = slices.DeleteFunc(holds, func(h Hold) bool { return !h.Reset.IsZero() })
+	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds))}
 	for i := range t.holds {
 		t.byKey[t.holds[i].key()] = i
 	}
@@ -32,7 +37,7 @@ func NewTable(holds []Hold) *Table {
 
 // Frozen returns a table with the holds of t and this freeze; nil for none.
 func (t *Table) Frozen(freeze *Freeze) *Table {
-	return &Table{holds: t.holds, byKey: t.byKey, freeze: freeze, unfrozen: t}
+	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, freeze: freeze, unfrozen: t}
 }
 
 // Freeze returns the freeze in effect; nil if there is none.
@@ -55,14 +60,14 @@ func ordered(holds []Hold) []Hold {
 
 // Of returns the hold that is in effect for a pod; false if there is none. workloads are
 // the workloads of the pod, the narrowest first: its controller, then the controller's
-// controller. Any Restore takes precedence over any Pause; within a kind, the most specific
-// scope takes precedence. The cost does not depend on the number of holds, and Of allocates
+// controller. Any Restore takes precedence over any Pause, and that over any Breaker; within a
+// kind, the most specific scope takes precedence. The cost does not depend on the number of holds, and Of allocates
 // nothing.
 func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Workload) (Hold, bool) {
 	if t == nil || len(t.holds) == 0 {
 		return Hold{}, false
 	}
-	for _, kind := range [...]Kind{Restore, Pause} {
+	for _, kind := range kinds {
 		if h, ok := t.at(Scope{Namespace: namespace, Pod: pod, UID: uid}, kind); ok && pod != "" {
 			return h, true
 		}

@@ -52,6 +52,9 @@ func findsTheHoldInEffectForAPod(t *testing.T) {
 		{"the controller's over its controller's", []Hold{{Kind: Pause, Scope: webs}, {Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
 		{"the pod's over the workload's", []Hold{{Kind: Restore, Scope: webs1}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
 		{"a restore of the workload over a pause of the pod", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: webs}}, Hold{Kind: Restore, Scope: webs}},
+		{"a wider pause over a breaker", []Hold{{Kind: Breaker, Scope: webs}, {Kind: Pause, Scope: cluster}}, Hold{Kind: Pause, Scope: cluster}},
+		{"the breaker of its workload over the cluster's", []Hold{{Kind: Breaker}, {Kind: Breaker, Scope: webs}}, Hold{Kind: Breaker, Scope: webs}},
+		{"no breaker that was reset", []Hold{{Kind: Breaker, Scope: webs, Reset: began}}, Hold{}},
 		{"a narrower restore over a pause", []Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

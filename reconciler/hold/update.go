@@ -35,7 +35,8 @@ func (s Scope) turn() document.Turn {
 	return turn
 }
 
-// update changes the holds in the ConfigMap, and drops expired holds.
+// update changes the holds in the ConfigMap, and drops expired holds. Those that decide gets include
+// breakers that were reset.
 func (s *Store) update(ctx context.Context, write write, turn document.Turn, decide func([]Hold) (change, error)) error {
 	into := func(all []keyed, data map[string]string) (map[string]string, error) {
 		now := s.clock.Now()
@@ -52,6 +53,11 @@ func (s *Store) update(ctx context.Context, write write, turn document.Turn, dec
 		}
 		for _, h := range c.drop {
 			delete(after, dataKey(h))
+			if reset, ok := h.afterReset(now); ok {
+				if after[dataKey(h)], err = readable(reset); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if c.put != nil {
 			key := dataKey(*c.put)

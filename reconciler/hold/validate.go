@@ -2,6 +2,7 @@ package hold
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -70,8 +71,8 @@ func (h Hold) Faults() []*FieldError {
 	add := func(field, format string, args ...any) {
 		errs = append(errs, &FieldError{field, fmt.Sprintf(format, args...)})
 	}
-	if h.Kind != Restore && h.Kind != Pause {
-		add("kind", "must be %s or %s, not %q", Restore, Pause, h.Kind)
+	if !slices.Contains(kinds[:], h.Kind) {
+		add("kind", "must be %s, %s or %s, not %q", Restore, Pause, Breaker, h.Kind)
 	}
 	errs = append(errs, h.Scope.Faults()...)
 	switch s := h.Scope; {
@@ -81,6 +82,7 @@ func (h Hold) Faults() []*FieldError {
 		add("pod", "must be set with a uid")
 	}
 	errs = line(errs, "uid", string(h.Scope.UID), maxAuthor)
+	errs = append(errs, h.breakerFaults()...)
 	errs = append(errs, TextFaults(h.Reason, h.Author)...)
 	errs = line(errs, "credentialID", h.CredentialID, maxCredentialID)
 	if !h.Expires.IsZero() && h.Expires.Before(h.Since) {

@@ -25,6 +25,9 @@ func (s *Store) Put(ctx context.Context, h Hold) (Hold, error) { return s.put(ct
 func (s *Store) CheckPut(ctx context.Context, h Hold) (Hold, error) { return s.put(ctx, h, toCheck) }
 
 func (s *Store) put(ctx context.Context, h Hold, write write) (Hold, error) {
+	if h.Kind == Breaker {
+		return Hold{}, fmt.Errorf("hold %s: %w", h.Scope, &FieldError{Field: "kind", Problem: "must be " + string(Restore) + " or " + string(Pause) + ": a breaker opens by itself"})
+	}
 	h.Since = s.clock.Now().UTC().Truncate(time.Second)
 	h.Expires = h.Expires.UTC().Truncate(time.Second)
 	if wrong := h.Faults(); len(wrong) > 0 {

@@ -32,6 +32,7 @@ func (l *Loop) leaderChanged() {
 		return
 	}
 	l.ledger.startOver()
+	l.breakers.check()
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		l.queue.Add(of.NamespacedName())
 	}
@@ -70,6 +71,10 @@ func (l *Loop) permit(ctx context.Context, p *plan.Plan, w plan.Write) error {
 	switch h.Kind {
 	case asked:
 		return nil
+	case hold.Breaker:
+		if p.Kind != plan.Restore && (p.Kind != plan.Sizes || p.Decision != plan.Resize || w.Anyhow) {
+			return nil
+		}
 	case "":
 		return &actuate.StoppedError{Because: "the restore has ended"}
 	}

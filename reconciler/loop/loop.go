@@ -30,6 +30,9 @@ type Holds interface {
 	FrozenNow(ctx context.Context) (bool, error)
 	// Watch returns a channel that receives after every change.
 	Watch() <-chan struct{}
+	// Open opens the breaker of a scope, for a reason that became known at a time. It reports
+	// false if the breaker is open already, or was reset since.
+	Open(ctx context.Context, scope hold.Scope, reason string, known time.Time) (opened bool, err error)
 	// Prune drops the holds of single pods that do not exist.
 	Prune(ctx context.Context, exists func(hold.Scope) bool) error
 }
@@ -87,6 +90,8 @@ type Loop struct {
 	// brake delays all writes while the API server is too busy.
 	brake   brake
 	metrics *metrics
+	// breakers has what came of resizes.
+	breakers *breakers
 	// changes counts the changes that skipped pods may wait for.
 	changes atomic.Int64
 	// progress is when a worker last started or finished a pod, in Unix nanoseconds.
@@ -95,7 +100,7 @@ type Loop struct {
 
 // New returns a loop that does nothing until Run.
 func New(config Config) *Loop {
-	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock)}
+	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock), breakers: newBreakers()}
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
 	l.ledger, l.canaries = newLedger(l.metrics), newCanaries()
 	l.exposeState(config.Metrics)
@@ -127,6 +132,7 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 	running.Go(func() { l.pacer.run(ctx, l.queue.Add) })
 	running.Go(func() { l.pruneHolds(ctx) })
+	running.Go(func() { l.openBreakers(ctx) })
 	var before cluster.Rules
 	for {
 		// The rules may have changed before the watches began.

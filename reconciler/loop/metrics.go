@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
 // metrics has the metrics that the loop updates while it works. Metrics that are read at
@@ -67,6 +68,7 @@ func (l *Loop) exposeState(registry prometheus.Registerer) {
 			return 0
 		}),
 		newDifferenceCollector(l.ledger.difference),
+		newBreakerCollector(func() (*hold.Table, error) { return l.Holds.Ready() }),
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/client-go/util/flowcontrol"
@@ -52,6 +53,12 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 		{"permits sizes if another pod of the name was paused", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
 		{"forbids sizes during a restore", plan.Sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
 		{"forbids reverts during a pause", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"forbids sizes while a breaker is open", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: deployment}}}, false, true},
+		{"permits sizes after it was reset", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Reset: time.Unix(1, 0)}}, false, false},
+		{"permits to put back a refused size while a breaker is open", plan.PutBack, []hold.Hold{{Kind: hold.Breaker}}, false, false},
+		{"permits reverts while a breaker is open", plan.Revert, []hold.Hold{{Kind: hold.Breaker}}, false, false},
+		{"permits a restore while its hold is in effect and a breaker is open", plan.Restore, []hold.Hold{{Kind: hold.Breaker}, restored(hold.Scope{})}, false, false},
+		{"forbids a restore if only a breaker is left", plan.Restore, []hold.Hold{{Kind: hold.Breaker}}, false, true},
 		{"permits a restore while its hold is in effect", plan.Restore, []hold.Hold{restored(hold.Scope{Namespace: "shop", Workload: deployment})}, false, false},
 		{"permits a restore during a pause", plan.Restore, []hold.Hold{restored(hold.Scope{}), pause(hold.Scope{Namespace: "shop"})}, false, false},
 		{"forbids a restore whose hold has ended", plan.Restore, nil, false, true},
@@ -60,7 +67,7 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := ruled(t, tc.holds...)
 			r.Leader = tc.follows
-			p := &plan.Plan{UID: "1", Kind: tc.kind}
+			p := &plan.Plan{UID: "1", Kind: tc.kind, Decision: plan.Resize}
 			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
 			err := r.permit(t.Context(), p, plan.Write{Step: plan.StepResize})
 			var stopped *actuate.StoppedError

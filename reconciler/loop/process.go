@@ -79,6 +79,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	l.metrics.planning.Observe(planned.Sub(began).Seconds())
 	visit.hasPlan(planned)
 	l.ledger.planned(p, rules, differenceOf(found, p), queued)
+	l.count(found, s.Workloads, rules)
 	if l.overtaken(p, rules, changes) {
 		l.queue.AddAfter(key, time.Second)
 	}

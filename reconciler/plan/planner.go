@@ -66,6 +66,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		return p.align(plan, s, now, bounds)
 	}
 	veto := plan.agree(s, now)
+	if veto == nil {
+		veto = plan.degraded(s)
+	}
 	if s.KeptUntil != nil && (plan.Partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
 		plan.replanAt(s.KeptUntil())
 	}

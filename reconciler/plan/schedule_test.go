@@ -172,3 +172,41 @@ func guardedBy(t *testing.T, cpu float64, g ratios.Guard) *ratios.Table {
 	}
 	return table
 }
+
+// A breaker stops what it is for, and nothing that makes pods better.
+func TestDegraded(t *testing.T) {
+	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		node     string
+		change   func(*Snapshot)
+		decision Decision
+		kind     Kind
+		reason   contract.Reason
+	}{
+		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
+		{"a later resize", podtest.Pod(sized, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
+		{"a resize to the originals", podtest.Pod(sized, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
+		{"a pod that needs no resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "n2d", nil, Align, Sizes, contract.AlreadyAligned},
+		{"a revert", leaky(), "big", nil, Resize, Revert, contract.Reverted},
+		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
+		{"a size that its node refuses", podtest.Pod(sized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
+		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, tc.pod, podtest.Node(tc.node))
+			s.Now, s.Degraded = podtest.At(60), "3 of the last 5"
+			if tc.change != nil {
+				tc.change(s)
+			}
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if p.Decision != tc.decision || p.Kind != tc.kind || p.Reasons[0].Code != tc.reason {
+				t.Errorf("decision %v, kind %v, reasons %v", p.Decision, p.Kind, p.Reasons)
+			}
+			if degraded := p.Reasons[0]; degraded.Code == contract.Degraded && (degraded.Message != s.Degraded || !p.Vetoed || !p.ReplanAt.IsZero()) {
+				t.Errorf("%v, vetoed: %t, again at %v", degraded, p.Vetoed, p.ReplanAt)
+			}
+		})
+	}
+}

@@ -37,6 +37,9 @@ type Snapshot struct {
 	Frozen string
 	// Paused is the reason why resizing is paused for the pod; empty if it is not.
 	Paused string
+	// Degraded is the reason why a breaker stops the sizing of the pod; empty if none does. The pod is
+	// still reverted and restored.
+	Degraded string
 	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
 	// Refused is the size that the node refused before; nil if it refused none.

@@ -33,6 +33,14 @@ func Waits(reason contract.Reason) Place {
 	return Nowhere
 }
 
+// degraded returns the veto of a breaker; nil if there is none. It lets reverts pass.
+func (p *Plan) degraded(s *Snapshot) *safety.Veto {
+	if s.Degraded == "" || p.Kind != Sizes {
+		return nil
+	}
+	return &safety.Veto{Reason: contract.Degraded, Message: s.Degraded}
+}
+
 // outside skips a pod that is resized at other times, and reports whether it does. Without a time,
 // as in a preview without a cluster, no schedule applies. Reverts and restores do not wait.
 func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
@@ -52,7 +60,7 @@ func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
 // Increases, reverts and restores do not wait: they make no pod worse.
 func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile) *safety.Veto {
 	settings := &profile.Guard
-	if p.Kind != Sizes || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled || settings.Canary >= 1 {
+	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled || settings.Canary >= 1 {
 		return nil
 	}
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}

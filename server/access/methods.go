@@ -28,7 +28,7 @@ type Method struct {
 	only func(request any) []Right
 }
 
-// Rights to end holds, by their kind.
+// Rights to end holds, by their kind. Breakers need the right to end pauses.
 var (
 	EndPauses   = Right{"delete", "pauses"}
 	EndRestores = Right{"delete", "restores"}
@@ -140,7 +140,7 @@ func Methods() map[string]Method { return maps.Clone(methods) }
 // the right to end pauses: only the service knows whether a restore would also end.
 func resumeRights(request any) []Right {
 	switch request.(*pb.ResumeRequest).GetKind() {
-	case pb.HoldKind_HOLD_KIND_UNSPECIFIED, pb.HoldKind_HOLD_KIND_PAUSE:
+	case pb.HoldKind_HOLD_KIND_UNSPECIFIED, pb.HoldKind_HOLD_KIND_PAUSE, pb.HoldKind_HOLD_KIND_BREAKER:
 		return []Right{EndPauses}
 	case pb.HoldKind_HOLD_KIND_RESTORE:
 		return []Right{EndRestores}

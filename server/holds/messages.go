@@ -16,8 +16,10 @@ func messages(holds []hold.Hold) []*workloadresizerv1.Hold {
 
 func message(h hold.Hold) *workloadresizerv1.Hold {
 	kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
-	if h.Kind == hold.Restore {
-		kind = workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
+	for message, known := range kinds {
+		if known == h.Kind {
+			kind = message
+		}
 	}
 	return &workloadresizerv1.Hold{
 		Kind:  kind,

@@ -45,8 +45,9 @@ func scopeMessage(s hold.Scope) *workloadresizerv1.HoldScope {
 	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
 }
 
-// kinds has the kinds of holds to end. Unspecified, which is not included, stands for both.
+// kinds has the kinds of holds to end. Unspecified, which is not included, stands for all.
 var kinds = map[workloadresizerv1.HoldKind]hold.Kind{
 	workloadresizerv1.HoldKind_HOLD_KIND_RESTORE: hold.Restore,
 	workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:   hold.Pause,
+	workloadresizerv1.HoldKind_HOLD_KIND_BREAKER: hold.Breaker,
 }

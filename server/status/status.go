@@ -76,6 +76,7 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	}
 	if holds, err := s.config.Holds.Ready(); err == nil {
 		response.Holds = int64(len(holds.All()))
+		response.ClusterBreaker, response.WorkloadBreakers = breakers(holds)
 		response.Freeze = translate.Freeze(holds.Freeze())
 	}
 	for _, count := range now.Pods {
@@ -86,6 +87,20 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	}
 	response.CertificateExpireTime = values.Timestamp(s.config.CertificateExpires())
 	return response, nil
+}
+
+// breakers returns the breaker of the cluster, nil if it is not open, and the number of open breakers
+// of workloads.
+func breakers(holds *hold.Table) (*workloadresizerv1.Hold, int64) {
+	whole, workloads := holds.Breakers()
+	if whole == nil {
+		return nil, int64(workloads)
+	}
+	return &workloadresizerv1.Hold{
+		Kind:  workloadresizerv1.HoldKind_HOLD_KIND_BREAKER,
+		Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}},
+		Reason: whole.Reason, Author: whole.Author, CreateTime: values.Timestamp(whole.Since),
+	}, int64(workloads)
 }
 
 // leader returns the replica that writes to pods, nil if it is not known.

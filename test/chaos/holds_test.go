@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +47,10 @@ func (h *holds) Watch() <-chan struct{} {
 // Prune implements reconciler.Holds. It does nothing: no round lasts long enough for
 // holds of deleted pods to be pruned.
 func (h *holds) Prune(context.Context, func(hold.Scope) bool) error { return nil }
+
+// Open implements reconciler.Holds. It opens no breaker: the nodes of a round refuse resizes, and no
+// pod fares worse.
+func (h *holds) Open(context.Context, hold.Scope, string, time.Time) (bool, error) { return false, nil }
 
 // put adds a hold, which replaces the current hold of the scope.
 func (h *holds) put(kind hold.Kind, scope hold.Scope) {

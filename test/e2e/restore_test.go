@@ -39,7 +39,7 @@ func (c *cluster) restore(t *testing.T) {
 	// A dry run shows the restore and writes nothing.
 	before := byName(c.pods(t, shop))
 	wants(t, s.resizectl(t, 1, "restore", "-n", shop, "--dry-run"), "80m → 100m", "3 to resize")
-	wants(t, s.resizectl(t, 0, "holds"), "nothing is restored or paused")
+	wants(t, s.resizectl(t, 0, "holds"), "nothing is restored, paused or degraded")
 	for name, p := range byName(c.pods(t, shop)) {
 		if written(p) != written(before[name]) {
 			t.Errorf("a dry run wrote pod %s", name)
@@ -160,7 +160,7 @@ func (c *cluster) restoreEverything(t *testing.T) {
 	s.resizectl(t, 0, "resume", "-A", "--yes")
 	c.awaitSized(t, s, shop, "80m")
 	localcluster.Eventually(t, "no hold to be left", func() error {
-		if said := s.resizectl(t, 0, "holds"); !strings.Contains(said, "nothing is restored or paused") {
+		if said := s.resizectl(t, 0, "holds"); !strings.Contains(said, "nothing is restored, paused or degraded") {
 			return fmt.Errorf("there are still: %s", said)
 		}
 		return nil

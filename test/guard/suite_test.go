@@ -18,9 +18,9 @@ import (
 // unready is how long a pod may not be ready before that counts.
 const unready = 5 * time.Second
 
-// everyPod observes resizes, and no pod waits for canaries. Pods that fail again and again are not
-// ready for long, which is not what they test.
-var everyPod = fmt.Sprintf(`guard: {window: 2m, unready: %v, canary: 100%%}
+// everyPod observes resizes. No pod waits for canaries, and no breaker opens although many resizes hurt.
+// Pods that fail again and again are not ready for long, which is not what they test.
+var everyPod = fmt.Sprintf(`guard: {window: 2m, unready: %v, canary: 100%%, breaker: false}
     podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}`, unready)
 
 // configOf makes the nodes of all types this much faster than the baseline; with 1.25, requests and limits
@@ -57,7 +57,7 @@ func newSuite(t *testing.T, nodes, config string) *suite {
 		t.Fatal(err)
 	}
 	s := &suite{Cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config())}
-	s.apply(t, config)
+	s.apply(t, config(false))
 	s.seen = observe(t, s.client)
 	return s
 }

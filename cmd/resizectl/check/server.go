@@ -99,8 +99,12 @@ func (s *subject) held() Result {
 	switch {
 	case s.status.GetFreeze() != nil:
 		return warning(check, aboutReason(contract.Frozen, nil), "%s", print.Freeze(s.status.GetFreeze()))
+	case s.status.GetClusterBreaker() != nil:
+		return warning(check, aboutReason(contract.Degraded, map[string]string{"SCOPE": "-A"}), "the breaker of the cluster is open: %s", print.OneLine(s.status.GetClusterBreaker().GetReason()))
+	case s.status.GetWorkloadBreakers() > 0:
+		return warning(check, aboutReason(contract.Degraded, nil), "the breakers of %s are open", print.CountOf(s.status.GetWorkloadBreakers(), "workload"))
 	case s.status.GetHolds() > 0:
 		return warning(check, "nothing, if you expect them; \"resizectl holds\" lists them", "pods are not resized because of %s", print.CountOf(s.status.GetHolds(), "hold"))
 	}
-	return ok(check, "nothing is frozen, paused or restored")
+	return ok(check, "nothing is frozen, paused, restored or degraded")
 }

@@ -26,13 +26,14 @@ func newHoldsCommand(out print.Output, server *connect.Connection) *cobra.Comman
 	o := &holdsOptions{Output: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "holds",
-		Short: "List restores and pauses, with their start, author and reason",
-		Long: `List restores and pauses, with their start, author and reason. The list covers every
-namespace; with --namespace, it covers that namespace and the holds of the cluster.
+		Short: "List restores, pauses and open breakers, with their start, author and reason",
+		Long: `List restores, pauses and open breakers, with their start, author and reason. The
+list covers every namespace; with --namespace, it covers that namespace and the
+holds of the cluster.
 
 "*" stands for every namespace, workload or pod. If several holds cover a pod, a
-restore takes precedence over a pause, and a narrower hold over a wider one. A
-freeze, which standard error reports, outranks them all.
+restore takes precedence over a pause, that over a breaker, and a narrower hold
+over a wider one. A freeze, which standard error reports, outranks them all.
 AUTHOR is the authenticated caller, or the name that an unauthenticated caller
 gave.`,
 		Example: `  # List all holds
@@ -75,7 +76,7 @@ func (o *holdsOptions) run(ctx context.Context) error {
 			}
 		}
 		if len(resp.GetHolds()) == 0 {
-			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored or paused"+where); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored, paused or degraded"+where); err != nil {
 				return err
 			}
 		}

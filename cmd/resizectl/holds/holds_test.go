@@ -39,7 +39,7 @@ func TestHoldsRules(t *testing.T) {
 
 func saysThatThereAreNoHolds(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored or paused\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored, paused or degraded\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -98,6 +98,7 @@ func TestResume(t *testing.T) {
 		{"resume.table", []string{"-n", "shop", "cart-0"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Cart}},
 		{"resume.table", []string{"-n", "shop", "sts/cart"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Carts}},
 		{"resume.table", []string{"-n", "shop", "--kind", "restore"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_RESTORE}},
+		{"resume.table", []string{"-n", "shop", "--kind", "breaker"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_BREAKER}},
 		{"resume.table", []string{"-n", "shop", "--kind", "pause", "--nested"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, IncludeNested: true}},
 		{"resume.table", []string{"-n", "shop", "--reason", "load test is over"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Reason: "load test is over"}},
 		{"resume-dry-run.table", []string{"-A", "--dry-run"}, &workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
@@ -122,7 +123,7 @@ func last[T any](all []T) T { return all[len(all)-1] }
 
 func TestResumeOfNothing(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
-	if code != command.ExitOK || stdout != "" || stderr != "nothing to resume: there is no restore or pause of pod default/web\n" {
+	if code != command.ExitOK || stdout != "" || stderr != "nothing to resume: there is no restore, pause or open breaker of pod default/web\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -145,6 +146,7 @@ func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
 		{"the end of a hold on a deleted pod", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
 		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing to resume: there is no pause of namespace shop\n"},
+		{"no open breaker to reset", &cmdtest.Server{}, []string{"resume", "-A", "--yes", "--kind", "breaker"}, "nothing to resume: there is no open breaker of every pod in the cluster\n"},
 		{"several holds inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
 		{"one hold inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
 		{"a hold of a wider scope", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
@@ -162,7 +164,7 @@ func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 func rejectsUnknownKinds(t *testing.T) {
 	for _, kind := range []string{"Pause", ""} {
 		code, _, stderr := program.Shell(t.Context(), "resume", "web", "--kind", kind, "--server", cmdtest.Nobody(t))
-		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore or pause, not ") {
+		if code != command.ExitError || !strings.Contains(stderr, "--kind must be restore, pause or breaker, not ") {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 	}
@@ -229,10 +231,10 @@ func listsTheHoldsOfANamespace(t *testing.T) {
 		args                   []string
 		namespace, wantsStderr string
 	}{
-		{nil, "", "nothing is restored or paused\n"},
-		{[]string{"-A"}, "", "nothing is restored or paused\n"},
-		{[]string{"-n", "shop"}, "shop", "nothing is restored or paused in namespace shop\n"},
-		{[]string{"-n", "shop", "-A"}, "", "nothing is restored or paused\n"},
+		{nil, "", "nothing is restored, paused or degraded\n"},
+		{[]string{"-A"}, "", "nothing is restored, paused or degraded\n"},
+		{[]string{"-n", "shop"}, "shop", "nothing is restored, paused or degraded in namespace shop\n"},
+		{[]string{"-n", "shop", "-A"}, "", "nothing is restored, paused or degraded\n"},
 	} {
 		code, _, stderr := program.Shell(t.Context(), append([]string{"holds", "--server", address}, tc.args...)...)
 		asked := server.LastRequest().(*workloadresizerv1.ListHoldsRequest)

@@ -26,21 +26,25 @@ var kinds = map[string]workloadresizerv1.HoldKind{
 	"":        workloadresizerv1.HoldKind_HOLD_KIND_UNSPECIFIED,
 	"restore": workloadresizerv1.HoldKind_HOLD_KIND_RESTORE,
 	"pause":   workloadresizerv1.HoldKind_HOLD_KIND_PAUSE,
+	"breaker": workloadresizerv1.HoldKind_HOLD_KIND_BREAKER,
 }
 
 func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &resumeOptions{change: change{Output: out, server: server}}
 	cmd := &cobra.Command{
 		Use:   "resume " + targetUse,
-		Short: "Resume resizing pods that were restored or paused",
-		Long: `Resume resizing pods that were restored or paused.
+		Short: "Resume resizing pods that were restored or paused, or whose breaker opened",
+		Long: `Resume resizing pods that were restored or paused, or whose breaker opened.
 
-This ends the restore and the pause of exactly the scope that you name, or only
-one of them with --kind. Holds of scopes inside it stay in effect unless you set
+This ends the restore and the pause of exactly the scope that you name and resets
+its breaker, or only one of these with --kind. Holds of scopes inside it stay in effect unless you set
 --nested: the holds of workloads and pods in a namespace and, with --all-namespaces,
 of all namespaces, workloads and pods. Holds of single pods of a workload always stay
 in effect: resume these pods or their namespace. You cannot resume a scope by itself if
-only a wider restore or pause covers it.
+only a wider hold covers it.
+
+A breaker opens by itself if too many resizes were reverted. Earlier reverts do
+not open it again once it is reset.
 
 --dry-run also shows how many pods would then be resized, and the change in their
 requests; "resizectl plan --what-if-resumed" shows each of them.`,
@@ -53,6 +57,9 @@ requests; "resizectl plan --what-if-resumed" shows each of them.`,
   # End only the restore of a namespace; a pause of it stays in effect
   resizectl resume -n shop --kind restore
 
+  # Reset the breaker of a workload, after you have found out why its resizes hurt
+  resizectl resume deploy/web -n shop --kind breaker
+
   # Show which holds would end if you resumed everything
   resizectl resume -A --nested --dry-run`,
 		Args:              cobra.ArbitraryArgs,
@@ -61,22 +68,22 @@ requests; "resizectl plan --what-if-resumed" shows each of them.`,
 	}
 	o.addFlags(cmd, "what would end")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, written to the server's log")
-	cmd.Flags().StringVar(&o.kind, "kind", "", "end only holds of this kind: restore or pause")
+	cmd.Flags().StringVar(&o.kind, "kind", "", "end only holds of this kind: restore, pause or breaker")
 	cmd.Flags().BoolVar(&o.nested, "nested", false, "also end the holds of namespaces, workloads and pods inside the scope")
-	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause"}, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions([]string{"restore", "pause", "breaker"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func (o *resumeOptions) validate(cmd *cobra.Command, _ []string) error {
 	if _, ok := kinds[o.kind]; !ok || cmd.Flags().Changed("kind") && o.kind == "" {
-		return command.UsageErrorf(cmd, "--kind must be restore or pause, not %q", o.kind)
+		return command.UsageErrorf(cmd, "--kind must be restore, pause or breaker, not %q", o.kind)
 	}
 	return nil
 }
 
 // question asks for confirmation of --all-namespaces.
 func (o *resumeOptions) question() string {
-	what := "the restore and the pause of the whole cluster"
+	what := "the restore, the pause and the breaker of the whole cluster"
 	if o.kind != "" {
 		what = "the " + o.kind + " of the whole cluster"
 	}
@@ -129,12 +136,13 @@ func (o *resumeOptions) printImpact(ctx context.Context, c *client.Client, respo
 func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
 	var remarks []string
 	if len(response.GetReleased()) == 0 {
-		what := "restore or pause"
-		switch kinds[o.kind] {
-		case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-			what = "restore"
-		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-			what = "pause"
+		what := "restore, pause or open breaker"
+		switch o.kind {
+		case "":
+		case "breaker":
+			what = "open breaker"
+		default:
+			what = o.kind
 		}
 		remarks = append(remarks, "nothing to resume: there is no "+what+" of "+print.Scope(o.scope()))
 	}

@@ -32,6 +32,8 @@ func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: kinds["restore"]}},
 		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Deployment", "web"), Kind: kinds["pause"]}},
+		{"a breaker of the cluster", reconcilerhold.Hold{Kind: reconcilerhold.Breaker},
+			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, Kind: kinds["breaker"]}},
 		{"a restore of a third-party kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Rollout", "web"), Kind: kinds["restore"]}},
 	} {

@@ -65,7 +65,7 @@ func (f *facts) findResumed(ctx context.Context, c *client.Client) error {
 }
 
 // heldReasons are the reasons of pods that a freeze or a hold covers.
-var heldReasons = []string{"Frozen", "Paused", "Restored"}
+var heldReasons = []string{"Frozen", "Paused", "Degraded", "Restored"}
 
 // findRatios reads the ratios of the node type and of the baseline, by the rule of the pod, and
 // the bounds.

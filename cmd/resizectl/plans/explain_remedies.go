@@ -53,13 +53,16 @@ func (f *facts) names() map[string]string {
 }
 
 // heldScope returns the arguments of "resizectl resume" that end the hold in effect: a restore
-// takes precedence over a pause, and then the narrowest. It is empty if no hold is known.
+// takes precedence over a pause, that over a breaker, and then the narrowest. It is empty if no hold is known.
 func (f *facts) heldScope() string {
 	var arguments string
 	narrowest := 0
 	for _, hold := range f.holds {
 		these, level := scopeArguments(hold.GetScope())
-		if hold.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_RESTORE {
+		switch hold.GetKind() {
+		case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
+			level += 20
+		case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
 			level += 10
 		}
 		if level > narrowest {

@@ -138,6 +138,7 @@ func TestExplain(t *testing.T) {
 			}
 			return s, "cart-0"
 		}, []string{"-n", "shop"}},
+		{"explain-degraded.table", func() (*cmdtest.Server, string) { return degraded(), "api-0" }, nil},
 		{"explain-paused.table", func() (*cmdtest.Server, string) { return paused(), "api-0" }, nil},
 		{"explain-paused.json", func() (*cmdtest.Server, string) { return paused(), "api-0" }, []string{"-o", "json"}},
 		{"explain-source.table", func() (*cmdtest.Server, string) {
@@ -172,6 +173,17 @@ func paused() *cmdtest.Server {
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Paused", Message: "the pause of namespace default began at 2026-11-21T01:02:03Z: moving"}}
 	s := explained(plan)
 	s.Holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.NamespaceScope("default"))}
+	s.Resumed = cmdtest.Web()
+	return s
+}
+
+// degraded returns a server with a pod that the breaker of the cluster covers.
+func degraded() *cmdtest.Server {
+	plan := cmdtest.Aligned()
+	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
+	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Degraded", Message: "the breaker of all pods opened at 2026-11-21T01:02:03Z: moving"}}
+	s := explained(plan)
+	s.Holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_BREAKER, cmdtest.Everything)}
 	s.Resumed = cmdtest.Web()
 	return s
 }

@@ -50,6 +50,8 @@ func HoldKind(k workloadresizerv1.HoldKind) string {
 		return "restore"
 	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
 		return "pause"
+	case workloadresizerv1.HoldKind_HOLD_KIND_BREAKER:
+		return "breaker"
 	}
 	// A newer server may know more kinds than this version.
 	return k.String()

@@ -98,6 +98,6 @@ func RestText(plan *workloadresizerv1.Plan) string {
 var LeavesAsIs = []string{
 	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
 	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
-	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "OutsideSchedule",
+	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule",
 	"WaitingForCanary", "CanaryReverted",
 }

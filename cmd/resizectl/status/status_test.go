@@ -36,6 +36,9 @@ func TestStatus(t *testing.T) {
 	unrated.NodeTypesWithoutRatio = []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d", Nodes: 2, Pods: 12}, {Nodes: 1, Pods: 1}}
 	frozen := wellStatus()
 	frozen.Freeze = &workloadresizerv1.Freeze{Reason: "outage", Author: "ann", CreateTime: timestamppb.New(cmdtest.Since)}
+	degraded := wellStatus()
+	degraded.ClusterBreaker = &workloadresizerv1.Hold{Reason: "of the 40 workloads that were resized in the last hour, 7 had resizes that were reverted", CreateTime: timestamppb.New(cmdtest.Since)}
+	degraded.WorkloadBreakers = 1
 	for _, tc := range []struct {
 		golden string
 		status *workloadresizerv1.GetStatusResponse
@@ -48,6 +51,7 @@ func TestStatus(t *testing.T) {
 		{"status-ill.table", ill, nil},
 		{"status-without-ratio.table", unrated, nil},
 		{"status-frozen.table", frozen, nil},
+		{"status-degraded.table", degraded, nil},
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {

@@ -41,6 +41,9 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 	if s.GetFreeze() != nil {
 		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+o.Commands("; no pod is resized until \"resizectl unfreeze\""))})
 	}
+	for _, text := range degradedTexts(s) {
+		lines = append(lines, [2]string{"degraded", p.Paint(print.Red, o.Commands(text))})
+	}
 	if s.GetDryRun() {
 		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}
@@ -63,6 +66,19 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.WithoutRatio(found))})
 	}
 	return lines
+}
+
+// degradedTexts says which breakers are open.
+func degradedTexts(s *workloadresizerv1.GetStatusResponse) []string {
+	var texts []string
+	if whole := s.GetClusterBreaker(); whole != nil {
+		texts = append(texts, fmt.Sprintf("the breaker of the cluster is open since %s: %s; no pod is sized until \"resizectl resume -A --kind breaker\"",
+			print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason())))
+	}
+	if n := s.GetWorkloadBreakers(); n > 0 {
+		texts = append(texts, fmt.Sprintf("the breakers of %s are open, so their pods are not sized; \"resizectl holds\" lists them", print.CountOf(n, "workload")))
+	}
+	return texts
 }
 
 func leaderText(s *workloadresizerv1.GetStatusResponse) string {

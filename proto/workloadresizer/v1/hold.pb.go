@@ -35,6 +35,10 @@ const (
 	HoldKind_HOLD_KIND_RESTORE HoldKind = 1
 	// The pods are not resized.
 	HoldKind_HOLD_KIND_PAUSE HoldKind = 2
+	// A circuit breaker is open: the pods are not sized, because resizes of too many were
+	// reverted. Reverts and restores go on. The server opens it, for a workload or for the
+	// cluster, and Resume resets it.
+	HoldKind_HOLD_KIND_BREAKER HoldKind = 3
 )
 
 // Enum value maps for HoldKind.
@@ -43,11 +47,13 @@ var (
 		0: "HOLD_KIND_UNSPECIFIED",
 		1: "HOLD_KIND_RESTORE",
 		2: "HOLD_KIND_PAUSE",
+		3: "HOLD_KIND_BREAKER",
 	}
 	HoldKind_value = map[string]int32{
 		"HOLD_KIND_UNSPECIFIED": 0,
 		"HOLD_KIND_RESTORE":     1,
 		"HOLD_KIND_PAUSE":       2,
+		"HOLD_KIND_BREAKER":     3,
 	}
 )
 
@@ -472,8 +478,8 @@ type HoldProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of pods in the scope.
 	Pods int64 `protobuf:"varint,1,opt,name=pods,proto3" json:"pods,omitempty"`
-	// The number of pods that are as the hold requires: for a pause, all pods that no other
-	// hold changes; for a restore, the pods with their originals and no annotations of
+	// The number of pods that are as the hold requires: for a pause or a breaker, all pods that
+	// nothing else changes; for a restore, the pods with their originals and no annotations of
 	// workload-resizer.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
 	// The number of pods that wait for their turn.
@@ -944,7 +950,7 @@ type ResumeRequest struct {
 	Scope *HoldScope `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
 	// Whether to only return the holds that would end, without ending them.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
-	// The kind of holds to end. If unspecified, holds of both kinds end.
+	// The kind of holds to end. If unspecified, holds of all kinds end.
 	Kind HoldKind `protobuf:"varint,3,opt,name=kind,proto3,enum=workloadresizer.v1.HoldKind" json:"kind,omitempty"`
 	// Whether to also end the holds of narrower scopes inside this scope.
 	IncludeNested bool `protobuf:"varint,4,opt,name=include_nested,json=includeNested,proto3" json:"include_nested,omitempty"`
@@ -1777,11 +1783,12 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\breleased\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\breleased\"\x12\n" +
 	"\x10GetFreezeRequest\"G\n" +
 	"\x11GetFreezeResponse\x122\n" +
-	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze*Q\n" +
+	"\x06freeze\x18\x01 \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze*h\n" +
 	"\bHoldKind\x12\x19\n" +
 	"\x15HOLD_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11HOLD_KIND_RESTORE\x10\x01\x12\x13\n" +
-	"\x0fHOLD_KIND_PAUSE\x10\x022\xb0\x05\n" +
+	"\x0fHOLD_KIND_PAUSE\x10\x02\x12\x15\n" +
+	"\x11HOLD_KIND_BREAKER\x10\x032\xb0\x05\n" +
 	"\vHoldService\x12L\n" +
 	"\x05Pause\x12 .workloadresizer.v1.PauseRequest\x1a!.workloadresizer.v1.PauseResponse\x12R\n" +
 	"\aRestore\x12\".workloadresizer.v1.RestoreRequest\x1a#.workloadresizer.v1.RestoreResponse\x12O\n" +

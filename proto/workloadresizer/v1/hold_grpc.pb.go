@@ -34,7 +34,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Keeps pods as they are, or returns them to their originals, until told otherwise. A
-// hold is a pause or a restore of the pods in a scope. Holds survive restarts and are not
+// hold is a pause or a restore of the pods in a scope, or an open circuit breaker. Holds survive restarts and are not
 // stored on pods. A replica whose watch of the holds works starts no write to a pod in the
 // scope more than one second after the hold is stored. After an outage of the API server,
 // it can take a minute until that watch works again.
@@ -99,7 +99,7 @@ type HoldServiceClient interface {
 	//     response can treat the error as that response.
 	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
 	//     request names no kind, the right to end restores is required only if a restore
-	//     would end.
+	//     would end. A breaker needs the right to end pauses.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
 	// Returns the holds in effect: first the holds of the cluster, then the holds of each
 	// namespace and its pods, ordered by name. Contains the holds of a namespace only if
@@ -223,7 +223,7 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 // for forward compatibility.
 //
 // Keeps pods as they are, or returns them to their originals, until told otherwise. A
-// hold is a pause or a restore of the pods in a scope. Holds survive restarts and are not
+// hold is a pause or a restore of the pods in a scope, or an open circuit breaker. Holds survive restarts and are not
 // stored on pods. A replica whose watch of the holds works starts no write to a pod in the
 // scope more than one second after the hold is stored. After an outage of the API server,
 // it can take a minute until that watch works again.
@@ -288,7 +288,7 @@ type HoldServiceServer interface {
 	//     response can treat the error as that response.
 	//   - PERMISSION_DENIED: the caller is not allowed to end holds of this kind. If the
 	//     request names no kind, the right to end restores is required only if a restore
-	//     would end.
+	//     would end. A breaker needs the right to end pauses.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
 	// Returns the holds in effect: first the holds of the cluster, then the holds of each
 	// namespace and its pods, ordered by name. Contains the holds of a namespace only if

@@ -95,8 +95,12 @@ type GetStatusResponse struct {
 	NodeTypesWithoutRatio []*NodeTypeWithoutRatio `protobuf:"bytes,14,rep,name=node_types_without_ratio,json=nodeTypesWithoutRatio,proto3" json:"node_types_without_ratio,omitempty"`
 	// When the certificate that the replica serves expires; absent without TLS.
 	CertificateExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=certificate_expire_time,json=certificateExpireTime,proto3" json:"certificate_expire_time,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// The circuit breaker of the cluster, if it is open; otherwise absent.
+	ClusterBreaker *Hold `protobuf:"bytes,16,opt,name=cluster_breaker,json=clusterBreaker,proto3" json:"cluster_breaker,omitempty"`
+	// The number of workloads whose circuit breaker is open.
+	WorkloadBreakers int64 `protobuf:"varint,17,opt,name=workload_breakers,json=workloadBreakers,proto3" json:"workload_breakers,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -232,6 +236,20 @@ func (x *GetStatusResponse) GetCertificateExpireTime() *timestamppb.Timestamp {
 		return x.CertificateExpireTime
 	}
 	return nil
+}
+
+func (x *GetStatusResponse) GetClusterBreaker() *Hold {
+	if x != nil {
+		return x.ClusterBreaker
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetWorkloadBreakers() int64 {
+	if x != nil {
+		return x.WorkloadBreakers
+	}
+	return 0
 }
 
 // The replica that resizes pods.
@@ -432,7 +450,7 @@ var File_workloadresizer_v1_status_proto protoreflect.FileDescriptor
 const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\n" +
 	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xab\x05\n" +
+	"\x10GetStatusRequest\"\x9b\x06\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -450,7 +468,9 @@ const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\x04pods\x18\f \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x122\n" +
 	"\x06freeze\x18\r \x01(\v2\x1a.workloadresizer.v1.FreezeR\x06freeze\x12a\n" +
 	"\x18node_types_without_ratio\x18\x0e \x03(\v2(.workloadresizer.v1.NodeTypeWithoutRatioR\x15nodeTypesWithoutRatio\x12R\n" +
-	"\x17certificate_expire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x15certificateExpireTime\"\x9e\x01\n" +
+	"\x17certificate_expire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x15certificateExpireTime\x12A\n" +
+	"\x0fcluster_breaker\x18\x10 \x01(\v2\x18.workloadresizer.v1.HoldR\x0eclusterBreaker\x12+\n" +
+	"\x11workload_breakers\x18\x11 \x01(\x03R\x10workloadBreakers\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +
@@ -488,7 +508,8 @@ var file_workloadresizer_v1_status_proto_goTypes = []any{
 	(*PodCount)(nil),              // 4: workloadresizer.v1.PodCount
 	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
 	(*Freeze)(nil),                // 6: workloadresizer.v1.Freeze
-	(Decision)(0),                 // 7: workloadresizer.v1.Decision
+	(*Hold)(nil),                  // 7: workloadresizer.v1.Hold
+	(Decision)(0),                 // 8: workloadresizer.v1.Decision
 }
 var file_workloadresizer_v1_status_proto_depIdxs = []int32{
 	5,  // 0: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
@@ -497,16 +518,17 @@ var file_workloadresizer_v1_status_proto_depIdxs = []int32{
 	6,  // 3: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
 	3,  // 4: workloadresizer.v1.GetStatusResponse.node_types_without_ratio:type_name -> workloadresizer.v1.NodeTypeWithoutRatio
 	5,  // 5: workloadresizer.v1.GetStatusResponse.certificate_expire_time:type_name -> google.protobuf.Timestamp
-	5,  // 6: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
-	5,  // 7: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
-	7,  // 8: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
-	0,  // 9: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
-	1,  // 10: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
-	10, // [10:11] is the sub-list for method output_type
-	9,  // [9:10] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	7,  // 6: workloadresizer.v1.GetStatusResponse.cluster_breaker:type_name -> workloadresizer.v1.Hold
+	5,  // 7: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
+	5,  // 8: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
+	8,  // 9: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
+	0,  // 10: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
+	1,  // 11: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
+	11, // [11:12] is the sub-list for method output_type
+	10, // [10:11] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_status_proto_init() }

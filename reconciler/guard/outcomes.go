@@ -1,0 +1,254 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// When the breaker of a workload opens, and when that of the cluster does.
+const (
+	// lastOutcomes is how many outcomes of a workload count, and mostReverted how many of them must
+	// not be reverts.
+	lastOutcomes, mostReverted = 5, 3
+	// lately is how long ago a resize may be that counts for the cluster.
+	lately = time.Hour
+	// leastWorkloads is how many workloads must have had reverts, and oneIn their share: more than
+	// one in so many.
+	leastWorkloads, oneIn = 5, 20
+)
+
+// Workload identifies the top owner of pods.
+type Workload struct {
+	Namespace string
+	safety.Workload
+}
+
+// Outcomes remembers what came of the last resizes, by workload. An outcome is a resize of a pod,
+// and a revert takes its place. So resizes count until they are reverted, and count once even if
+// several resources are reverted one after the other.
+//
+// The pods show nearly all of it: if a process starts later, it misses only resizes that later
+// resizes have hidden, and those of deleted pods. Methods must not be called concurrently.
+type Outcomes struct {
+	of map[Workload]*record
+}
+
+// record is what came of the last resizes of a workload.
+type record struct {
+	// last has the last outcomes, at most lastOutcomes, the oldest first.
+	last []outcome
+	// resized and reverted are when the newest resize was made, and the newest one that was reverted.
+	// knownResized and knownReverted are when these became known. Seconds since 1970; 0 means never.
+	resized, knownResized, reverted, knownReverted int64
+}
+
+// outcome is what came of a resize of a pod.
+type outcome struct {
+	// pod is a hash of the UID of the pod.
+	pod uint64
+	// resized is when the resize was made, and known when that, or its revert, became known. Seconds
+	// since 1970.
+	resized, known int64
+	// reverted says what was reverted, such as "web-0 (OOMKilled)"; empty if nothing was.
+	reverted string
+}
+
+// NewOutcomes returns Outcomes that remember nothing.
+func NewOutcomes() *Outcomes { return &Outcomes{of: map[Workload]*record{}} }
+
+// See takes note of a pod of a workload, in any order and as often as it changes. It reports whether
+// it is the first to show a revert, so that a breaker may have to open.
+func (o *Outcomes) See(workload Workload, of *pod.Pod) (reverted bool) {
+	now, ok := outcomeOf(of)
+	if !ok {
+		return false
+	}
+	r := o.of[workload]
+	if r == nil {
+		r = &record{last: make([]outcome, 0, lastOutcomes)}
+		o.of[workload.clone()] = r
+	}
+	return r.add(now, of)
+}
+
+// Forget drops the outcomes of a pod that must not count.
+func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
+	r := o.of[workload]
+	if r == nil {
+		return
+	}
+	pod := hashOf(of.UID)
+	r.last = slices.DeleteFunc(r.last, func(past outcome) bool { return past.pod == pod })
+	if len(r.last) == 0 {
+		delete(o.of, workload)
+	}
+}
+
+// Prune drops the workloads without pods whose outcomes no longer count for the cluster.
+func (o *Outcomes) Prune(now time.Time, exists func(Workload) bool) {
+	for workload, r := range o.of {
+		if r.resized <= now.Add(-lately).Unix() && !exists(workload) {
+			delete(o.of, workload)
+		}
+	}
+}
+
+// outcomeOf returns what came of the last resize of a pod, as the pod shows it; false if it was not
+// resized. It does not name what was reverted.
+func outcomeOf(of *pod.Pod) (outcome, bool) {
+	if of.ResizedAt().IsZero() || !of.Sized() {
+		return outcome{}, false
+	}
+	reverts := of.Reverts()
+	if len(reverts) == 0 {
+		at := of.ResizedAt().Unix()
+		return outcome{pod: hashOf(of.UID), resized: at, known: at}, true
+	}
+	last := slices.MaxFunc(reverts, func(a, b pod.Revert) int { return a.At.Compare(b.At) })
+	if of.AppliedAt().After(last.At) {
+		at := of.ResizedAt().Unix()
+		return outcome{pod: hashOf(of.UID), resized: at, known: at}, true
+	}
+	resized := of.AppliedAt()
+	if resized.IsZero() {
+		resized = last.At // A resize of only some resources does not record its time.
+	}
+	return outcome{pod: hashOf(of.UID), resized: resized.Unix(), known: last.At.Unix(), reverted: string(last.Harm)}, true
+}
+
+// add takes note of an outcome of a pod, and reports whether it is a new revert.
+func (r *record) add(now outcome, of *pod.Pod) (reverted bool) {
+	last := -1
+	for i := range r.last {
+		if r.last[i].pod == now.pod {
+			last = i
+		}
+	}
+	if last >= 0 {
+		switch before := &r.last[last]; {
+		case now.reverted == "" && now.resized <= before.known:
+			return false
+		case now.reverted != "" && before.reverted == "":
+			now.resized = before.resized
+			r.last = slices.Delete(r.last, last, last+1)
+		case now.reverted != "" && of.AppliedAt().Unix() <= before.known:
+			return false // The same resize hurt in several ways.
+		}
+	}
+	if len(r.last) == lastOutcomes && compareOutcomes(now, r.last[0]) <= 0 {
+		return false // It was known, or it was followed by so many others that it does not count.
+	}
+	r.resized, r.knownResized = max(r.resized, now.resized), max(r.knownResized, now.known)
+	if now.reverted != "" {
+		r.reverted, r.knownReverted = max(r.reverted, now.resized), max(r.knownReverted, now.known)
+		now.reverted = fmt.Sprintf("%s (%s)", of.Name, now.reverted)
+	}
+	if len(r.last) == lastOutcomes {
+		r.last = slices.Delete(r.last, 0, 1)
+	}
+	at, _ := slices.BinarySearchFunc(r.last, now, compareOutcomes)
+	r.last = slices.Insert(r.last, at, now)
+	return now.reverted != ""
+}
+
+// compareOutcomes orders outcomes by when they became known. Those of the same second have an order,
+// too, so that all replicas keep the same ones.
+func compareOutcomes(a, b outcome) int {
+	return cmp.Or(cmp.Compare(a.known, b.known), cmp.Compare(a.pod, b.pod))
+}
+
+// Trip is a breaker that must open.
+type Trip struct {
+	// Workload is zero for the breaker of the cluster.
+	Workload Workload
+	Reason   string
+	// Known is when the last of the reverts became known.
+	Known time.Time
+}
+
+// Trips returns which breakers must open, the cluster's first. since returns when the breaker of a
+// workload was last reset, or that of the cluster if the workload is zero: earlier outcomes do not
+// count.
+func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
+	var trips []Trip
+	reset, from := unix(since(Workload{})), now.Add(-lately).Unix()
+	var resized, reverted, known int64
+	for workload, r := range o.of {
+		if r.resized > from && r.knownResized > reset {
+			resized++
+		}
+		if r.reverted == 0 {
+			continue
+		}
+		if r.reverted > from && r.knownReverted > reset {
+			reverted++
+			known = max(known, r.knownReverted)
+		}
+		if trip, ok := r.trip(workload, unix(since(workload))); ok {
+			trips = append(trips, trip)
+		}
+	}
+	slices.SortFunc(trips, func(a, b Trip) int { return a.Workload.compare(b.Workload) })
+	if reverted >= leastWorkloads && reverted*oneIn > resized {
+		reason := fmt.Sprintf("of the %d workloads that were resized in the last hour, %d had resizes that were reverted", resized, reverted)
+		trips = slices.Insert(trips, 0, Trip{Reason: reason, Known: time.Unix(known, 0)})
+	}
+	return trips
+}
+
+// trip returns the breaker of a workload if it must open.
+func (r *record) trip(workload Workload, reset int64) (Trip, bool) {
+	var reverted []string
+	var known int64
+	for i := range r.last {
+		if last := &r.last[i]; last.reverted != "" && last.known > reset {
+			reverted = append(reverted, last.reverted)
+			known = last.known
+		}
+	}
+	if len(reverted) < mostReverted {
+		return Trip{}, false
+	}
+	reason := fmt.Sprintf("%d of the last %d resizes were reverted", len(reverted), len(r.last))
+	if names := strings.Join(reverted, ", "); len(names) <= mostNames {
+		reason += ": " + names
+	}
+	return Trip{workload, reason, time.Unix(known, 0)}, true
+}
+
+// mostNames is how many bytes of names a reason has at most.
+const mostNames = 400
+
+func (w Workload) compare(other Workload) int {
+	return cmp.Or(cmp.Compare(w.Namespace, other.Namespace), cmp.Compare(w.Kind, other.Kind), cmp.Compare(w.Name, other.Name))
+}
+
+// clone returns a copy that keeps no text in memory that contains more.
+func (w Workload) clone() Workload {
+	return Workload{strings.Clone(w.Namespace), safety.Workload{Kind: strings.Clone(w.Kind), Name: strings.Clone(w.Name)}}
+}
+
+// hashOf returns a hash (FNV-1a) that is the same in all replicas.
+func hashOf(uid types.UID) uint64 {
+	hash := uint64(14695981039346656037)
+	for i := range len(uid) {
+		hash = (hash ^ uint64(uid[i])) * 1099511628211
+	}
+	return hash
+}
+
+// unix returns a time in seconds since 1970; 0 for the zero time.
+func unix(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.Unix()
+}

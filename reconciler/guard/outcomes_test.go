@@ -1,0 +1,312 @@
+package guard_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func workload(n int) guard.Workload {
+	return guard.Workload{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: fmt.Sprintf("web-%04d", n)}}
+}
+
+// seen is a pod that was resized at a second. If it was reverted, at the second after that.
+func seen(name string, at int, reverted ...string) *pod.Pod {
+	changes := []func(*corev1.Pod){
+		podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi", "applied-instance-type", "n4", "applied-at", podtest.At(at).Format(time.RFC3339)),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(at, "app"), podtest.Managed(contract.FieldManager, "", at, contract.AppliedAt, contract.Reverts, contract.OriginalPrefix+"cpu.app")),
+		func(p *corev1.Pod) { p.Name, p.UID = name, types.UID("uid-of-"+name) },
+	}
+	var all []string
+	for i, resource := range reverted {
+		all = append(all, fmt.Sprintf(`{"at":%q,"container":"app","resource":%q,"hurt":"800m/800m","back":"1/1","times":1,"harm":"OOMKilled","message":""}`,
+			podtest.At(at+1+i).Format(time.RFC3339), resource))
+	}
+	if all != nil {
+		changes = append(changes, podtest.Annotated("reverted", "["+strings.Join(all, ",")+"]"))
+	}
+	return pod.From(podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes...))
+}
+
+// never is when a breaker was reset that never was.
+func never(guard.Workload) time.Time { return time.Time{} }
+
+// TestWorkloadBreaker has an outcome per letter, of a pod each: a resize (r), or one that is
+// reverted (R).
+func TestWorkloadBreaker(t *testing.T) {
+	for outcomes, opens := range map[string]bool{
+		"": false, "r": false, "R": false, "RR": false, "RRrrr": false, "rRrRr": false,
+		"RRR": true, "RrRrR": true, "RRRrr": true, "rrrrrRRR": true, "RRRrrr": false, "RRRrrrRR": false, "RrRrRr": false, "RRRRRrr": true,
+	} {
+		o := guard.NewOutcomes()
+		for i, c := range outcomes {
+			name := fmt.Sprintf("web-%d", i)
+			if first := o.See(workload(0), seen(name, 10*i)); first {
+				t.Errorf("%s: a resize is a revert", outcomes)
+			}
+			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu")) || o.See(workload(0), seen(name, 10*i, "cpu"))) {
+				t.Errorf("%s: outcome %d is not reported as a revert once", outcomes, i)
+			}
+		}
+		trips := o.Trips(podtest.At(1000), never)
+		if len(trips) > 0 != opens {
+			t.Errorf("%s: opens %v, want %t", outcomes, trips, opens)
+		}
+	}
+	three := func() *guard.Outcomes {
+		o := guard.NewOutcomes()
+		for i := range 4 {
+			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...))
+		}
+		return o
+	}
+	t.Run("says why", func(t *testing.T) {
+		o := three()
+		o.See(workload(0), seen("web-1", 10, "memory"))
+		o.See(workload(0), seen("web-2", 20, "cpu"))
+		want := []guard.Trip{{Workload: workload(0), Reason: "3 of the last 4 resizes were reverted: web-0 (OOMKilled), web-1 (OOMKilled), web-2 (OOMKilled)", Known: podtest.At(21)}}
+		if diff := cmp.Diff(want, o.Trips(podtest.At(1000), never)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("names fit into a reason", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"))
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || trips[0].Reason != "3 of the last 3 resizes were reverted" {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("a resize of which everything is reverted, one by one, counts once", func(t *testing.T) {
+		o := three()
+		for i := range 2 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"))
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"))
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("each revert of the same pod counts", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			if trips := o.Trips(podtest.At(10000), never); len(trips) > 0 {
+				t.Errorf("after %d: %v", i, trips)
+			}
+			o.See(workload(0), seen("web-0", 1000*i))
+			o.See(workload(0), seen("web-0", 1000*i, "cpu"))
+		}
+		if trips := o.Trips(podtest.At(10000), never); len(trips) != 1 {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 5 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"))
+		}
+		for at, opens := range map[int]bool{0: true, 20: true, 21: false, 41: false} {
+			since := func(of guard.Workload) time.Time {
+				if of == workload(0) {
+					return podtest.At(at)
+				}
+				return time.Time{}
+			}
+			if trips := o.Trips(podtest.At(1000), since); len(trips) > 0 != opens {
+				t.Errorf("reset at %d: %v", at, trips)
+			}
+		}
+	})
+	t.Run("pods that must not count are forgotten", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"))
+		}
+		o.Forget(workload(0), seen("web-1", 10))
+		o.Forget(workload(1), seen("web-1", 10))
+		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("pods that were not resized do not count", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated))) || len(o.Trips(podtest.At(1000), never)) > 0 {
+			t.Error("it counts")
+		}
+	})
+}
+
+// A process that starts later, and sees pods in any order and repeatedly, decides as one that has
+// seen everything.
+func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		first, later := guard.NewOutcomes(), guard.NewOutcomes()
+		var events, last []*pod.Pod
+		for i := range 12 {
+			name := fmt.Sprint("web-", i)
+			now := seen(name, random.IntN(5)*10)
+			events = append(events, now)
+			if random.IntN(3) == 0 {
+				now = seen(name, int(now.ResizedAt().Sub(podtest.Start).Seconds()), "cpu")
+				events = append(events, now)
+			}
+			last = append(last, now)
+		}
+		slices.SortStableFunc(events, func(a, b *pod.Pod) int { return a.ResizedAt().Compare(b.ResizedAt()) })
+		for _, of := range events {
+			first.See(workload(0), of)
+		}
+		for range 2 {
+			random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+			for _, of := range last {
+				later.See(workload(0), of)
+			}
+		}
+		if diff := cmp.Diff(first.Trips(podtest.At(1000), never), later.Trips(podtest.At(1000), never)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestClusterBreaker(t *testing.T) {
+	// of returns outcomes of workloads that were resized at a second, the first of which were reverted.
+	of := func(reverted, resized, at int) *guard.Outcomes {
+		o := guard.NewOutcomes()
+		for i := range resized {
+			if i < reverted {
+				o.See(workload(i), seen("web", at, "cpu"))
+			} else {
+				o.See(workload(i), seen("web", at))
+			}
+		}
+		return o
+	}
+	opens := func(o *guard.Outcomes, now int, reset time.Time) bool {
+		trips := o.Trips(podtest.At(now), func(of guard.Workload) time.Time {
+			if of == (guard.Workload{}) {
+				return reset
+			}
+			return time.Time{}
+		})
+		return len(trips) == 1 && trips[0].Workload == guard.Workload{}
+	}
+	for _, tc := range []struct {
+		reverted, resized, now int
+		want                   bool
+	}{
+		{4, 4, 100, false}, {4, 80, 100, false}, {5, 5, 100, true}, {5, 99, 100, true}, {5, 100, 100, false}, {6, 119, 100, true}, {6, 120, 100, false},
+		{50, 1000, 100, false}, {51, 1000, 100, true}, {5, 5, 3600, true}, {5, 5, 3601, false},
+	} {
+		if got := opens(of(tc.reverted, tc.resized, 1), tc.now, time.Time{}); got != tc.want {
+			t.Errorf("%d of %d workloads, %d seconds later: opens %t", tc.reverted, tc.resized, tc.now-1, got)
+		}
+	}
+	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
+		o := of(5, 5, 1)
+		if !opens(o, 100, podtest.At(1)) || opens(o, 100, podtest.At(2)) {
+			t.Error("the reset does not count")
+		}
+	})
+	t.Run("says how many, and names nobody", func(t *testing.T) {
+		trips := of(5, 6, 1).Trips(podtest.At(100), never)
+		want := []guard.Trip{{Reason: "of the 6 workloads that were resized in the last hour, 5 had resizes that were reverted", Known: podtest.At(2)}}
+		if diff := cmp.Diff(want, trips); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("the rate does not rise as resizes become old", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 500 { // 4% are reverted, one after the other in 50 minutes.
+			at := i * 6
+			if i%25 == 0 {
+				o.See(workload(i), seen("web", at, "cpu"))
+			} else {
+				o.See(workload(i), seen("web", at))
+			}
+		}
+		for now := 3000; now < 8000; now += 50 {
+			if opens(o, now, time.Time{}) {
+				t.Fatalf("it opens at second %d", now)
+			}
+		}
+	})
+	t.Run("workloads without pods are dropped after an hour, and no others", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			for k := range 3 {
+				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"))
+			}
+		}
+		gone := func(of guard.Workload) bool { return of != workload(1) }
+		if o.Prune(podtest.At(3619), gone); len(o.Trips(podtest.At(3619), never)) != 3 {
+			t.Error("dropped too early")
+		}
+		if o.Prune(podtest.At(3620), gone); len(o.Trips(podtest.At(3620), never)) != 2 {
+			t.Error("not dropped")
+		}
+	})
+}
+
+// BenchmarkOutcomes has 10,000 workloads with 15 resized pods each.
+func BenchmarkOutcomes(b *testing.B) {
+	const workloads, each = 10_000, 15
+	var pods [each]*pod.Pod
+	for i := range pods {
+		pods[i] = seen(fmt.Sprint("web-", i), 10*i)
+	}
+	names := make([]guard.Workload, workloads)
+	for i := range names {
+		names[i] = workload(i)
+	}
+	filled := func() *guard.Outcomes {
+		o := guard.NewOutcomes()
+		for i := range workloads * each {
+			o.See(names[i%workloads], pods[i/workloads])
+		}
+		return o
+	}
+	b.Run("fill", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			filled()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(workloads*each), "ns/pod")
+	})
+	b.Run("event", func(b *testing.B) {
+		o, i := filled(), 0
+		b.ReportAllocs()
+		for b.Loop() {
+			o.See(names[i%workloads], pods[i%each])
+			i++
+		}
+	})
+	b.Run("unresized", func(b *testing.B) {
+		o, of := filled(), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated))
+		b.ReportAllocs()
+		for b.Loop() {
+			o.See(names[0], of)
+		}
+	})
+	b.Run("trips", func(b *testing.B) {
+		o := filled()
+		b.ReportAllocs()
+		for b.Loop() {
+			o.Trips(podtest.At(1000), never)
+		}
+	})
+}

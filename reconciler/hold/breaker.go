@@ -1,0 +1,88 @@
+package hold
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// ResetsCount is how long the reset of a breaker is remembered. What happened longer ago must not
+// open a breaker.
+const ResetsCount = 7 * 24 * time.Hour
+
+// Breaker returns the open breaker of exactly this scope, or when it was last reset; zero if it was
+// not, or too long ago to count.
+func (t *Table) Breaker(scope Scope) (open Hold, isOpen bool, reset time.Time) {
+	if t == nil {
+		return Hold{}, false, time.Time{}
+	}
+	if open, isOpen = t.at(scope, Breaker); isOpen {
+		return open, true, time.Time{}
+	}
+	for i := range t.resets {
+		if t.resets[i].Scope == scope {
+			return Hold{}, false, t.resets[i].Reset
+		}
+	}
+	return Hold{}, false, time.Time{}
+}
+
+// Breakers returns the open breaker of the cluster, nil if there is none, and the number of open
+// breakers of workloads.
+func (t *Table) Breakers() (ofCluster *Hold, ofWorkloads int) {
+	if t == nil {
+		return nil, 0
+	}
+	for i := range t.holds {
+		switch h := t.holds[i]; {
+		case h.Kind != Breaker:
+		case h.Scope == Scope{}:
+			ofCluster = &h
+		default:
+			ofWorkloads++
+		}
+	}
+	return ofCluster, ofWorkloads
+}
+
+// Open opens the breaker of a scope, for a reason that became known at a time. It reports false if
+// the breaker is open already, or was reset since. The errors are the same as for Put.
+func (s *Store) Open(ctx context.Context, scope Scope, reason string, known time.Time) (opened bool, err error) {
+	h := Hold{Kind: Breaker, Scope: scope, Reason: reason, Author: contract.AppName, Since: s.clock.Now().UTC().Truncate(time.Second)}
+	if wrong := h.Faults(); len(wrong) > 0 {
+		return false, wrong[0]
+	}
+	err = s.update(ctx, toStore, scope.turn(), func(holds []Hold) (change, error) {
+		i := slices.IndexFunc(holds, func(other Hold) bool { return other.key() == h.key() })
+		if opened = i < 0 || !holds[i].Reset.IsZero() && known.After(holds[i].Reset); !opened {
+			return change{}, nil
+		}
+		return change{put: &h}, nil
+	})
+	return opened && err == nil, err
+}
+
+// afterReset returns a breaker as it is stored once it is reset; false for other holds, of which
+// nothing is stored.
+func (h Hold) afterReset(now time.Time) (Hold, bool) {
+	if h.Kind != Breaker {
+		return Hold{}, false
+	}
+	now = now.UTC().Truncate(time.Second)
+	return Hold{Kind: Breaker, Scope: h.Scope, Author: h.Author, Since: h.Since, Reset: now, Expires: now.Add(ResetsCount)}, true
+}
+
+// breakerFaults returns what is wrong with a breaker.
+func (h Hold) breakerFaults() []*FieldError {
+	var errs []*FieldError
+	switch {
+	case h.Kind != Breaker && !h.Reset.IsZero():
+		errs = append(errs, &FieldError{"reset", "must be set only for a " + string(Breaker)})
+	case h.Kind == Breaker && h.Scope != Scope{} && h.Scope.Workload == safety.Workload{}:
+		errs = append(errs, &FieldError{"workload", "must be set for a " + string(Breaker) + " that is not the cluster's"})
+	}
+	return errs
+}

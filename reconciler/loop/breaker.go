@@ -1,0 +1,198 @@
+package loop
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// breakers remembers what came of resizes. Every replica does, so that the next leader knows it too;
+// only the leader opens breakers.
+type breakers struct {
+	mu       sync.Mutex
+	outcomes *guard.Outcomes
+	// counted is the table of ratios by which all pods were counted.
+	counted *ratios.Table
+	// due receives if a breaker may have to open.
+	due chan struct{}
+}
+
+func newBreakers() *breakers {
+	return &breakers{outcomes: guard.NewOutcomes(), due: make(chan struct{}, 1)}
+}
+
+// check lets the leader check soon whether a breaker must open. It never blocks.
+func (b *breakers) check() {
+	select {
+	case b.due <- struct{}{}:
+	default: // It has not begun the last check yet.
+	}
+}
+
+// count takes note of what came of the last resize of a pod.
+func (l *Loop) count(of *pod.Pod, workloads []safety.Workload, rules cluster.Rules) {
+	if of.ResizedAt().IsZero() || len(workloads) == 0 {
+		return
+	}
+	settings, workload := &rules.Table.Profile(of).Guard, topOf(of, workloads)
+	l.breakers.mu.Lock()
+	defer l.breakers.mu.Unlock()
+	if !settings.Enabled || !settings.Breaker {
+		l.breakers.outcomes.Forget(workload, of)
+		return
+	}
+	if l.breakers.outcomes.See(workload, of) {
+		l.breakers.check()
+	}
+}
+
+// countAll takes note of all pods, unless that was done by the rules in effect: the share of the
+// workloads with reverts must not come from those pods that happen to be processed first.
+func (l *Loop) countAll() {
+	rules, known := l.Cluster.Rules()
+	if !known || rules.Table == l.breakers.counted {
+		return // While there is no table, nothing is counted.
+	}
+	l.eachPod(func(of *pod.Pod, workloads []safety.Workload) { l.count(of, workloads, rules) })
+	l.breakers.counted = rules.Table
+}
+
+// eachPod calls a function for each pod that has workloads, which are valid until it returns.
+func (l *Loop) eachPod(do func(of *pod.Pod, workloads []safety.Workload)) {
+	workloads := make([]safety.Workload, 0, 4) // Few pods have more than 4.
+	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
+		if workloads = l.Cluster.Owners().Chain(workloads[:0], of); len(workloads) > 0 {
+			do(of, workloads)
+		}
+	}
+}
+
+// topOf returns the top owner of a pod, so that a rollout does not start over.
+func topOf(of *pod.Pod, workloads []safety.Workload) guard.Workload {
+	return guard.Workload{Namespace: of.Namespace(), Workload: workloads[len(workloads)-1]}
+}
+
+// openAgainAfter is how long the leader waits after it could not open a breaker.
+const openAgainAfter = 5 * time.Second
+
+// openBreakers opens breakers until ctx is done.
+func (l *Loop) openBreakers(ctx context.Context) {
+	var again <-chan time.Time
+	prune := l.Clock.After(pruneEvery)
+	for {
+		select {
+		case <-l.breakers.due:
+		case <-again:
+		case <-prune:
+			prune = l.Clock.After(pruneEvery)
+			l.pruneOutcomes()
+			continue
+		case <-ctx.Done():
+			return
+		}
+		again = nil
+		if !l.Leads() || l.DryRun {
+			continue // A process that becomes the leader checks.
+		}
+		table, err := l.Holds.Ready()
+		if err != nil {
+			again = l.Clock.After(openAgainAfter) // Nothing is sized meanwhile.
+			continue
+		}
+		if err := l.openDue(ctx, table); err != nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Breaker not opened, so sizing goes on; retrying soon")
+			again = l.Clock.After(openAgainAfter)
+		}
+	}
+}
+
+// openDue opens all breakers that must be open, besides those in the table.
+func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
+	l.countAll()
+	for _, trip := range l.trips(table) {
+		scope := scopeOf(trip.Workload)
+		if _, open, _ := table.Breaker(scope); open {
+			continue
+		}
+		opened, err := l.Holds.Open(ctx, scope, trip.Reason, trip.Known)
+		if err != nil {
+			return err
+		}
+		if opened {
+			klog.FromContext(ctx).Info("Breaker opened: no pod is sized there until someone resets it", "scope", scope.String(), "reason", trip.Reason)
+		}
+	}
+	return nil
+}
+
+// trips returns which breakers must be open. What happened before a breaker was reset does not count,
+// nor what happened so long ago that a reset may no longer be known.
+func (l *Loop) trips(table *hold.Table) []guard.Trip {
+	now := l.Clock.Now()
+	oldest := now.Add(-hold.ResetsCount)
+	l.breakers.mu.Lock()
+	defer l.breakers.mu.Unlock()
+	return l.breakers.outcomes.Trips(now, func(workload guard.Workload) time.Time {
+		if _, _, reset := table.Breaker(scopeOf(workload)); reset.After(oldest) {
+			return reset
+		}
+		return oldest
+	})
+}
+
+// scopeOf returns the scope of the breaker of a workload, or of the cluster's.
+func scopeOf(workload guard.Workload) hold.Scope {
+	return hold.Scope{Namespace: workload.Namespace, Workload: workload.Workload}
+}
+
+// pruneOutcomes drops what came of the resizes of workloads that no longer exist.
+func (l *Loop) pruneOutcomes() {
+	exist := map[guard.Workload]struct{}{}
+	l.eachPod(func(of *pod.Pod, workloads []safety.Workload) { exist[topOf(of, workloads)] = struct{}{} })
+	l.breakers.mu.Lock()
+	defer l.breakers.mu.Unlock()
+	l.breakers.outcomes.Prune(l.Clock.Now(), func(workload guard.Workload) bool {
+		_, ok := exist[workload]
+		return ok
+	})
+}
+
+// breakerCollector exposes the open breakers.
+type breakerCollector struct {
+	holds func() (*hold.Table, error)
+	open  *prometheus.Desc
+}
+
+func newBreakerCollector(holds func() (*hold.Table, error)) *breakerCollector {
+	return &breakerCollector{holds, prometheus.NewDesc("workload_resizer_open_breakers",
+		"Breakers that are open, by scope (cluster, workload): no pod is sized there until someone resets them.", []string{"scope"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *breakerCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.open }
+
+// Collect implements prometheus.Collector.
+func (c *breakerCollector) Collect(metrics chan<- prometheus.Metric) {
+	table, err := c.holds()
+	if err != nil {
+		return // The metric about the health of the holds says so.
+	}
+	ofCluster, ofWorkloads := table.Breakers()
+	whole := 0
+	if ofCluster != nil {
+		whole = 1
+	}
+	metrics <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(whole), "cluster")
+	metrics <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(ofWorkloads), "workload")
+}

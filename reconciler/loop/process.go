@@ -147,6 +147,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	}
 	// A pod in distress does not wait for others.
 	if pause := l.brake.left(l.Clock.Now()); pause > 0 && p.Kind != plan.Revert {
+		l.pacer.postpone(key, l.Clock.Now().Add(pause))
 		l.queue.AddAfter(key, pause)
 		return
 	}
@@ -169,6 +170,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		return
 	}
 	now := l.Clock.Now()
+	l.brake.release(now)
 	l.ledger.succeeded(p, resourceVersion, now)
 	l.written(ctx, p, now.Sub(began))
 }

@@ -69,7 +69,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		return
 	}
 	l.canaries.end(key) // The cache shows the last resize of the pod.
-	siblings := l.canaries.mark(found.Controller().UID)
+	siblings := l.canaries.mark(controller{key.Namespace, found.Controller().UID})
 	ctx, visit := l.begin(ctx, queued)
 	defer visit.end()
 	began, changes := l.Clock.Now(), l.changes.Load()

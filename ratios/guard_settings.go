@@ -20,8 +20,8 @@ type GuardSettings struct {
 	Unready time.Duration
 	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
-	// Canary is the share of a workload's pods that try a smaller size before the others get it, above 0
-	// and at most 1. 1 means that no pod waits.
+	// Canary is the share of a workload's pods on a node type that try a smaller size before the others
+	// get it, above 0 and at most 1. 1 means that no pod waits.
 	Canary float64
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool

@@ -35,6 +35,16 @@ func (b *brake) pull(err error, now time.Time) {
 	b.longer(now, max(asked, firstPause), max(asked, longPause))
 }
 
+// release lets the next delay be as short as the first, since the API server has accepted a write: one that
+// is busy only for some pods, as a webhook can say, must not delay the others ever longer.
+func (b *brake) release(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.backOff.left(now) == 0 {
+		b.backOff = backOff{}
+	}
+}
+
 // left returns the rest of the delay.
 func (b *brake) left(now time.Time) time.Duration {
 	b.mu.Lock()

@@ -14,32 +14,38 @@ type canaries struct {
 	mu sync.Mutex
 	// underWay has the pods whose resize the cache may not show yet, and counts has their number for each
 	// controller.
-	underWay map[types.NamespacedName]types.UID
-	counts   map[types.UID]int
+	underWay map[types.NamespacedName]controller
+	counts   map[controller]int
 	// shown counts how often such a pod has ended, by a hash of its controller.
 	shown [256]uint64
 	seed  maphash.Seed
 }
 
-func newCanaries() *canaries {
-	return &canaries{underWay: map[types.NamespacedName]types.UID{}, counts: map[types.UID]int{}, seed: maphash.MakeSeed()}
+// controller is a controller of pods in a namespace. Pods in others may name it, too, but do not belong to it.
+type controller struct {
+	namespace string
+	uid       types.UID
 }
 
-func (c *canaries) slot(controller types.UID) *uint64 {
-	return &c.shown[maphash.String(c.seed, string(controller))%uint64(len(c.shown))]
+func newCanaries() *canaries {
+	return &canaries{underWay: map[types.NamespacedName]controller{}, counts: map[controller]int{}, seed: maphash.MakeSeed()}
+}
+
+func (c *canaries) slot(of controller) *uint64 {
+	return &c.shown[maphash.Comparable(c.seed, of)%uint64(len(c.shown))]
 }
 
 // mark is what the cache showed of a controller's pods at some time.
 type mark struct {
-	controller types.UID
-	shown      uint64
+	controller
+	shown uint64
 }
 
 // mark returns a mark of what the cache shows now.
-func (c *canaries) mark(controller types.UID) mark {
+func (c *canaries) mark(of controller) mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return mark{controller, *c.slot(controller)}
+	return mark{of, *c.slot(of)}
 }
 
 // begin reports whether a pod may get a size for which a plan has found a number of places. The plan was
@@ -60,13 +66,13 @@ func (c *canaries) begin(pod types.NamespacedName, places int, since mark) bool 
 func (c *canaries) end(pod types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	controller, ok := c.underWay[pod]
+	of, ok := c.underWay[pod]
 	if !ok {
 		return
 	}
 	delete(c.underWay, pod)
-	if c.counts[controller]--; c.counts[controller] == 0 {
-		delete(c.counts, controller)
+	if c.counts[of]--; c.counts[of] == 0 {
+		delete(c.counts, of)
 	}
-	*c.slot(controller)++
+	*c.slot(of)++
 }

@@ -69,7 +69,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		return
 	}
 	l.canaries.end(key) // The cache shows the last resize of the pod.
-	siblings := l.canaries.mark(found.Controller().UID)
+	siblings := l.canaries.mark(controller{key.Namespace, found.Controller().UID})
 	ctx, visit := l.begin(ctx, queued)
 	defer visit.end()
 	began, changes := l.Clock.Now(), l.changes.Load()
@@ -148,6 +148,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	}
 	// A pod in distress does not wait for others.
 	if pause := l.brake.left(l.Clock.Now()); pause > 0 && p.Kind != plan.Revert {
+		l.pacer.postpone(key, l.Clock.Now().Add(pause))
 		l.queue.AddAfter(key, pause)
 		return
 	}
@@ -170,6 +171,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		return
 	}
 	now := l.Clock.Now()
+	l.brake.release(now)
 	l.ledger.succeeded(p, resourceVersion, now)
 	l.written(ctx, p, now.Sub(began))
 }

@@ -103,8 +103,17 @@ func TestTryOut(t *testing.T) {
 		return p
 	}
 	// The first pod was resized at second 10, is well, and is observed until second 310.
-	calm := leaky(func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} })
-	hurt := leaky(memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
+	ready := func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+	}
+	calm := leaky(ready, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} })
+	elsewhere := podtest.Node("n2d")
+	elsewhere.Name = "elsewhere"
+	on := func(node string, p *corev1.Pod) *corev1.Pod {
+		p.Spec.NodeName = node
+		return p
+	}
+	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
 		name     string
 		first    *corev1.Pod
@@ -119,11 +128,12 @@ func TestTryOut(t *testing.T) {
 		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, ratios.Guard{}) },
 			decision: Resize, reason: contract.WaitingForCanary, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 351},
-		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
@@ -138,6 +148,8 @@ func TestTryOut(t *testing.T) {
 			}
 			s := snapshotOf(t, authored(9), podtest.Node("big"))
 			s.Now, s.Siblings = podtest.At(tc.seconds), func() []*pod.Pod { return siblings }
+			nodes := map[string]*corev1.Node{"node": s.Around.Node, elsewhere.Name: elsewhere}
+			s.NodeOf = func(of *pod.Pod) *corev1.Node { return nodes[of.Node()] }
 			if tc.change != nil {
 				tc.change(s)
 			}
@@ -160,6 +172,27 @@ func TestTryOut(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the share counts the pods on nodes of the type", func(t *testing.T) {
+		siblings := []*pod.Pod{pod.From(calm)}
+		for n := 1; n < 5; n++ {
+			siblings = append(siblings, pod.From(authored(n)))
+		}
+		for n := 5; n < 50; n++ {
+			siblings = append(siblings, pod.From(on(elsewhere.Name, authored(n))))
+		}
+		s := snapshotOf(t, authored(4), podtest.Node("big"))
+		s.Now, s.Siblings = podtest.At(100), func() []*pod.Pod { return siblings }
+		s.NodeOf = func(of *pod.Pod) *corev1.Node {
+			if of.Node() == elsewhere.Name {
+				return elsewhere
+			}
+			return s.Around.Node
+		}
+		// One of 5 pods tries the size, not 5 of 50.
+		if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); p.Decision != Skip || p.Reasons[0].Code != contract.WaitingForCanary {
+			t.Errorf("decision %v, %d places, reasons %v", p.Decision, p.Places, p.Reasons)
+		}
+	})
 }
 
 // guardedBy returns a table with a guard, and big nodes, which have this cpu performance and twice the

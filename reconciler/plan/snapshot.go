@@ -4,6 +4,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -27,8 +28,10 @@ type Snapshot struct {
 	// It is a function because only pods whose sizes differ from their originals need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
 	// Siblings returns the pods of the pod's controller, which may include the pod; nil if no size is
-	// tried on some of them first. It is a function because only decreases need them.
+	// tried on some of them first. It is a function because only decreases need them. NodeOf returns
+	// the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
+	NodeOf   func(*pod.Pod) *corev1.Node
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string

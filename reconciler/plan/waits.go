@@ -8,6 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -58,7 +59,7 @@ func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
 // tried, unless the pod is one of them. It returns a veto if nothing else would change.
 //
 // Increases, reverts and restores do not wait: they make no pod worse.
-func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile) *safety.Veto {
+func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) *safety.Veto {
 	settings := &profile.Guard
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled || settings.Canary >= 1 {
 		return nil
@@ -73,7 +74,7 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile) *safety.Veto {
 				continue
 			}
 			if trial.Siblings == nil {
-				trial.Siblings = s.Siblings()
+				trial.Siblings = alike()
 			}
 			places, why := trial.Places(c.Name, m, to)
 			if places > 0 {
@@ -113,6 +114,26 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile) *safety.Veto {
 		p.because(reason.Code, reason.Message)
 	}
 	return nil
+}
+
+// alike returns the siblings of a pod on nodes of the same type. The node counts, not the type that a
+// sibling records: a pod with only some of its sizes records none.
+func (p *Planner) alike(s *Snapshot, r *Ruling) []*pod.Pod {
+	siblings, nodes := s.Siblings(), map[string]bool{}
+	found := make([]*pod.Pod, 0, len(siblings))
+	for _, sibling := range siblings {
+		name := sibling.Node()
+		same, known := nodes[name]
+		if !known {
+			other := p.RuleBy(r.profile, s.NodeOf(sibling), "")
+			same = other.NodeType == r.NodeType
+			nodes[name] = same
+		}
+		if same {
+			found = append(found, sibling)
+		}
+	}
+	return found
 }
 
 // differsBesides reports whether the plan changes a size that does not wait.

@@ -17,6 +17,8 @@ type Source struct {
 	Interval time.Duration
 	// Backfill is how far the first read reaches back.
 	Backfill time.Duration
+	// Optional means that nobody may deliver anything: without any sample, it is not stale.
+	Optional bool
 }
 
 // reading is the state of a source.
@@ -38,6 +40,8 @@ type SourceStatus struct {
 	// process has not read the source.
 	Backfill time.Duration
 	Began    time.Time
+	// Optional means that it is not stale without any sample.
+	Optional bool
 }
 
 // Backfilled returns which share of the first read is done, from 0 to 1; false if it is not known yet.
@@ -57,7 +61,7 @@ func (d *Demands) Sources() []SourceStatus {
 	for i, status := range d.store.Sources() {
 		r := d.sources[i]
 		r.mu.Lock()
-		all[i] = SourceStatus{Status: status, Interval: r.Interval, Backfill: r.Backfill, Began: r.began}
+		all[i] = SourceStatus{Status: status, Interval: r.Interval, Backfill: r.Backfill, Began: r.began, Optional: r.Optional}
 		r.mu.Unlock()
 	}
 	return all

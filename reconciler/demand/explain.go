@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -21,17 +20,19 @@ type Explained struct {
 }
 
 // Explain returns what the containers of a workload need, and why, ordered by container and rule. They
-// need no pods if there is a history. It returns nothing for a workload that is not known. The error
-// comes from ctx.
-func (d *Demands) Explain(ctx context.Context, namespace string, of safety.Workload) ([]Explained, error) {
+// need no pods if there is a history: of the workload, or of those that its pods count for. Sums are over
+// the pods of the workload. It returns nothing for a workload that is not known. The error comes from ctx.
+func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, error) {
 	items := map[usage.Key]*Item{}
-	workloads := map[usage.Workload]bool{{Namespace: namespace, Kind: of.Kind, Name: of.Name}: true}
-	for item, err := range d.Report(ctx, Selection{Namespace: namespace, Workload: of}) {
+	workloads := map[usage.Workload]bool{of: true}
+	for _, w := range d.PodsOf(of).CountFor {
+		workloads[w] = true
+	}
+	for item, err := range d.Report(ctx, Selection{Namespace: of.Namespace, Workloads: []usage.Workload{of}}) {
 		if err != nil {
 			return nil, err
 		}
 		items[usage.Key{Container: item.Container, Ratios: item.Rule}] = item
-		workloads[workload(item.Container)] = true
 	}
 	s, demands := d.survey.Load(), d.Table()
 	sets := map[usage.Key]usage.Ratios{}
@@ -72,9 +73,48 @@ func (e *Explained) explain(store *usage.Store, set usage.Ratios, o recommend.Op
 	}
 }
 
-// Distributions returns what a container used on each node type, as measured; false without a history.
-func (d *Demands) Distributions(c history.Container) ([]usage.Distribution, bool) {
-	return d.store.Distributions(c, d.Clock.Now())
+// History is what the containers of one name of a workload used on each node type, as measured.
+type History struct {
+	Container history.Container
+	On        []usage.Distribution
+}
+
+// Histories returns the histories of the containers of one name of a workload. These are of the workload
+// itself if its pods count for it, or else of all workloads that they count for. A workload without pods
+// has its own.
+func (d *Demands) Histories(of usage.Workload, container string) (found []History) {
+	add := func(w usage.Workload) bool {
+		c := history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: container}
+		on, known := d.store.Distributions(c, d.Clock.Now())
+		if known {
+			found = append(found, History{c, on})
+		}
+		return known
+	}
+	countFor := d.PodsOf(of).CountFor
+	if slices.Contains(countFor, of) && add(of) {
+		return found
+	}
+	for _, w := range countFor {
+		if w != of {
+			add(w)
+		}
+	}
+	if len(found) == 0 {
+		add(of)
+	}
+	return found
+}
+
+// Measured returns the names of the containers of some workloads that have a history, in order.
+func (d *Demands) Measured(of ...usage.Workload) (names []string) {
+	for _, c := range d.store.Containers() {
+		if slices.Contains(of, workload(c)) && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Containers returns how many containers have a history.

@@ -66,7 +66,7 @@ func Recommendations() []*workloadresizerv1.Recommendation {
 		Pods: 2, UnknownPods: 2, Authored: Amounts("2", "2Gi"), Requested: Amounts("2", "2Gi"),
 		Compared: Amounts("0", "0"), Used: Amounts("0", "0"), Recommended: Amounts("0", "0"), AuthoredCost: new(0.0), RecommendedCost: new(0.0),
 	})
-	cart.UnknownMessage = "no CPU was measured yet\x1b[31m on a node whose type has a ratio"
+	cart.UnknownMessage = "when recommendations were last computed (every minute), no CPU had been measured\x1b[31m on a node whose type has a ratio"
 	cart.NodeTypes = []*workloadresizerv1.SizeOnNodeType{{NodeType: "n4", Pods: 2}}
 	return []*workloadresizerv1.Recommendation{web, proxy, cart, db}
 }

@@ -599,8 +599,8 @@ func TestWorkloadOf(t *testing.T) {
 		"a name with other characters":       {{"Rollout", "w\x00eb"}},
 	} {
 		t.Run("does not exist for "+name, func(t *testing.T) {
-			if got, ok := WorkloadOf("ns", owners, ""); ok {
-				t.Errorf("%+v", got)
+			if got, ok := WorkloadOf("ns", owners, ""); ok || got != (Workload{}) {
+				t.Errorf("%.100v, %t", got, ok)
 			}
 		})
 	}

@@ -336,6 +336,7 @@ func nothingWaitsForTheWorkloadOfAPodThatHasNone(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"bare":   func(p *corev1.Pod) { p.OwnerReferences = nil },
 		"static": func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Node", p.Spec.NodeName },
+		"job":    func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Job", "once" },
 	} {
 		f := newFixture(t, clustertest.Published(), change, killed)
 		f.round(t)

@@ -3,7 +3,6 @@ package demand
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -21,56 +20,49 @@ type Explained struct {
 
 // Explain returns what the containers of a workload need, and why, ordered by container and rule. They
 // need no pods if there is a history: of the workload, or of those that its pods count for. Sums are over
-// the pods of the workload. It returns nothing for a workload that is not known. The error comes from ctx.
+// the pods of the workload. It returns nothing for a workload that is not known. The recommendations are of
+// now, not the published ones, so that they follow from the steps. The error comes from ctx.
 func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, error) {
-	items := map[usage.Key]*Item{}
 	workloads := map[usage.Workload]bool{of: true}
 	for _, w := range d.PodsOf(of).CountFor {
 		workloads[w] = true
 	}
-	for item, err := range d.Report(ctx, Selection{Namespace: of.Namespace, Workloads: []usage.Workload{of}}) {
-		if err != nil {
-			return nil, err
-		}
-		items[usage.Key{Container: item.Container, Ratios: item.Rule}] = item
-	}
-	s, demands := d.survey.Load(), d.Table()
-	sets := map[usage.Key]usage.Ratios{}
+	s, published, now := d.survey.Load(), d.Table(), d.Clock.Now()
+	found := map[usage.Key]usage.Explanation{}
 	for _, c := range d.store.Containers() {
 		if s.table == nil || !workloads[workload(c)] {
 			continue
 		}
 		for _, set := range s.ratios(c, d.store.Ratios(c)) {
-			key := usage.Key{Container: c, Ratios: set.Name}
-			if sets[key] = set; items[key] == nil {
-				items[key] = newItem(key, s.from(c), s, demands)
+			if explanation, ok := d.store.Explain(c, set, now); ok {
+				found[usage.Key{Container: c, Ratios: set.Name}] = explanation
 			}
+		}
+	}
+	need := func(key usage.Key) (recommend.Recommendation, bool) {
+		if explanation, ok := found[key]; ok {
+			return explanation.Recommendation, explanation.Known
+		}
+		return published.Demand(key)
+	}
+	items := map[usage.Key]*Item{}
+	for item, err := range d.reportNeeds(ctx, Selection{Namespace: of.Namespace, Workloads: []usage.Workload{of}}, need) {
+		if err != nil {
+			return nil, err
+		}
+		items[usage.Key{Container: item.Container, Ratios: item.Rule}] = item
+	}
+	for key := range found {
+		if items[key] == nil {
+			items[key] = newItem(key, s.from(key.Container), s, need)
 		}
 	}
 	all := make([]Explained, 0, len(items))
 	for key, item := range items {
-		e := Explained{Item: item}
-		if set, ok := sets[key]; ok {
-			e.explain(d.store, set, s.options(key.Container).Recommend, d.Clock.Now())
-		}
-		all = append(all, e)
+		all = append(all, Explained{Item: item, Measured: found[key].Measured, Steps: found[key].Steps})
 	}
 	slices.SortFunc(all, func(a, b Explained) int { return a.compare(b.Item) })
 	return all, ctx.Err()
-}
-
-// explain adds the steps to the recommendation. The recommendation is then newer than the published one,
-// so that the last step is its target.
-func (e *Explained) explain(store *usage.Store, set usage.Ratios, o recommend.Options, now time.Time) {
-	found, ok := store.Explain(e.Container, set, now)
-	if !ok {
-		return
-	}
-	e.Measured, e.Steps = found.Measured, found.Steps
-	if e.Known {
-		e.Recommendation = found.Recommendation
-		e.explainKept(o)
-	}
 }
 
 // History is what the containers of one name of a workload used on each node type, as measured.

@@ -14,6 +14,7 @@ func TestExplain(t *testing.T) {
 	t.Run("a rule is explained with its own ratios", aRuleIsExplainedWithItsOwnRatios)
 	t.Run("a workload without pods is explained by its history", aWorkloadWithoutPodsIsExplainedByItsHistory)
 	t.Run("a workload without history is shown as unknown", aWorkloadWithoutHistoryIsShownAsUnknown)
+	t.Run("what was measured since the last publication counts", whatWasMeasuredSinceTheLastPublicationCounts)
 	t.Run("history is shown as measured", historyIsShownAsMeasured)
 }
 
@@ -93,6 +94,24 @@ func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
 	all := f.explain(t, web)
 	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != ratios.FromAuthor {
 		t.Errorf("%+v", all)
+	}
+}
+
+func whatWasMeasuredSinceTheLastPublicationCounts(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.publish(t.Context())
+	f.readOnce(t.Context(), f.sources[0])
+	if i := f.report(t)[0]; i.Known {
+		t.Errorf("published: %+v", i)
+	}
+	all := f.explain(t, web)
+	if len(all) != 1 || !all[0].Known || all[0].Unknown != 0 || all[0].Recommendation.Target != all[0].Steps[len(all[0].Steps)-1].Amounts {
+		t.Fatalf("%+v", all[0])
+	}
+	for _, on := range all[0].On {
+		if speed := map[string]int64{"n2d": 100, "n4": 125}[on.NodeType]; !on.Known || on.Size.CPU != (all[0].Recommendation.Target.CPU*100+speed/2)/speed {
+			t.Errorf("%+v, target %+v", on, all[0].Recommendation.Target)
+		}
 	}
 }
 

@@ -85,9 +85,17 @@ func plus(a, b int64) int64 {
 }
 
 // Report returns what the workloads of the selected pods request, use and need, ordered by namespace,
-// kind, workload, container, rule and selected workload. It is empty while there are no ratios. It looks at the pods in a
-// namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
+// kind, workload, container, rule and selected workload. It is empty while there are no ratios. It looks at
+// the pods in a namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
 func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, error] {
+	return d.reportNeeds(ctx, of, d.Table().Demand)
+}
+
+// needs returns what a container needs, and whether this is known.
+type needs func(usage.Key) (recommend.Recommendation, bool)
+
+// reportNeeds is Report, given what containers need.
+func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		table := d.Ratios.Table()
 		if table == nil {
@@ -99,7 +107,7 @@ func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, err
 				yield(nil, err)
 				return
 			}
-			for _, item := range d.report(namespace, of.Selector, wanted, table) {
+			for _, item := range d.report(namespace, of.Selector, wanted, table, need) {
 				if !yield(item, nil) {
 					return
 				}
@@ -109,12 +117,12 @@ func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, err
 }
 
 // report returns the items of a namespace.
-func (d *Demands) report(namespace string, selector labels.Selector, wanted *wanted, table *ratios.Table) []*Item {
+func (d *Demands) report(namespace string, selector labels.Selector, wanted *wanted, table *ratios.Table, need needs) []*Item {
 	type itemKey struct {
 		of usage.Workload
 		usage.Key
 	}
-	s, demands := d.survey.Load(), d.Table()
+	s := d.survey.Load()
 	items := map[itemKey]*Item{}
 	var owners []safety.Workload
 	var about []usage.Workload
@@ -140,7 +148,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, wanted *wan
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, rule.DemandFrom(), s, demands)
+					item = newItem(key, rule.DemandFrom(), s, need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.count(c, &rule, table.Prices)
@@ -156,9 +164,9 @@ func (d *Demands) report(namespace string, selector labels.Selector, wanted *wan
 	return all
 }
 
-func newItem(key usage.Key, from string, s *survey, demands *usage.Table) *Item {
+func newItem(key usage.Key, from string, s *survey, need needs) *Item {
 	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
-	if item.Recommendation, item.Known = demands.Demand(key); item.Known {
+	if item.Recommendation, item.Known = need(key); item.Known {
 		item.explainKept(s.options(key.Container).Recommend)
 	}
 	return item

@@ -171,9 +171,9 @@ func (d *Demands) countsFor(p *pod.Pod, owners []safety.Workload) (usage.Workloa
 	for _, w := range owners {
 		all = append(all, usage.Owner{Kind: w.Kind, Name: w.Name})
 	}
-	job, _ := p.Label(d.jobLabel())
+	job, _ := p.Label(d.JobLabelKey())
 	return usage.WorkloadOf(p.Namespace(), all, job)
 }
 
-// jobLabel returns the key of the label that names the workload of Jobs without an owner.
-func (d *Demands) jobLabel() string { return cmp.Or(d.JobLabel, DefaultJobLabel) }
+// JobLabelKey returns the key of the label that names the workload of Jobs without an owner.
+func (d *Demands) JobLabelKey() string { return cmp.Or(d.JobLabel, DefaultJobLabel) }

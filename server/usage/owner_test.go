@@ -138,24 +138,6 @@ func saysWhatIsTheCaseWithThePods(t *testing.T) {
 	of := usagestore.Workload{Namespace: "shop", Kind: "Job", Name: "report-1"}
 	set := usagestore.Workload{Namespace: "shop", Kind: "ReplicaSet", Name: "web-1"}
 	cron := []usagestore.Workload{{Namespace: "shop", Kind: "CronJob", Name: "report"}}
-	for _, tc := range []struct {
-		of   usagestore.Workload
-		pods demand.Pods
-		want string
-	}{
-		{usagestore.Workload{Kind: "Deployment"}, demand.Pods{}, "the server knows no pod of it, and " + notMeasured},
-		{set, demand.Pods{}, "the server knows no pod of it (name its owner, such as a Deployment, for which its pods count), and " + notMeasured},
-		{of, demand.Pods{}, "the server knows no pod of it (name the CronJob of its pods, or the value of the label that --usage-job-label of the server sets), and " + notMeasured},
-		{of, demand.Pods{Total: 1}, "its pod counts for no workload, because a Job without an owner needs the label that --usage-job-label of the server sets"},
-		{usagestore.Workload{Kind: "Node"}, demand.Pods{Total: 2}, "its 2 pods count for no workload"},
-		{of, demand.Pods{Total: 2, Finished: 1, Unscheduled: 1, CountFor: cron}, "its 2 pods count for CronJob/report, no pod of it runs (1 finished, 1 without a node), and " + notMeasured},
-		{set, demand.Pods{Total: 1, Unscheduled: 1, CountFor: []usagestore.Workload{set}}, "no pod of it runs (0 finished, 1 without a node), and " + notMeasured},
-	} {
-		if got := whyUnknown(tc.of, tc.pods); got != tc.want {
-			t.Errorf("%+v: %q, want %q", tc.pods, got, tc.want)
-		}
-	}
-
 	// Through the API: a Job without an owner and the label, and one that a CronJob created and that has finished.
 	f := newFixture(t, servertest.All, nil, func(p *corev1.Pod) {
 		switch p.Name {
@@ -165,6 +147,23 @@ func saysWhatIsTheCaseWithThePods(t *testing.T) {
 			p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name, p.Status.Phase = "Job", "report-29", corev1.PodSucceeded
 		}
 	})
+	for _, tc := range []struct {
+		of   usagestore.Workload
+		pods demand.Pods
+		want string
+	}{
+		{usagestore.Workload{Kind: "Deployment"}, demand.Pods{}, "the server knows no pod of it, and " + notMeasured},
+		{set, demand.Pods{}, "the server knows no pod of it (name its owner, such as a Deployment, for which its pods count), and " + notMeasured},
+		{of, demand.Pods{}, "the server knows no pod of it (name the CronJob of its pods or, if there is none, the value of their label app.kubernetes.io/name), and " + notMeasured},
+		{of, demand.Pods{Total: 1}, "its pod counts for no workload, because pods of a Job without an owner need the label app.kubernetes.io/name (--usage-job-label of the server)"},
+		{usagestore.Workload{Kind: "Node"}, demand.Pods{Total: 2}, "its 2 pods count for no workload"},
+		{of, demand.Pods{Total: 2, Finished: 1, Unscheduled: 1, CountFor: cron}, "its 2 pods count for CronJob/report, no pod of it runs (1 finished, 1 without a node), and " + notMeasured},
+		{set, demand.Pods{Total: 1, Unscheduled: 1, CountFor: []usagestore.Workload{set}}, "no pod of it runs (0 finished, 1 without a node), and " + notMeasured},
+	} {
+		if got := f.service.whyUnknown(tc.of, tc.pods); got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.pods, got, tc.want)
+		}
+	}
 	for name, want := range map[string]string{"once": "its pod counts for no workload, because", "report-29": "its pod counts for CronJob/report, no pod of it runs (1 finished, 0 without a node), and "} {
 		_, err := f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Job", Name: name}})
 		servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/Job/"+name)

@@ -11,7 +11,7 @@ import (
 )
 
 // notMeasured is why usage is not known.
-const notMeasured = "nothing was measured in the time that history is kept for"
+const notMeasured = "nothing was measured of it in the time that history is kept for"
 
 // unknown returns the error for an object of which nothing is known. why completes the sentence.
 func unknown(what, name, why string) error {
@@ -20,7 +20,7 @@ func unknown(what, name, why string) error {
 
 // unknownWorkload returns the error for a workload without pods that count and without history.
 func (s *Service) unknownWorkload(of usagestore.Workload) error {
-	return unknown("workload", nameOf(of), whyUnknown(of, s.config.Demands.PodsOf(of)))
+	return unknown("workload", nameOf(of), s.whyUnknown(of, s.config.Demands.PodsOf(of)))
 }
 
 // unknownContainer returns the error for containers without history.
@@ -29,11 +29,11 @@ func (s *Service) unknownContainer(of usagestore.Workload, container string) err
 	why := ""
 	switch measured := s.config.Demands.Measured(append(pods.CountFor, of)...); {
 	case len(measured) > 0:
-		why = fmt.Sprintf("%s of it; the containers with history are %s", notMeasured, strings.Join(measured, ", "))
+		why = fmt.Sprintf("%s; the containers with history are %s", notMeasured, strings.Join(measured, ", "))
 	case pods.Running() > 0 && len(pods.CountFor) > 0:
 		why = notMeasured
 	default:
-		why = whyUnknown(of, pods)
+		why = s.whyUnknown(of, pods)
 	}
 	return unknown("container", nameOf(of)+"/"+container, why)
 }
@@ -41,12 +41,13 @@ func (s *Service) unknownContainer(of usagestore.Workload, container string) err
 func nameOf(of usagestore.Workload) string { return of.Namespace + "/" + of.Kind + "/" + of.Name }
 
 // whyUnknown returns why nothing is known of a workload, whose pods may exist nevertheless.
-func whyUnknown(of usagestore.Workload, pods demand.Pods) string {
+func (s *Service) whyUnknown(of usagestore.Workload, pods demand.Pods) string {
+	label := s.config.Demands.JobLabelKey()
 	switch {
 	case pods.Total == 0:
-		return "the server knows no pod of it" + namedByPods(of.Kind) + ", and " + notMeasured
+		return "the server knows no pod of it" + namedByPods(of.Kind, label) + ", and " + notMeasured
 	case len(pods.CountFor) == 0 && of.Kind == "Job":
-		return podsText(pods.Total) + " for no workload, because a Job without an owner needs the label that --usage-job-label of the server sets"
+		return podsText(pods.Total) + " for no workload, because pods of a Job without an owner need the label " + label + " (--usage-job-label of the server)"
 	case len(pods.CountFor) == 0:
 		return podsText(pods.Total) + " for no workload"
 	}
@@ -63,10 +64,10 @@ func whyUnknown(of usagestore.Workload, pods demand.Pods) string {
 
 // namedByPods returns which name to use instead for controllers whose owner can only be found while they
 // have pods.
-func namedByPods(kind string) string {
+func namedByPods(kind, jobLabel string) string {
 	switch kind {
 	case "Job":
-		return " (name the CronJob of its pods, or the value of the label that --usage-job-label of the server sets)"
+		return " (name the CronJob of its pods or, if there is none, the value of their label " + jobLabel + ")"
 	case "ReplicaSet":
 		return " (name its owner, such as a Deployment, for which its pods count)"
 	}

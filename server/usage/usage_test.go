@@ -151,7 +151,7 @@ func explainsTheStepsToARecommendation(t *testing.T) {
 	servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/Deployment/api")
 
 	// Their pods may exist, and count for a different workload or for none.
-	for kind, why := range map[string]string{"Job": "--usage-job-label", "ReplicaSet": "name its owner"} {
+	for kind, why := range map[string]string{"Job": "value of their label app.kubernetes.io/name", "ReplicaSet": "name its owner"} {
 		_, err = f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: kind, Name: "web"}})
 		servertest.CheckError(t, err, codes.NotFound, "USAGE_UNKNOWN", "shop/"+kind+"/web")
 		if text := status.Convert(err).Message(); !strings.Contains(text, why) {

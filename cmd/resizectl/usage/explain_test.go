@@ -66,7 +66,7 @@ func rejectsAnythingButOneWorkload(t *testing.T) {
 		}
 	}
 	code, _, stderr := program.Shell(t.Context(), "usage", "explain", "deploy/never", "--server", address)
-	if code != command.ExitError || !strings.HasPrefix(stderr, "error: the usage of workload default/Deployment/never is not known: the server knows no pod of it, and nothing was measured in the time that history is kept for; check ") {
+	if code != command.ExitError || !strings.HasPrefix(stderr, "error: the usage of workload default/Deployment/never is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for; \"resizectl usage\" lists ") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }

@@ -144,7 +144,8 @@ func (t *target) resolve(ctx context.Context, c *client.Client) error {
 	}
 	switch len(found) {
 	case 0:
-		return fmt.Errorf("no workload in namespace %s has pods and the name %q: name a workload, such as deployment/web, not a pod; \"resizectl usage -n %s\" lists them", t.namespace, t.name, t.namespace)
+		return fmt.Errorf("no workload with running pods in namespace %s has the name %q: name its type, too, if it has none now, such as cronjob/%s, or the workload of a pod; \"resizectl usage -n %s\" lists workloads",
+			t.namespace, t.name, t.name, t.namespace)
 	case 1:
 		return nil
 	}

@@ -123,7 +123,10 @@ func shardsTable(o *print.Output, shards []*workloadresizerv1.UsageShard) *metav
 // bytesText returns the size of stored data, in whole KiB below some MiB.
 func bytesText(n int64) string {
 	const ki, mi = 1 << 10, 1 << 20
-	if n >= 10*mi || n < ki {
+	if n < ki {
+		return fmt.Sprintf("%dB", n)
+	}
+	if n >= 10*mi {
 		return bytes(*resource.NewQuantity(n, resource.BinarySI))
 	}
 	return fmt.Sprintf("%dKi", (n+ki/2)/ki)

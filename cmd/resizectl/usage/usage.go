@@ -58,7 +58,8 @@ API, and "workloads", "namespaces" and "total" have the sums over them. Costs ar
 there. --sort-by and custom columns select fields of what --by selects: --sort-by
 .saved.cpu sorts workloads by what they save.
 
-With --watch, there is one row per container, without costs.
+With --watch, there is one row per container, without costs. Changes that no column shows
+are omitted.
 
 ` + connect.WatchHelp,
 		Example: `  # Show what the workloads in a namespace request, use and need

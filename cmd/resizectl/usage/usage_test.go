@@ -94,10 +94,10 @@ func TestNoUsage(t *testing.T) {
 			"no workloads found that have pods in namespace default\n", []string{"-o", "json"}, command.ExitOK},
 		{"a workload without pods", used, "", "error: no running pods found of deployment/gone in namespace shop: " +
 			"\"resizectl usage explain deployment/gone -n shop\" shows what was measured before\n", []string{"deploy/gone", "-n", "shop"}, command.ExitError},
-		{"a workload that the server does not know", used, "", "error: the usage of workload shop/Deployment/never is not known: the server knows no pod of it, and nothing was measured in the time that history is kept for; " +
-			"check its name and its namespace; \"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows what is collected\n", []string{"deploy/never", "-n", "shop"}, command.ExitError},
-		{"a name that no workload has", used, "", "error: no workload in namespace shop has pods and the name \"web-1\": name a workload, such as deployment/web, not a pod; " +
-			"\"resizectl usage -n shop\" lists them\n", []string{"web-1", "-n", "shop"}, command.ExitError},
+		{"a workload that the server does not know", used, "", "error: the usage of workload shop/Deployment/never is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for; " +
+			"\"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows whether usage is collected\n", []string{"deploy/never", "-n", "shop"}, command.ExitError},
+		{"a name that no workload has", used, "", "error: no workload with running pods in namespace shop has the name \"web-1\": name its type, too, if it has none now, such as cronjob/web-1, or the workload of a pod; " +
+			"\"resizectl usage -n shop\" lists workloads\n", []string{"web-1", "-n", "shop"}, command.ExitError},
 		{"a pod", used, "", "error: pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"pod/web", "-n", "shop"}, command.ExitError},
 		{"a pod, in two words", used, "", "error: po web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"po", "web", "-n", "shop"}, command.ExitError},
 		{"a pod in a namespace", used, "", "error: shop/pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"shop/pod/web"}, command.ExitError},

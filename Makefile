@@ -285,8 +285,9 @@ soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, le
 	@exec bin/soak $(SOAK)
 
 # How many rounds "make soak-guard" runs, and how many pods each round has: for each kind of harm,
-# with resizes that do no harm, and for each other reason to fare badly.
-SOAK_GUARD ?= -rounds 10 -injections 10 -good 100 -controls 17 -outage 30s
+# with resizes that do no harm, and for each other reason to fare badly. Then how many pods a wrong
+# ratio sizes, and for how long.
+SOAK_GUARD ?= -rounds 10 -injections 10 -good 100 -controls 17 -outage 30s -wrong 500 -horizon 3m
 
 .PHONY: soak-guard
 soak-guard: build bin/kubectl ## Make 100 resizes of each kind hurt among 1,000 good ones, and check that exactly these are reverted (SOAK_GUARD='-rounds 2').

@@ -19,7 +19,7 @@ func (c *Client) ListRecommendations(ctx context.Context, request *workloadresiz
 }
 
 // GetRecommendation returns what the containers of one workload need, and each step that led to
-// it. It fails as NOT_FOUND (reason USAGE_UNKNOWN) if the workload has no pods and was not measured.
+// it. It fails as NOT_FOUND (reason USAGE_UNKNOWN) if no running pod of it counts and nothing was measured.
 func (c *Client) GetRecommendation(ctx context.Context, namespace string, workload *workloadresizerv1.Workload) (*workloadresizerv1.GetRecommendationResponse, error) {
 	return c.usage.GetRecommendation(ctx, &workloadresizerv1.GetRecommendationRequest{Namespace: namespace, Workload: workload})
 }

@@ -16,6 +16,7 @@ type Guard struct {
 	Restarts *int
 	Unready  *time.Duration
 	Cooldown *time.Duration
+	Canary   *float64
 	Breaker  *bool
 	// Schedule is set as a whole. An empty one is always open.
 	Schedule schedule.Schedule
@@ -23,14 +24,15 @@ type Guard struct {
 
 // IsEmpty reports whether nothing is set.
 func (g *Guard) IsEmpty() bool {
-	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Breaker == nil && g.Schedule == nil
+	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Canary == nil && g.Breaker == nil && g.Schedule == nil
 }
 
 // Over returns the guard with what it does not set from the globals.
 func (g *Guard) Over(globals *Guard) Guard {
 	all := Guard{
 		Enabled: cmp.Or(g.Enabled, globals.Enabled), Window: cmp.Or(g.Window, globals.Window), Restarts: cmp.Or(g.Restarts, globals.Restarts),
-		Unready: cmp.Or(g.Unready, globals.Unready), Cooldown: cmp.Or(g.Cooldown, globals.Cooldown), Breaker: cmp.Or(g.Breaker, globals.Breaker), Schedule: g.Schedule,
+		Unready: cmp.Or(g.Unready, globals.Unready), Cooldown: cmp.Or(g.Cooldown, globals.Cooldown),
+		Canary: cmp.Or(g.Canary, globals.Canary), Breaker: cmp.Or(g.Breaker, globals.Breaker), Schedule: g.Schedule,
 	}
 	if all.Schedule == nil {
 		all.Schedule = globals.Schedule

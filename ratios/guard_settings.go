@@ -20,20 +20,28 @@ type GuardSettings struct {
 	Unready time.Duration
 	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
+	// Canary is the share of a workload's pods on a node type that try a smaller size before the others
+	// get it, above 0 and at most 1. 1 means that no pod waits.
+	Canary float64
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule
 }
 
+// LongestWindow is the longest time for which a resize may be observed.
+const LongestWindow = 24 * time.Hour
+
 // SameAs reports whether all settings are equal.
 func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
-		s.Breaker == o.Breaker && slices.Equal(s.Schedule, o.Schedule)
+		s.Canary == o.Canary && s.Breaker == o.Breaker && slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.
-var defaultGuard = GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Breaker: true}
+var defaultGuard = GuardSettings{
+	Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Canary: 0.1, Breaker: true,
+}
 
 // Settings returns the settings of a guard. That of a rule must have the values of the globals.
 func (g *Guard) Settings() GuardSettings {
@@ -43,6 +51,7 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.Restarts, g.Restarts)
 	set(&s.Unready, g.Unready)
 	set(&s.Cooldown, g.Cooldown)
+	set(&s.Canary, g.Canary)
 	set(&s.Breaker, g.Breaker)
 	s.Schedule = g.Schedule
 	return s

@@ -96,7 +96,9 @@ func anEmptyListIsAValue(t *testing.T) {
 }
 
 func whatIsNotSetHasItsDefault(t *testing.T) {
-	want := ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Breaker: true}
+	want := ratios.GuardSettings{
+		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Canary: 0.1, Breaker: true,
+	}
 	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
 		t.Error(diff)
 	}
@@ -106,9 +108,12 @@ func whatIsNotSetHasItsDefault(t *testing.T) {
 }
 
 func aSettingIsWhatIsSet(t *testing.T) {
-	off, three, duration := false, 3, []time.Duration{1, 2, 4}
-	g := ratios.Guard{Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Breaker: &off, Schedule: schedule.Schedule{}}
-	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Schedule: g.Schedule}
+	off, three, half, duration := false, 3, 0.5, []time.Duration{1, 2, 4}
+	g := ratios.Guard{
+		Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Canary: &half, Breaker: &off,
+		Schedule: schedule.Schedule{},
+	}
+	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, Schedule: g.Schedule}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
 	}

@@ -28,6 +28,7 @@ func (s *apiServer) gates(t *testing.T) {
 	n := s.node(t, "gates")
 	perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
 	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
+		Guard:    everyPod,
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": perf(1), "n4": perf(1.25)},
 		Rules: []ratios.Rule{{Name: "fast", Match: ratios.Criteria{ComputeClass: "Performance"}, Ratios: map[string]ratios.Ratio{"n4": perf(2)}}},
 	}}))

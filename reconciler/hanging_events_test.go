@@ -50,6 +50,7 @@ func (s *apiServer) hangingEvents(t *testing.T) {
 		events.Shutdown()
 	}()
 	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
+		Guard:    everyPod,
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
 	}}))
 	r, err := New(Config{

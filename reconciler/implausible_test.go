@@ -27,6 +27,7 @@ func (s *apiServer) implausible(t *testing.T) {
 	layer := func(typed, other, most float64) ratios.Update {
 		perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
 		return ratios.Update{Layer: &ratios.Layer{
+			Guard:    everyPod,
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": perf(1), "typed": perf(typed), "other": perf(other)}, MaxSpeedRatio: most,
 		}}
 	}

@@ -26,7 +26,7 @@ import (
 // node, because any existing object will do.
 func (s *apiServer) loop(t *testing.T) {
 	n := s.node(t, "loop")
-	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
+	layer := &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
 	source := ratiotest.NewMemory("memory", ratios.Update{Layer: layer})
 	store := ratios.NewStore(source)
 	events, registry := loop.NewEvents(s.client), prometheus.NewRegistry()

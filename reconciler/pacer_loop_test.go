@@ -39,7 +39,7 @@ func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}
 	perf := func(good, frozen float64) ratios.Update {
-		return ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{
+		return ratios.Update{Layer: &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{
 			"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: good, MemoryPerf: 1}, "c3": {CPUPerf: frozen, MemoryPerf: 1},
 		}}}
 	}

@@ -33,6 +33,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+// everyPod makes no pod wait for canaries: the pods of these tests have the same controller.
+var everyPod = ratios.Guard{Canary: new(1.0)}
+
 // replicas is a cluster in which several reconcilers run.
 type replicas struct {
 	*apiServer
@@ -64,7 +67,7 @@ type replica struct {
 
 // performance returns ratios in which n4 has this cpu ratio to the baseline.
 func performance(n4 float64) ratios.Update {
-	return ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
+	return ratios.Update{Layer: &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
 }
 
 // strange is the pod on a node whose type has no ratio.

@@ -86,7 +86,7 @@ func TestState(t *testing.T) {
 			g.SetProgress(map[string]time.Time{"script": began.Add(-time.Hour)}) // Another leader has stored less.
 			return nil
 		})
-		if _, err := g.Collect(t.Context(), source, began.Add(-2*time.Hour), g.now); err != nil {
+		if err := g.Collect(t.Context(), source, began.Add(-2*time.Hour), g.now); err != nil {
 			t.Error(err)
 		}
 		if read := g.Sources()[0].Read; !read.Equal(began.Add(-time.Hour)) {
@@ -122,7 +122,7 @@ func FuzzState(f *testing.F) {
 	known := func(string, string, string) (Identity, bool) { return web, true }
 	store := New(known, options, "script")
 	source := &script{samples: []Sample{cpu(began.Add(-time.Minute), 1000), cpu(began, 3000)}}
-	if _, err := store.Collect(f.Context(), source, began.Add(-time.Hour), began); err != nil {
+	if err := store.Collect(f.Context(), source, began.Add(-time.Hour), began); err != nil {
 		f.Fatal(err)
 	}
 	store.Publish(uniform, began)
@@ -136,7 +136,7 @@ func FuzzState(f *testing.F) {
 		}
 		s := New(known, options, "script")
 		s.Restore(state)
-		if _, err := s.Collect(t.Context(), source, began.Add(-time.Hour), began); err != nil {
+		if err := s.Collect(t.Context(), source, began.Add(-time.Hour), began); err != nil {
 			t.Error(err)
 		}
 		table := s.Publish(uniform, began)

@@ -67,6 +67,10 @@ type Status struct {
 	Read time.Time
 	// Newest is when its newest sample was taken; zero without one.
 	Newest time.Time
+	// Counted and Rejected are the numbers of its samples that counted, and that cannot count. Waiting is
+	// that of samples whose pods are not known yet. None of them has repeated samples, or samples of a
+	// source that stands by.
+	Counted, Rejected, Waiting int
 	// Err is why the last read failed, or ErrIncomplete with what is missing; nil if it has read
 	// everything.
 	Err error
@@ -88,30 +92,23 @@ func New(lookup Lookup, options func(history.Container) Options, sources ...stri
 // Table returns the newest table.
 func (s *Store) Table() *Table { return s.table.Load() }
 
-// Collected counts what came of samples.
-type Collected struct {
-	// Counted is the number of samples that count now, Waiting that of samples whose pod is
-	// not known yet, and Rejected that of samples that cannot count. None of them has
-	// repeated samples, or samples of a source that stands by.
-	Counted, Waiting, Rejected int
-}
-
 // Collect reads what a source has measured since its last successful read, or since the given time
 // at first. It also reads the time in which measurements were late, and after an error all of the
 // same time again: repeated samples do not count. Even then, it reads the newest time, since an
 // older one may fail for good. After ErrIncomplete, it continues with the next time, and reads again
 // only if there was no sample at all.
-func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time) (Collected, error) {
+func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time) error {
 	rank := slices.IndexFunc(s.sources, func(r reading) bool { return r.Name == source.Name() })
 	if rank < 0 {
-		return Collected{}, fmt.Errorf("read usage from %s: it is not one of the sources of the store", source.Name())
+		return fmt.Errorf("read usage from %s: it is not one of the sources of the store", source.Name())
 	}
-	var c Collected
 	s.mu.Lock()
 	since, again := s.sources[rank].since(first, now)
 	resets := s.resets
-	for _, w := range s.waiting.takeAll(now, &c.Rejected) {
-		s.take(w, now, &c)
+	waited, expired := s.waiting.takeAll(now)
+	s.reject(expired)
+	for _, w := range waited {
+		s.take(w, now)
 	}
 	s.mu.Unlock()
 	var incomplete error
@@ -120,15 +117,15 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 		if until = until.Add(step); until.After(now) {
 			until = now
 		}
-		n, err := s.collect(ctx, source, rank, since, until, now, &c)
+		n, err := s.collect(ctx, source, rank, since, until, now)
 		missing := errors.Is(err, ErrIncomplete)
 		if err != nil && !missing {
 			if until.Before(now) {
 				newest := slices.MaxFunc([]time.Time{until, now.Add(-history.Overdue)}, time.Time.Compare)
-				_, _ = s.collect(ctx, source, rank, newest, now, now, &c)
+				_, _ = s.collect(ctx, source, rank, newest, now, now)
 			}
 			s.note(rank, resets, time.Time{}, err)
-			return c, err
+			return err
 		}
 		incomplete = cmp.Or(incomplete, err)
 		if delivered += n; !missing || delivered > 0 {
@@ -145,11 +142,11 @@ func (s *Store) Collect(ctx context.Context, source Source, first, now time.Time
 	if again && s.resets == resets {
 		s.sources[rank].reread = now
 	}
-	return c, incomplete
+	return incomplete
 }
 
 // collect takes the samples of some of the time that Collect reads. It returns how many there are.
-func (s *Store) collect(ctx context.Context, source Source, rank int, since, until, now time.Time, c *Collected) (delivered int, err error) {
+func (s *Store) collect(ctx context.Context, source Source, rank int, since, until, now time.Time) (delivered int, err error) {
 	var arrived []Sample
 	take := func() {
 		s.mu.Lock()
@@ -161,10 +158,9 @@ func (s *Store) collect(ctx context.Context, source Source, rank int, since, unt
 			if r.Newest.Before(sample.At) && !sample.At.After(now) {
 				r.Newest = sample.At
 			}
-			s.take(waiter{sample, now}, now, c)
+			s.take(waiter{sample, now}, now)
 		}
 		arrived = arrived[:0]
-		c.Waiting = len(s.waiting.samples)
 	}
 	err = source.Read(ctx, since, until, func(sample Sample) {
 		if arrived = append(arrived, sample); len(arrived) == batch {
@@ -218,27 +214,38 @@ func (s *Store) Sources() []Status {
 	for i, r := range s.sources {
 		all[i] = r.Status
 	}
+	for i := range s.waiting.samples {
+		all[s.waiting.samples[i].Rank].Waiting++
+	}
 	return all
 }
 
 // take counts a sample, or keeps it until its pod is known.
-func (s *Store) take(w waiter, now time.Time, c *Collected) {
+func (s *Store) take(w waiter, now time.Time) {
 	identity, known := s.lookup(w.Namespace, w.Name, w.UID)
 	if !known {
-		c.Rejected += s.waiting.add(w)
+		s.reject(s.waiting.add(w))
 		return
 	}
+	of := &s.sources[w.Rank]
 	if identity.Workload == (Workload{}) || identity.predates(&w.Sample) {
-		c.Rejected++
+		of.Rejected++
 		return
 	}
 	w.Pod = identity.Pod
 	err := s.history.Record(container(identity.Workload, w.Container), w.Sample.Sample, now)
 	switch {
 	case err == nil:
-		c.Counted++
+		of.Counted++
 	case !errors.Is(err, history.ErrRepeated) && !errors.Is(err, history.ErrStandby):
-		c.Rejected++
+		of.Rejected++
+	}
+}
+
+// reject notes that samples cannot count.
+func (s *Store) reject(all []waiter) {
+	for i := range all {
+		s.sources[all[i].Rank].Rejected++
 	}
 }
 

@@ -93,11 +93,26 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
+// Collected is what came of samples of all sources.
+type Collected struct{ Counted, Waiting, Rejected int }
+
+// collected collects samples and returns what came of them, and of those that waited.
+func (f *fixture) collected(source Source, first time.Time) (c Collected, err error) {
+	before := f.Sources()
+	err = f.Collect(f.Context(), source, first, f.now)
+	for i, now := range f.Sources() {
+		c.Counted += now.Counted - before[i].Counted
+		c.Rejected += now.Rejected - before[i].Rejected
+		c.Waiting += now.Waiting
+	}
+	return c, err
+}
+
 // collect collects samples and checks what came of them.
 func (f *fixture) collect(want Collected, samples ...Sample) {
 	f.Helper()
 	f.source.samples = samples
-	got, err := f.Collect(f.Context(), f.source, began.Add(-time.Hour), f.now)
+	got, err := f.collected(f.source, began.Add(-time.Hour))
 	if got != want || !errors.Is(err, f.source.err) {
 		f.Errorf("%+v, %v, want %+v, %v", got, err, want, f.source.err)
 	}
@@ -169,13 +184,13 @@ func TestStore(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := f.Collect(t.Context(), source, first, f.now); err == nil || !f.Sources()[0].Read.Equal(first.Add(step)) {
+		if err := f.Collect(t.Context(), source, first, f.now); err == nil || !f.Sources()[0].Read.Equal(first.Add(step)) {
 			t.Errorf("read until %v: %v", f.Sources()[0].Read, err)
 		}
 		reads, failAt = nil, 0
 		again := first.Add(step - history.Overdue)
 		want := [][2]time.Time{{first.Add(step - history.Overdue), again.Add(step)}, {again.Add(step), again.Add(2 * step)}, {again.Add(2 * step), began}}
-		if _, err := f.Collect(t.Context(), source, first, f.now); err != nil || !slices.Equal(reads, want) {
+		if err := f.Collect(t.Context(), source, first, f.now); err != nil || !slices.Equal(reads, want) {
 			t.Errorf("reads %v, want %v: %v", reads, want, err)
 		}
 	})
@@ -184,7 +199,7 @@ func TestStore(t *testing.T) {
 		for i := range 3 {
 			f.now = began.Add(time.Duration(i) * time.Minute)
 			source := ranged{sample: cpu(f.now, 1000), err: errors.New("too many samples"), until: first.Add(2 * step)}
-			if c, err := f.Collect(t.Context(), source, first, f.now); !errors.Is(err, source.err) || c.Counted != 1 {
+			if c, err := f.collected(source, first); !errors.Is(err, source.err) || c.Counted != 1 {
 				t.Errorf("%+v, %v", c, err)
 			}
 			if s := f.Sources()[0]; !s.Read.Equal(time.Time{}) || !errors.Is(s.Err, source.err) {
@@ -212,7 +227,7 @@ func TestStore(t *testing.T) {
 				fails = nil
 			}
 			f.now = began.Add(time.Duration(i) * time.Minute)
-			c, err := f.Collect(t.Context(), source, first, f.now)
+			c, err := f.collected(source, first)
 			if !errors.Is(err, fails) || c.Rejected > 0 {
 				t.Errorf("%+v, %v", c, err)
 			}
@@ -225,7 +240,7 @@ func TestStore(t *testing.T) {
 	t.Run("reads on if some usage of a time without samples is missing", func(t *testing.T) {
 		f := newFixture(t)
 		source := ranged{sample: cpu(began, 1000), err: fmt.Errorf("store-1 does not answer: %w", ErrIncomplete), until: began}
-		if c, err := f.Collect(t.Context(), source, began.Add(-3*step), f.now); !errors.Is(err, ErrIncomplete) || c.Counted != 1 {
+		if c, err := f.collected(source, began.Add(-3*step)); !errors.Is(err, ErrIncomplete) || c.Counted != 1 {
 			t.Errorf("%+v, %v", c, err)
 		}
 		if s := f.Sources()[0]; !s.Read.Equal(began) || !errors.Is(s.Err, ErrIncomplete) {
@@ -238,7 +253,7 @@ func TestStore(t *testing.T) {
 		f.collect(Collected{})
 		f.now = began
 		source := ranged{sample: cpu(began, 1000)}
-		if c, err := f.Collect(t.Context(), source, began.Add(-time.Hour), f.now); err != nil || c.Counted != 1 {
+		if c, err := f.collected(source, began.Add(-time.Hour)); err != nil || c.Counted != 1 {
 			t.Errorf("%+v, %v", c, err)
 		}
 		if s := f.Sources()[0]; !s.Read.Equal(began) {
@@ -255,7 +270,7 @@ func TestStore(t *testing.T) {
 			if i >= 12 && i < 18*12 {
 				f.now = f.now.AddDate(0, 0, 2)
 			}
-			c, err := f.Collect(t.Context(), &source, first, f.now)
+			c, err := f.collected(&source, first)
 			if err != nil || c.Rejected > 0 {
 				t.Fatalf("%+v, %v", c, err)
 			}
@@ -272,7 +287,7 @@ func TestStore(t *testing.T) {
 		for range 60 {
 			f.now = f.now.Add(time.Minute)
 			delayed.samples = append(delayed.samples, cpu(f.now, 1000))
-			c, err := f.Collect(t.Context(), &delayed, began, f.now)
+			c, err := f.collected(&delayed, began)
 			if err != nil || c.Rejected != 0 {
 				t.Errorf("%+v, %v", c, err)
 			}
@@ -297,12 +312,12 @@ func TestStore(t *testing.T) {
 			{122 * time.Minute, began.Add(121*time.Minute - late)},
 		} {
 			f.now = began.Add(test.after)
-			if _, err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(test.since) {
+			if err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(test.since) {
 				t.Errorf("after %v, read from %v, want %v: %v", test.after, f.source.since, test.since, err)
 			}
 		}
 		first, f.now = began.Add(2*time.Hour), began.Add(4*time.Hour)
-		if _, err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(first) {
+		if err := f.Collect(t.Context(), f.source, first, f.now); err != nil || !f.source.since.Equal(first) {
 			t.Errorf("read from %v, want %v: %v", f.source.since, first, err)
 		}
 	})
@@ -320,7 +335,7 @@ func TestStore(t *testing.T) {
 					store.samples = append(store.samples, cpu(began.Add(time.Duration(m)*time.Minute), 1000))
 				}
 			}
-			c, err := f.Collect(t.Context(), &store, began.Add(-time.Hour), f.now)
+			c, err := f.collected(&store, began.Add(-time.Hour))
 			if err != nil || c.Rejected != 0 {
 				t.Fatalf("%+v, %v", c, err)
 			}
@@ -336,14 +351,14 @@ func TestStore(t *testing.T) {
 		other := &delayed{samples: []Sample{cpu(began.Add(-30*time.Second), 9000)}}
 		f.collect(Collected{Counted: 1}, cpu(began.Add(-time.Minute), 1000))
 		f.now = began.Add(time.Minute)
-		if c, err := f.Collect(t.Context(), other, began.Add(-time.Hour), f.now); err != nil || c != (Collected{}) {
+		if c, err := f.collected(other, began.Add(-time.Hour)); err != nil || c != (Collected{}) {
 			t.Errorf("%+v, %v", c, err)
 		}
 		f.collect(Collected{Counted: 1}, cpu(began, 1000))
 	})
 	t.Run("rejects a source that it was not given", func(t *testing.T) {
 		f := newFixture(t)
-		if _, err := f.Collect(t.Context(), unknown{f.source}, began, f.now); err == nil || !strings.Contains(err.Error(), "unknown: it is not one of the sources") {
+		if err := f.Collect(t.Context(), unknown{f.source}, began, f.now); err == nil || !strings.Contains(err.Error(), "unknown: it is not one of the sources") {
 			t.Error(err)
 		}
 	})
@@ -449,7 +464,7 @@ func TestStore(t *testing.T) {
 			many = append(many, s)
 		}
 		f.source.samples = many
-		c, err := f.Collect(t.Context(), f.source, began.Add(-time.Hour), f.now)
+		c, err := f.collected(f.source, began.Add(-time.Hour))
 		if err != nil || c.Waiting < mostWaiting*3/4 || c.Waiting > mostWaiting || c.Rejected != len(many)-c.Waiting || len(f.waiting.held) != c.Waiting {
 			t.Errorf("%+v, %v, %d held", c, err, len(f.waiting.held))
 		}
@@ -460,6 +475,34 @@ func TestStore(t *testing.T) {
 		}
 		f.known["shop/web-1"] = web
 		f.collect(Collected{Counted: 1, Waiting: c.Waiting - 1})
+	})
+	t.Run("counts the samples of each source, even those that waited, as its own", func(t *testing.T) {
+		f := newFixture(t)
+		delete(f.known, "shop/web-1")
+		f.collect(Collected{Waiting: 2}, cpu(began.Add(-time.Minute), 1000), cpu(began, 1000))
+		other := cpu(began, 1000)
+		other.Name = "never"
+		if _, err := f.collected(&delayed{[]Sample{other}}, began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		f.now = f.now.Add(time.Minute)
+		if _, err := f.collected(&delayed{[]Sample{other}}, began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if s := f.Sources(); s[0].Waiting != 2 || s[1].Waiting != 1 || s[2].Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
+		f.known["shop/web-1"] = web
+		if _, err := f.collected(&delayed{}, began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		f.now = f.now.Add(patience + time.Minute)
+		if _, err := f.collected(f.source, began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if s := f.Sources(); s[0].Counted != 2 || s[0].Rejected+s[0].Waiting != 0 || s[1].Rejected != 1 || s[1].Counted+s[1].Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
 	})
 	t.Run("does not keep samples that can never count", func(t *testing.T) {
 		f := newFixture(t)
@@ -488,7 +531,7 @@ func TestStore(t *testing.T) {
 			}
 			most = len(f.waiting.held)
 		})
-		if c, err := f.Collect(t.Context(), endless, began, f.now); err != nil || c.Waiting != 10*batch || most < 9*batch {
+		if c, err := f.collected(endless, began); err != nil || c.Waiting != 10*batch || most < 9*batch {
 			t.Errorf("%+v, %v; %d were taken before the end", c, err, most)
 		}
 	})
@@ -556,8 +599,8 @@ func TestWorkloadOf(t *testing.T) {
 		"a name with other characters":       {{"Rollout", "w\x00eb"}},
 	} {
 		t.Run("does not exist for "+name, func(t *testing.T) {
-			if got, ok := WorkloadOf("ns", owners, ""); ok {
-				t.Errorf("%+v", got)
+			if got, ok := WorkloadOf("ns", owners, ""); ok || got != (Workload{}) {
+				t.Errorf("%.100v, %t", got, ok)
 			}
 		})
 	}

@@ -29,37 +29,42 @@ type waiter struct {
 
 func newWaiting() waiting { return waiting{held: map[Sample]bool{}} }
 
-// takeAll returns the samples in the order of time, and forgets them. It rejects those that have
-// waited too long.
-func (w *waiting) takeAll(now time.Time, rejected *int) []waiter {
-	all := slices.DeleteFunc(w.samples, func(s waiter) bool { return now.Sub(s.arrived) > patience })
-	*rejected += len(w.samples) - len(all)
+// takeAll returns the samples in the order of time and those that have waited too long, and forgets both.
+func (w *waiting) takeAll(now time.Time) (all, expired []waiter) {
+	for _, s := range w.samples {
+		if now.Sub(s.arrived) > patience {
+			expired = append(expired, s)
+		} else {
+			all = append(all, s)
+		}
+	}
 	w.samples = nil
 	clear(w.held)
 	slices.SortStableFunc(all, func(a, b waiter) int { return a.At.Compare(b.At) })
-	return all
+	return all, expired
 }
 
-// add keeps a sample, and returns how many are rejected for it. If too many wait, the oldest quarter
+// add keeps a sample, and returns those that are rejected for it. If too many wait, the oldest quarter
 // of the measurements goes: that of a pod that has just begun is new, and a backfill has old ones of
 // pods that ended long ago.
-func (w *waiting) add(s waiter) (rejected int) {
+func (w *waiting) add(s waiter) (rejected []waiter) {
 	if math.IsNaN(s.Pressure) {
-		return 1 // It can never count. It does not equal itself, so it would be held several times.
+		return []waiter{s} // It can never count. It does not equal itself, so it would be held several times.
 	}
 	if w.held[s.Sample] {
-		return 0
+		return nil
 	}
 	w.samples = append(w.samples, s)
 	w.held[s.Sample] = true
 	if len(w.samples) <= mostWaiting {
-		return 0
+		return nil
 	}
 	slices.SortStableFunc(w.samples, func(a, b waiter) int { return a.At.Compare(b.At) })
-	rejected = len(w.samples) / 4
-	for _, old := range w.samples[:rejected] {
-		delete(w.held, old.Sample)
+	n := len(w.samples) / 4
+	rejected = slices.Clone(w.samples[:n])
+	for i := range rejected {
+		delete(w.held, rejected[i].Sample)
 	}
-	w.samples = slices.Delete(w.samples, 0, rejected)
+	w.samples = slices.Delete(w.samples, 0, n)
 	return rejected
 }

@@ -18,8 +18,8 @@ var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationControlle
 // the Rollout of a ReplicaSet.
 //
 // A Job without an owner runs once, so a history under its name would never grow. Instead, job, the value
-// of a label of the pod, names the workload. WorkloadOf returns false for a pod without a controller, for
-// a Job without this label, for a static pod, whose controller is its node, and for a controller that
+// of a label of the pod, names the workload. WorkloadOf returns the zero value and false for a pod without a
+// controller, for a Job without this label, for a static pod, whose controller is its node, and for a controller that
 // cannot exist: a caller that can create pods can name any.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
@@ -29,13 +29,13 @@ func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if i := slices.IndexFunc(owners, func(o Owner) bool { return slices.Contains(whole, o.Kind) }); i >= 0 {
 		top = owners[i]
 	}
-	switch top.Kind {
-	case "Node":
-		return Workload{}, false
-	case "Job":
-		return Workload{Namespace: namespace, Kind: top.Kind, Name: job}, job != ""
+	if top.Kind == "Job" {
+		top.Name = job
 	}
-	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, top.plausible()
+	if top.Kind == "Node" || top.Name == "" || !top.plausible() {
+		return Workload{}, false
+	}
+	return Workload{Namespace: namespace, Kind: top.Kind, Name: top.Name}, true
 }
 
 // The longest kind and name that an object can have.

@@ -119,7 +119,8 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 		switch name {
 		case usagePush:
 			pushed = push.New()
-			source.Source = pushed
+			// By default, there are no node agents, and metrics.k8s.io is read.
+			source.Source, source.Optional = pushed, len(o.usage.sources) > 1
 		case usageMetrics:
 			source = demand.Source{Source: &metricsapi.Source{Client: clients.metrics, Namespaces: namespaces}, Interval: o.usage.interval}
 		case usagePrometheus:

@@ -51,6 +51,7 @@ guard:
   restarts: 3
   unready: 90s
   cooldown: 30m
+  canary: 20%
   breaker: false
   schedule:
   - {days: [Mon-Thu, Sun], from: "22:00", to: 06:00, zone: Europe/Berlin}
@@ -60,10 +61,10 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, breaker: true, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, breaker: true, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
-		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute,
+		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
 		Schedule: schedule.Schedule{
 			window(t, 0b0011111, 22*60, 6*60, "Europe/Berlin"), window(t, 0b1000000, 0, schedule.Midnight, "UTC"),
 			window(t, 0, 0, 6*60, "UTC"), window(t, 0, 22*60, schedule.Midnight, "UTC"),
@@ -71,7 +72,7 @@ overrides:
 	}
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts, shop.Breaker = false, 1, true
+	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker = false, 1, 1, true
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -121,6 +122,11 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"the same, with the globals", "guard: {unready: 10m, window: 1h}\npodLabels: {a: {b: {guard: {window: 10m}}}}", "podLabels.a.b.guard: unready 10m is not shorter than window 10m: set both"},
 		{"no restart", "guard: {restarts: 0}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "0"`},
 		{"part of a restart", "guard: {restarts: 1.5}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "1.5"`},
+		{"no canary", "guard: {canary: 0}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "0"`},
+		{"more canaries than pods", "guard: {canary: 10}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "10"`},
+		{"more canaries than pods, as a percentage", "guard: {canary: 101%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "101%"`},
+		{"a percentage without a number", "guard: {canary: a%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "a%"`},
+		{"a percentage that is no number", "guard: {canary: NaN%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "NaN%"`},
 		{"an unknown zone", "guard: {schedule: [{to: 06:00, zone: Europe/Bärlin}]}", `guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not "Europe/Bärlin"`},
 		{"the zone of the machine", "guard: {schedule: [{to: 06:00, zone: Local}]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database"},
 		{"an empty zone", "guard: {schedule: [{to: 06:00, zone: }]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not an empty value"},

@@ -181,7 +181,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 		if err := c.podIndex.Add(of); err != nil {
 			return err
 		}
-		c.reserved.set(of)
+		c.reserved.set(of, c.Clock.Now())
 	}
 	for _, node := range nodes {
 		if err := c.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {

@@ -19,6 +19,7 @@ func TestLister(t *testing.T) {
 	t.Run("lists the namespaces that have pods", listsTheNamespacesThatHavePods)
 	t.Run("yields the namespaces that a caller sees", yieldsTheNamespacesThatACallerSees)
 	t.Run("finds pods by their controller", findsPodsByTheirController)
+	t.Run("pods in other namespaces are no siblings", podsInOtherNamespacesAreNoSiblings)
 }
 
 func listsPodsInOrderAfterTheNamedPod(t *testing.T) {
@@ -123,5 +124,20 @@ func findsPodsByTheirController(t *testing.T) {
 	r.Serve(told, r.refused)
 	if r.ownerChanged("web"); told.changed != 2 {
 		t.Errorf("%d pods reported, want 2", told.changed)
+	}
+}
+
+func podsInOtherNamespacesAreNoSiblings(t *testing.T) {
+	mine, sibling, forged := podtest.Pod(podtest.Guaranteed, named("shop", "a")), podtest.Pod(podtest.Guaranteed, named("shop", "b")), podtest.Pod(podtest.Guaranteed, named("evil", "c"))
+	c := known(t, mine, sibling, forged)
+	if found := c.pods.ControlledBy(c.Pods("shop").Get("a").Controller().UID); len(found) != 3 {
+		t.Fatalf("%d pods name the controller", len(found))
+	}
+	for _, name := range []string{"a", "b"} {
+		found := c.Snapshot(c.Pods("shop").Get(name), Rules{Table: podtest.Table(t)}).Siblings()
+		slices.SortFunc(found, ByNamespaceAndName)
+		if len(found) != 2 || found[0].Name != "a" || found[1].Name != "b" {
+			t.Errorf("%s has %d siblings", name, len(found))
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -37,28 +38,31 @@ func newReserved() *reserved {
 	return &reserved{pods: map[types.UID]reservation{}, nodes: map[string]safety.Resources{}, freed: map[string]map[types.UID]freed{}}
 }
 
-// set records a pod's state, and returns the node that has more room than before; empty
+// set records a pod's state now, and returns the node that has more room than before; empty
 // if there is none.
-func (r *reserved) set(of *pod.Pod) (roomier string) {
+func (r *reserved) set(of *pod.Pod, now time.Time) (roomier string) {
 	if of.Node() == "" || of.Finished() {
 		return r.remove(of.UID)
 	}
-	now, room := reservation{of.Node(), safety.Requests(of)}, guard.Freed(of)
+	is, room := reservation{of.Node(), safety.Requests(of)}, safety.Resources{}
+	if guard.Observed(of, ratios.LongestWindow, now) {
+		room = guard.Freed(of)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.pods[of.UID]
-	if before.node != now.node {
+	if before.node != is.node {
 		r.forget(before.node, of.UID)
 	}
 	r.observe(of, room)
-	if before == now {
+	if before == is {
 		return ""
 	}
 	r.add(before, -1)
-	r.pods[of.UID] = now
-	r.add(now, 1)
-	if now.CPU < before.CPU || now.Memory < before.Memory {
-		return now.node
+	r.pods[of.UID] = is
+	r.add(is, 1)
+	if is.CPU < before.CPU || is.Memory < before.Memory {
+		return is.node
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -33,7 +34,7 @@ func fiveMinutes(*pod.Pod) time.Duration { return 5 * time.Minute }
 func keepsTheRoomThatResizesFreedWhileTheyAreObserved(t *testing.T) {
 	r := newReserved()
 	for _, name := range []string{"a", "b", "c"} {
-		r.set(lowered(name))
+		r.set(lowered(name), podtest.At(20))
 	}
 	for _, tc := range []struct {
 		seconds int
@@ -58,17 +59,22 @@ func keepsNoRoomForAPodThatIsGoneMovedOrReverted(t *testing.T) {
 		change func(r *reserved)
 	}{
 		{"gone", func(r *reserved) { r.remove(lowered("a").UID) }},
-		{"finished", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })) }},
-		{"on another node", func(r *reserved) { r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" })) }},
+		{"finished", func(r *reserved) {
+			r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), podtest.At(20))
+		}},
+		{"on another node", func(r *reserved) {
+			r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" }), podtest.At(20))
+		}},
 		{"reverted", func(r *reserved) {
 			r.set(lowered("a", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()
-			}))
+			}), podtest.At(20))
 		}},
+		{"seen long after its resize", func(r *reserved) { r.set(lowered("a"), podtest.At(10).Add(ratios.LongestWindow)) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newReserved()
-			r.set(lowered("a"))
+			r.set(lowered("a"), podtest.At(20))
 			if room, _ := r.kept(other, fiveMinutes, podtest.At(20)); room.CPU != 400 {
 				t.Fatalf("%v is kept", room)
 			}

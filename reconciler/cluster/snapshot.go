@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -21,11 +22,29 @@ type Shared struct {
 	Namespace   string
 	limitRanges []*corev1.LimitRange
 	quotas      []*corev1.ResourceQuota
+	siblings    *siblings
+}
+
+// siblings remembers the pods of the last controller that was asked for: neighbors in a list of pods
+// often have the same.
+type siblings struct {
+	controller types.UID
+	pods       []*pod.Pod
+}
+
+// of returns the pods of a pod's controller. Pods in other namespaces are none, no matter what owner they
+// name: users must not be able to influence workloads in namespaces of others.
+func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
+	if uid := of.Controller().UID; s.controller != uid || s.pods == nil {
+		others := func(k *pod.Pod) bool { return k.Namespace() != of.Namespace() }
+		s.controller, s.pods = uid, slices.DeleteFunc(c.pods.ControlledBy(uid), others)
+	}
+	return s.pods
 }
 
 // Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
-	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List)}
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}}
 }
 
 // Snapshot returns the inputs for the plan of a pod.
@@ -55,6 +74,8 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			Quotas:      around.quotas,
 		},
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
+		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
+		NodeOf:      c.Node,
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,

@@ -121,7 +121,7 @@ func (c *Cluster) podChanged(old, obj any) {
 		if before != nil && before.UID != now.UID {
 			roomier = c.reserved.remove(before.UID)
 		}
-		if node := c.reserved.set(now); node != "" {
+		if node := c.reserved.set(now, c.Clock.Now()); node != "" {
 			roomier = node
 		}
 	}

@@ -246,6 +246,18 @@ var reasons = []Info{
 		See:     "docs/reference.md#guard",
 	},
 	{
+		Reason: WaitingForCanary, Severity: Silent,
+		Meaning: "Other pods of the workload, its canaries, try the smaller size first.",
+		Remedy:  "nothing: the pod is resized once the canaries have proven the size; or change `guard.canary` in config.yaml",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
+		Reason: CanaryReverted, Severity: Normal,
+		Meaning: "The smaller size made another pod of the workload worse, so the pod keeps its size.",
+		Remedy:  "the message says what it did to the other pod: correct the ratio, or the requests and limits of the workload; a different size is tried after `guard.cooldown`",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",

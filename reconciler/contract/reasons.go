@@ -105,6 +105,10 @@ const (
 	Degraded Reason = "Degraded"
 	// OutsideSchedule: the pod is resized at other times.
 	OutsideSchedule Reason = "OutsideSchedule"
+	// WaitingForCanary: other pods of the workload try the smaller size first.
+	WaitingForCanary Reason = "WaitingForCanary"
+	// CanaryReverted: the smaller size made another pod of the workload worse.
+	CanaryReverted Reason = "CanaryReverted"
 )
 
 // These reasons do not prevent a resize, but users should know them.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -104,6 +106,7 @@ func TestDemands(t *testing.T) {
 	t.Run("ephemeral containers have no history", ephemeralContainersHaveNoHistory)
 	t.Run("only the leader counts kills", onlyTheLeaderCountsKills)
 	t.Run("a source that fails is reported and read again", aSourceThatFailsIsReportedAndReadAgain)
+	t.Run("a source without samples is stale unless it is optional", aSourceWithoutSamplesIsStaleUnlessItIsOptional)
 }
 
 func aWorkloadNeedsTheSameOnAllNodeTypes(t *testing.T) {
@@ -333,6 +336,7 @@ func nothingWaitsForTheWorkloadOfAPodThatHasNone(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"bare":   func(p *corev1.Pod) { p.OwnerReferences = nil },
 		"static": func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Node", p.Spec.NodeName },
+		"job":    func(p *corev1.Pod) { p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Job", "once" },
 	} {
 		f := newFixture(t, clustertest.Published(), change, killed)
 		f.round(t)
@@ -389,5 +393,24 @@ func aSourceThatFailsIsReportedAndReadAgain(t *testing.T) {
 	}
 	if after := f.target(t, ""); after.CPU != before.CPU {
 		t.Errorf("%v, before %v", after, before)
+	}
+}
+
+func aSourceWithoutSamplesIsStaleUnlessItIsOptional(t *testing.T) {
+	for optional, want := range map[bool][2]int{false: {1, 1}, true: {0, 1}} {
+		f := newFixture(t, clustertest.Published())
+		f.sources[0].Optional = optional
+		pods := f.source.pods
+		f.source.pods = nil
+		for i, want := range want {
+			f.round(t)
+			registry := prometheus.NewRegistry()
+			f.Register(registry)
+			if got, err := testutil.GatherAndCount(registry, "workload_resizer_usage_sample_timestamp_seconds"); err != nil || got != want {
+				t.Errorf("optional %t, round %d: %d series, %v, want %d", optional, i, got, err, want)
+			}
+			f.source.pods = pods
+			clustertest.Clock(f.of).Step(time.Minute)
+		}
 	}
 }

@@ -3,9 +3,7 @@ package demand
 import (
 	"context"
 	"slices"
-	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -21,60 +19,94 @@ type Explained struct {
 }
 
 // Explain returns what the containers of a workload need, and why, ordered by container and rule. They
-// need no pods if there is a history. It returns nothing for a workload that is not known. The error
-// comes from ctx.
-func (d *Demands) Explain(ctx context.Context, namespace string, of safety.Workload) ([]Explained, error) {
-	items := map[usage.Key]*Item{}
-	workloads := map[usage.Workload]bool{{Namespace: namespace, Kind: of.Kind, Name: of.Name}: true}
-	for item, err := range d.Report(ctx, Selection{Namespace: namespace, Workload: of}) {
-		if err != nil {
-			return nil, err
-		}
-		items[usage.Key{Container: item.Container, Ratios: item.Rule}] = item
-		workloads[workload(item.Container)] = true
+// need no pods if there is a history: of the workload, or of those that its pods count for. Sums are over
+// the pods of the workload. It returns nothing for a workload that is not known. The recommendations are of
+// now, not the published ones, so that they follow from the steps. The error comes from ctx.
+func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, error) {
+	workloads := map[usage.Workload]bool{of: true}
+	for _, w := range d.PodsOf(of).CountFor {
+		workloads[w] = true
 	}
-	s, demands := d.survey.Load(), d.Table()
-	sets := map[usage.Key]usage.Ratios{}
+	s, published, now := d.survey.Load(), d.Table(), d.Clock.Now()
+	found := map[usage.Key]usage.Explanation{}
 	for _, c := range d.store.Containers() {
 		if s.table == nil || !workloads[workload(c)] {
 			continue
 		}
 		for _, set := range s.ratios(c, d.store.Ratios(c)) {
-			key := usage.Key{Container: c, Ratios: set.Name}
-			if sets[key] = set; items[key] == nil {
-				items[key] = newItem(key, s.from(c), s, demands)
+			if explanation, ok := d.store.Explain(c, set, now); ok {
+				found[usage.Key{Container: c, Ratios: set.Name}] = explanation
 			}
+		}
+	}
+	need := func(key usage.Key) (recommend.Recommendation, bool) {
+		if explanation, ok := found[key]; ok {
+			return explanation.Recommendation, explanation.Known
+		}
+		return published.Demand(key)
+	}
+	items := map[usage.Key]*Item{}
+	for item, err := range d.reportNeeds(ctx, Selection{Namespace: of.Namespace, Workloads: []usage.Workload{of}}, need) {
+		if err != nil {
+			return nil, err
+		}
+		items[usage.Key{Container: item.Container, Ratios: item.Rule}] = item
+	}
+	for key := range found {
+		if items[key] == nil {
+			items[key] = newItem(key, s.from(key.Container), s, need)
 		}
 	}
 	all := make([]Explained, 0, len(items))
 	for key, item := range items {
-		e := Explained{Item: item}
-		if set, ok := sets[key]; ok {
-			e.explain(d.store, set, s.options(key.Container).Recommend, d.Clock.Now())
-		}
-		all = append(all, e)
+		all = append(all, Explained{Item: item, Measured: found[key].Measured, Steps: found[key].Steps})
 	}
 	slices.SortFunc(all, func(a, b Explained) int { return a.compare(b.Item) })
 	return all, ctx.Err()
 }
 
-// explain adds the steps to the recommendation. The recommendation is then newer than the published one,
-// so that the last step is its target.
-func (e *Explained) explain(store *usage.Store, set usage.Ratios, o recommend.Options, now time.Time) {
-	found, ok := store.Explain(e.Container, set, now)
-	if !ok {
-		return
-	}
-	e.Measured, e.Steps = found.Measured, found.Steps
-	if e.Known {
-		e.Recommendation = found.Recommendation
-		e.explainKept(o)
-	}
+// History is what the containers of one name of a workload used on each node type, as measured.
+type History struct {
+	Container history.Container
+	On        []usage.Distribution
 }
 
-// Distributions returns what a container used on each node type, as measured; false without a history.
-func (d *Demands) Distributions(c history.Container) ([]usage.Distribution, bool) {
-	return d.store.Distributions(c, d.Clock.Now())
+// Histories returns the histories of the containers of one name of a workload. These are of the workload
+// itself if its pods count for it, or else of all workloads that they count for. A workload without pods
+// has its own.
+func (d *Demands) Histories(of usage.Workload, container string) (found []History) {
+	add := func(w usage.Workload) bool {
+		c := history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: container}
+		on, known := d.store.Distributions(c, d.Clock.Now())
+		if known {
+			found = append(found, History{c, on})
+		}
+		return known
+	}
+	countFor := d.PodsOf(of).CountFor
+	if slices.Contains(countFor, of) && add(of) {
+		return found
+	}
+	for _, w := range countFor {
+		if w != of {
+			add(w)
+		}
+	}
+	if len(found) == 0 {
+		add(of)
+	}
+	return found
+}
+
+// Measured returns the names of the containers of some workloads that have a history, in order.
+func (d *Demands) Measured(of ...usage.Workload) (names []string) {
+	for _, c := range d.store.Containers() {
+		if slices.Contains(of, workload(c)) && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Containers returns how many containers have a history.

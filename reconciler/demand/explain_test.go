@@ -1,12 +1,12 @@
 package demand
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
-	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage"
 )
 
 func TestExplain(t *testing.T) {
@@ -14,14 +14,15 @@ func TestExplain(t *testing.T) {
 	t.Run("a rule is explained with its own ratios", aRuleIsExplainedWithItsOwnRatios)
 	t.Run("a workload without pods is explained by its history", aWorkloadWithoutPodsIsExplainedByItsHistory)
 	t.Run("a workload without history is shown as unknown", aWorkloadWithoutHistoryIsShownAsUnknown)
+	t.Run("what was measured since the last publication counts", whatWasMeasuredSinceTheLastPublicationCounts)
 	t.Run("history is shown as measured", historyIsShownAsMeasured)
 }
 
-var deployment = safety.Workload{Kind: "Deployment", Name: "web"}
+var replicaSet = usage.Workload{Namespace: "shop", Kind: "ReplicaSet", Name: "web-1"}
 
-func (f *fixture) explain(t *testing.T, of safety.Workload) []Explained {
+func (f *fixture) explain(t *testing.T, of usage.Workload) []Explained {
 	t.Helper()
-	all, err := f.Explain(t.Context(), "shop", of)
+	all, err := f.Explain(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func stepsLeadToTheTarget(t *testing.T) {
 	layer.Demand.CPU.Bounds.Max = &most
 	f := newFixture(t, layer)
 	f.round(t)
-	for _, of := range []safety.Workload{deployment, {Kind: "ReplicaSet", Name: "web-1"}} {
+	for _, of := range []usage.Workload{web, replicaSet} {
 		all := f.explain(t, of)
 		if len(all) != 1 {
 			t.Fatalf("%d containers of %v", len(all), of)
@@ -66,7 +67,7 @@ func stepsLeadToTheTarget(t *testing.T) {
 func aRuleIsExplainedWithItsOwnRatios(t *testing.T) {
 	f := newFixture(t, ruled())
 	f.round(t)
-	all := f.explain(t, deployment)
+	all := f.explain(t, web)
 	if len(all) != 1 || all[0].Rule != "shop" || all[0].Measured[0].Speed.CPU != 0.8 || all[0].Measured[1].Speed.CPU != 1 {
 		t.Errorf("%+v", all)
 	}
@@ -79,10 +80,10 @@ func aWorkloadWithoutPodsIsExplainedByItsHistory(t *testing.T) {
 		f.podChanged(p, nil)
 	}
 	f.survey.Store(&survey{table: f.Ratios.Table()})
-	if all := f.explain(t, deployment); len(all) != 1 || all[0].Recommendation.Target != f.target(t, "") || len(all[0].Steps) == 0 {
+	if all := f.explain(t, web); len(all) != 1 || all[0].Recommendation.Target != f.target(t, "") || len(all[0].Steps) == 0 {
 		t.Errorf("%+v", all)
 	}
-	if all := f.explain(t, safety.Workload{Kind: "Deployment", Name: "db"}); len(all) != 0 {
+	if all := f.explain(t, usage.Workload{Namespace: "shop", Kind: "Deployment", Name: "db"}); len(all) != 0 {
 		t.Errorf("of another workload: %+v", all)
 	}
 }
@@ -90,19 +91,38 @@ func aWorkloadWithoutPodsIsExplainedByItsHistory(t *testing.T) {
 func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.publish(t.Context())
-	all := f.explain(t, deployment)
+	all := f.explain(t, web)
 	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != ratios.FromAuthor {
 		t.Errorf("%+v", all)
+	}
+}
+
+func whatWasMeasuredSinceTheLastPublicationCounts(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	f.publish(t.Context())
+	f.readOnce(t.Context(), f.sources[0])
+	if i := f.report(t)[0]; i.Known {
+		t.Errorf("published: %+v", i)
+	}
+	all := f.explain(t, web)
+	if len(all) != 1 || !all[0].Known || all[0].Unknown != 0 || all[0].Recommendation.Target != all[0].Steps[len(all[0].Steps)-1].Amounts {
+		t.Fatalf("%+v", all[0])
+	}
+	for _, on := range all[0].On {
+		if speed := map[string]int64{"n2d": 100, "n4": 125}[on.NodeType]; !on.Known || on.Size.CPU != (all[0].Recommendation.Target.CPU*100+speed/2)/speed {
+			t.Errorf("%+v, target %+v", on, all[0].Recommendation.Target)
+		}
 	}
 }
 
 func historyIsShownAsMeasured(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.round(t)
-	all, known := f.Distributions(app)
-	if !known || len(all) != 2 {
-		t.Fatalf("%v, %+v", known, all)
+	found := f.Histories(web, "app")
+	if len(found) != 1 || found[0].Container != app || len(found[0].On) != 2 {
+		t.Fatalf("%+v", found)
 	}
+	all := found[0].On
 	for i, want := range []struct {
 		nodeType string
 		cores    float64
@@ -115,7 +135,10 @@ func historyIsShownAsMeasured(t *testing.T) {
 			t.Errorf("memory %+v", d.Memory)
 		}
 	}
-	if _, known := f.Distributions(history.Container{Namespace: "shop", Kind: "Deployment", Workload: "web", Name: "sidecar"}); known {
-		t.Error("a container that was never measured has a history")
+	if found := f.Histories(web, "sidecar"); len(found) != 0 {
+		t.Errorf("of a container that was never measured: %+v", found)
+	}
+	if names := f.Measured(web); !slices.Equal(names, []string{"app"}) {
+		t.Errorf("measured %v", names)
 	}
 }

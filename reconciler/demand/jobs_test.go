@@ -93,7 +93,7 @@ func TestJobs(t *testing.T) {
 		if got := f.store.Containers(); len(got) != 1 || got[0].Workload != "report" || f.Table().Len() != 1 || len(f.survey.Load().workloads) != 1 {
 			t.Errorf("containers %v, %d recommendations, %d workloads", got, f.Table().Len(), len(f.survey.Load().workloads))
 		}
-		if s := f.Sources()[0]; s.Counted != 2*7*day || s.Rejected+int64(s.Waiting) > 0 {
+		if s := f.Sources()[0]; s.Counted != 2*7*day || s.Rejected+s.Waiting > 0 {
 			t.Errorf("%+v", s)
 		}
 		if n := len(f.gone.pods); n > int(remembered/time.Minute)+1 {

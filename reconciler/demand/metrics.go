@@ -41,7 +41,7 @@ type collector struct{ demands *Demands }
 
 var (
 	descSample = prometheus.NewDesc("workload_resizer_usage_sample_timestamp_seconds",
-		"When the newest sample of a source of usage was taken, in seconds since 1970; without one, the beginning of the first read. Absent on replicas that do not collect usage.", []string{"source"}, nil)
+		"When the newest sample of a source of usage was taken, in seconds since 1970; without one, the beginning of the first read. Absent on replicas that do not collect usage, and before the first report to push if there are other sources.", []string{"source"}, nil)
 	descSamples = prometheus.NewDesc("workload_resizer_usage_samples_total",
 		"Samples of a source of usage that counted, or that could not count (rejected).", []string{"source", "result"}, nil)
 	descFailing = prometheus.NewDesc("workload_resizer_usage_source_failing",
@@ -81,8 +81,8 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		if !c.demands.Collects() {
 			continue
 		}
-		// A source without any sample must become stale, too.
-		if newest := cmp.Or(s.Newest, s.Began); !newest.IsZero() {
+		// A source without any sample must become stale, too, unless there may be nobody who delivers.
+		if newest := cmp.Or(s.Newest, s.Began); !newest.IsZero() && (!s.Optional || !s.Newest.IsZero()) {
 			gauge(descSample, seconds(newest), name)
 		}
 		failing := 0.0

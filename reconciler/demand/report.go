@@ -22,6 +22,8 @@ import (
 // Item is what the containers of one name of a workload request, use and need, under one rule. Sums
 // are over the containers of its pods, on the nodes where they run.
 type Item struct {
+	// Of is the workload of the selection whose pods the item is about; the zero value for all pods.
+	Of        usage.Workload
 	Container history.Container
 	// Rule is the name of the rule; empty for the globals.
 	Rule string
@@ -82,36 +84,30 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// Selection selects pods: they must match all of its fields.
-type Selection struct {
-	// Namespace selects a namespace; empty for all.
-	Namespace string
-	// Selector selects pods by their labels; nil for all.
-	Selector labels.Selector
-	// Workload selects the pods that a workload controls, directly or not; the zero value stands for
-	// all.
-	Workload safety.Workload
-	// From is the namespace to begin with; empty to begin with the first one.
-	From string
-	// Visible returns those of the namespaces that the caller can see; nil for all.
-	Visible func(namespaces ...string) ([]string, error)
+// Report returns what the workloads of the selected pods request, use and need, ordered by namespace,
+// kind, workload, container, rule and selected workload. It is empty while there are no ratios. It looks at
+// the pods in a namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
+func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, error] {
+	return d.reportNeeds(ctx, of, d.Table().Demand)
 }
 
-// Report returns what the workloads of the selected pods request, use and need, ordered by namespace,
-// kind, workload, container and rule. It is empty while there are no ratios. It looks at the pods in a
-// namespace only when it reaches it, and ends with the error of Visible or ctx, if there is one.
-func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, error] {
+// needs returns what a container needs, and whether this is known.
+type needs func(usage.Key) (recommend.Recommendation, bool)
+
+// reportNeeds is Report, given what containers need.
+func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		table := d.Ratios.Table()
 		if table == nil {
 			return
 		}
+		wanted := of.wanted()
 		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, item := range d.report(namespace, of, table) {
+			for _, item := range d.report(namespace, of.Selector, wanted, table, need) {
 				if !yield(item, nil) {
 					return
 				}
@@ -121,15 +117,25 @@ func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, err
 }
 
 // report returns the items of a namespace.
-func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []*Item {
-	s, demands := d.survey.Load(), d.Table()
-	items := map[usage.Key]*Item{}
+func (d *Demands) report(namespace string, selector labels.Selector, wanted *wanted, table *ratios.Table, need needs) []*Item {
+	type itemKey struct {
+		of usage.Workload
+		usage.Key
+	}
+	s := d.survey.Load()
+	items := map[itemKey]*Item{}
+	var owners []safety.Workload
+	var about []usage.Workload
 	for _, p := range d.Cluster.Pods(namespace).List() {
-		if p.Finished() || p.Node() == "" || of.Selector != nil && !of.Selector.Matches(p.Labels()) {
+		if !runs(p) || selector != nil && !selector.Matches(p.Labels()) {
 			continue
 		}
-		w, ok := d.workloadOf(p)
-		if !ok || of.Workload != (safety.Workload{}) && !d.belongs(p, of.Workload, w) {
+		owners = d.Cluster.Owners().Chain(owners[:0], p)
+		w, ok := d.countsFor(p, owners)
+		if !ok {
+			continue
+		}
+		if about = wanted.of(about[:0], namespace, owners, w); len(about) == 0 {
 			continue
 		}
 		rule := d.Planner.Rule(p, d.Cluster.Node(p), "", table)
@@ -139,12 +145,14 @@ func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []
 				continue
 			}
 			key := usage.Key{Container: history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: c.Name()}, Ratios: rule.Rule()}
-			item := items[key]
-			if item == nil {
-				item = newItem(key, rule.DemandFrom(), s, demands)
-				items[key] = item
+			for _, of := range about {
+				item := items[itemKey{of, key}]
+				if item == nil {
+					item = newItem(key, rule.DemandFrom(), s, need)
+					item.Of, items[itemKey{of, key}] = of, item
+				}
+				item.count(c, &rule, table.Prices)
 			}
-			item.count(c, &rule, table.Prices)
 		}
 	}
 	all := make([]*Item, 0, len(items))
@@ -156,15 +164,9 @@ func (d *Demands) report(namespace string, of Selection, table *ratios.Table) []
 	return all
 }
 
-// belongs reports whether a pod of the workload w belongs to a workload. The workload of Jobs without
-// an owner is a label, which is no owner of the pod.
-func (d *Demands) belongs(p *pod.Pod, to safety.Workload, w usage.Workload) bool {
-	return to == safety.Workload{Kind: w.Kind, Name: w.Name} || slices.Contains(d.Cluster.Owners().Chain(nil, p), to)
-}
-
-func newItem(key usage.Key, from string, s *survey, demands *usage.Table) *Item {
+func newItem(key usage.Key, from string, s *survey, need needs) *Item {
 	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
-	if item.Recommendation, item.Known = demands.Demand(key); item.Known {
+	if item.Recommendation, item.Known = need(key); item.Known {
 		item.explainKept(s.options(key.Container).Recommend)
 	}
 	return item
@@ -208,7 +210,7 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices)
 
 // compare orders items.
 func (i *Item) compare(o *Item) int {
-	return cmp.Or(i.Container.Compare(o.Container), cmp.Compare(i.Rule, o.Rule))
+	return cmp.Or(i.Container.Compare(o.Container), cmp.Compare(i.Rule, o.Rule), compare(i.Of, o.Of))
 }
 
 // amounts returns the requests of a container.

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -141,9 +141,12 @@ func allCriteriaSelect(t *testing.T) {
 		{"another namespace", Selection{Namespace: "bank"}, 0},
 		{"labels", Selection{Selector: labels.SelectorFromSet(labels.Set{"app": "web"})}, 1},
 		{"other labels", Selection{Selector: labels.SelectorFromSet(labels.Set{"app": "db"})}, 0},
-		{"workload", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, 1},
-		{"controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, 1},
-		{"another workload", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "db"}}, 0},
+		{"workload", Selection{Workloads: []usage.Workload{web}}, 1},
+		{"controller", Selection{Workloads: []usage.Workload{replicaSet}}, 1},
+		{"controller in any namespace", Selection{Workloads: []usage.Workload{{Kind: "ReplicaSet", Name: "web-1"}}}, 1},
+		{"controller in another namespace", Selection{Workloads: []usage.Workload{{Namespace: "bank", Kind: "ReplicaSet", Name: "web-1"}}}, 0},
+		{"all pods, its workload and its controller", Selection{Workloads: []usage.Workload{{}, web, replicaSet}}, 3},
+		{"another workload", Selection{Workloads: []usage.Workload{{Namespace: "shop", Kind: "Deployment", Name: "db"}}}, 0},
 		{"a later namespace to begin with", Selection{From: "shoq"}, 0},
 		{"a namespace that the caller cannot see", Selection{Visible: func(...string) ([]string, error) { return nil, nil }}, 0},
 	} {

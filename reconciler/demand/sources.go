@@ -17,6 +17,8 @@ type Source struct {
 	Interval time.Duration
 	// Backfill is how far the first read reaches back.
 	Backfill time.Duration
+	// Optional means that nobody may deliver anything: without any sample, it is not stale.
+	Optional bool
 }
 
 // reading is the state of a source.
@@ -24,9 +26,7 @@ type reading struct {
 	Source
 	mu sync.Mutex
 	// began is when the time begins that the first read reaches back to.
-	began             time.Time
-	counted, rejected int64
-	waiting           int
+	began time.Time
 	// logged is the last error in the log.
 	logged string
 }
@@ -40,10 +40,8 @@ type SourceStatus struct {
 	// process has not read the source.
 	Backfill time.Duration
 	Began    time.Time
-	// Counted and Rejected are the numbers of samples since this process started, and Waiting is
-	// the number of those whose pods are not known yet.
-	Counted, Rejected int64
-	Waiting           int
+	// Optional means that it is not stale without any sample.
+	Optional bool
 }
 
 // Backfilled returns which share of the first read is done, from 0 to 1; false if it is not known yet.
@@ -63,7 +61,7 @@ func (d *Demands) Sources() []SourceStatus {
 	for i, status := range d.store.Sources() {
 		r := d.sources[i]
 		r.mu.Lock()
-		all[i] = SourceStatus{Status: status, Interval: r.Interval, Backfill: r.Backfill, Began: r.began, Counted: r.counted, Rejected: r.rejected, Waiting: r.waiting}
+		all[i] = SourceStatus{Status: status, Interval: r.Interval, Backfill: r.Backfill, Began: r.began, Optional: r.Optional}
 		r.mu.Unlock()
 	}
 	return all
@@ -95,14 +93,13 @@ func (d *Demands) readOnce(ctx context.Context, r *reading) {
 	r.mu.Unlock()
 	ctx, stop := d.whileCollecting(ctx)
 	defer stop()
-	collected, err := d.store.Collect(ctx, existing{r.Source.Source, d}, began, d.Clock.Now())
+	err := d.store.Collect(ctx, existing{r.Source.Source, d}, began, d.Clock.Now())
 	if ctx.Err() != nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.log(ctx, err)
-	r.counted, r.rejected, r.waiting = r.counted+int64(collected.Counted), r.rejected+int64(collected.Rejected), collected.Waiting
 }
 
 // log logs how a read ended, unless the one before ended in the same way: a source may fail for days.

@@ -160,13 +160,20 @@ func workload(c history.Container) usage.Workload {
 	return usage.Workload{Namespace: c.Namespace, Kind: c.Kind, Name: c.Workload}
 }
 
-// workloadOf returns the workload of a pod; false for a pod without one.
+// workloadOf returns the workload that the usage of a pod counts for; false for a pod without one.
 func (d *Demands) workloadOf(p *pod.Pod) (usage.Workload, bool) {
-	chain := d.Cluster.Owners().Chain(make([]safety.Workload, 0, 4), p)
-	owners := make([]usage.Owner, 0, 4)
-	for _, w := range chain {
-		owners = append(owners, usage.Owner{Kind: w.Kind, Name: w.Name})
-	}
-	job, _ := p.Label(cmp.Or(d.JobLabel, DefaultJobLabel))
-	return usage.WorkloadOf(p.Namespace(), owners, job)
+	return d.countsFor(p, d.Cluster.Owners().Chain(make([]safety.Workload, 0, 4), p))
 }
+
+// countsFor is workloadOf, given the owners of the pod, the narrowest first.
+func (d *Demands) countsFor(p *pod.Pod, owners []safety.Workload) (usage.Workload, bool) {
+	all := make([]usage.Owner, 0, 4)
+	for _, w := range owners {
+		all = append(all, usage.Owner{Kind: w.Kind, Name: w.Name})
+	}
+	job, _ := p.Label(d.JobLabelKey())
+	return usage.WorkloadOf(p.Namespace(), all, job)
+}
+
+// JobLabelKey returns the key of the label that names the workload of Jobs without an owner.
+func (d *Demands) JobLabelKey() string { return cmp.Or(d.JobLabel, DefaultJobLabel) }

@@ -112,11 +112,13 @@ func aReportIsNewUnlessItRepeatsTheLastOne(t *testing.T) {
 	l := newLedger(testMetrics())
 	name := types.NamespacedName{Namespace: "a", Name: "b"}
 	one, two := plan.Reason{Code: contract.UnknownNodeType, Message: "x"}, plan.Reason{Code: contract.UnknownNodeType, Message: "y"}
+	// Of how many pods, and which is the first, changes with other pods.
+	few, many := plan.Reason{Code: contract.CanaryReverted, Message: "web-0"}, plan.Reason{Code: contract.CanaryReverted, Message: "web-1"}
 	for i, tc := range []struct {
 		uid  types.UID
 		said plan.Reason
 		want bool
-	}{{"1", one, true}, {"1", one, false}, {"1", two, true}, {"1", one, true}, {"2", one, true}} {
+	}{{"1", one, true}, {"1", one, false}, {"1", two, true}, {"1", one, true}, {"2", one, true}, {"2", few, true}, {"2", many, false}} {
 		if got := l.news(name, tc.uid, tc.said); got != tc.want {
 			t.Errorf("%d: news %v", i, got)
 		}

@@ -82,9 +82,13 @@ type Loop struct {
 	Config
 	queue workqueue.TypedDelayingInterface[types.NamespacedName]
 	// line has the pods in the queue.
-	line    *waitingLine
-	pacer   *pacer
-	ledger  *ledger
+	line   *waitingLine
+	pacer  *pacer
+	ledger *ledger
+	// canaries limits on how many pods of a workload a size is tried.
+	canaries *canaries
+	// brake delays all writes while the API server is too busy.
+	brake   brake
 	metrics *metrics
 	// breakers has what came of resizes.
 	breakers *breakers
@@ -98,7 +102,7 @@ type Loop struct {
 func New(config Config) *Loop {
 	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock), breakers: newBreakers()}
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
-	l.ledger = newLedger(l.metrics)
+	l.ledger, l.canaries = newLedger(l.metrics), newCanaries()
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit
 	l.Cluster.Serve(l, l.ledger.refused)

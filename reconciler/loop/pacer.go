@@ -129,6 +129,17 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 	p.over(t)
 }
 
+// postpone takes back the turn of a pod, if it has come, and lets no other turn begin before a time. No pod has
+// missed a turn by that, and no turn is made up for.
+func (p *pacer) postpone(pod types.NamespacedName, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.due = later(p.due, until)
+	if t := p.byPod[pod]; t != nil && t.came {
+		p.over(t)
+	}
+}
+
 // release records that the worker is done with the pod. A turn that was taken and not
 // used goes to the next pod.
 func (p *pacer) release(pod types.NamespacedName) {

@@ -53,6 +53,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	queued := l.line.turn(key)
 	found := l.Cluster.Pods(key.Namespace).Get(key.Name)
 	if found == nil {
+		l.canaries.end(key)
 		l.ledger.forget(key)
 		l.pacer.gone(key)
 		return
@@ -67,6 +68,8 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.queue.AddAfter(key, trusted)
 		return
 	}
+	l.canaries.end(key) // The cache shows the last resize of the pod.
+	siblings := l.canaries.mark(controller{key.Namespace, found.Controller().UID})
 	ctx, visit := l.begin(ctx, queued)
 	defer visit.end()
 	began, changes := l.Clock.Now(), l.changes.Load()
@@ -110,7 +113,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 			klog.FromContext(ctx).Info("Dry run, pod not changed", "pod", key, "node", p.Node, "nodeType", p.NodeType, "decision", p.Decision.String(), "plan", p.Describe())
 		}
 	default:
-		l.carryOut(ctx, key, p)
+		l.carryOut(ctx, key, p, siblings)
 	}
 }
 
@@ -138,13 +141,23 @@ func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 }
 
 // carryOut executes a plan unless the pod is backing off or has to wait for its turn.
-func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan) {
+func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan, siblings mark) {
 	if pause := l.ledger.pause(p, l.Clock.Now()); pause > 0 {
+		l.queue.AddAfter(key, pause)
+		return
+	}
+	// A pod in distress does not wait for others.
+	if pause := l.brake.left(l.Clock.Now()); pause > 0 && p.Kind != plan.Revert {
+		l.pacer.postpone(key, l.Clock.Now().Add(pause))
 		l.queue.AddAfter(key, pause)
 		return
 	}
 	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
 		return // The pod is queued again when its turn begins.
+	}
+	if p.Places > 0 && !l.canaries.begin(key, p.Places, siblings) {
+		l.queue.AddAfter(key, time.Second)
+		return
 	}
 	// A write that has begun is not canceled when the process shuts down; the client
 	// limits the duration of each write.
@@ -152,11 +165,13 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	resourceVersion, err := l.Writer.CarryOut(ctx, p)
 	l.pacer.used(key, err)
 	if err != nil {
+		l.brake.pull(err, l.Clock.Now())
 		visitOf(ctx).failed(err)
 		l.failed(ctx, key, p, err)
 		return
 	}
 	now := l.Clock.Now()
+	l.brake.release(now)
 	l.ledger.succeeded(p, resourceVersion, now)
 	l.written(ctx, p, now.Sub(began))
 }
@@ -168,11 +183,15 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
 		logger.V(1).Info("Write stopped; planning the pod again", "err", err)
+		l.canaries.end(key)
 		l.queue.Add(key)
 		return
 	}
 	var refused *actuate.RefusedError
 	var unrecorded *actuate.UnrecordedError
+	if !errors.As(err, &unrecorded) {
+		l.canaries.end(key)
+	}
 	switch {
 	case errors.As(err, &refused):
 		l.Writer.Metrics.Refused(refused.Reason)

@@ -1,9 +1,12 @@
 package loop
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +30,9 @@ func TestProcess(t *testing.T) {
 	t.Run("reports a restore that admission changed", reportsARestoreThatAdmissionChanged)
 	t.Run("distinguishes an API server without the subresource from a deleted pod", distinguishesAServerWithoutTheSubresourceFromADeletedPod)
 	t.Run("does not wait inside a write for a busy API server", doesNotWaitInsideAWriteForABusyServer)
+	t.Run("a busy API server delays the writes to all pods", aBusyServerDelaysTheWritesToAllPods)
+	t.Run("no pod loses its turn to a busy API server", noPodLosesItsTurnToABusyServer)
+	t.Run("a pod for which the API server is always busy does not delay the others for long", aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong)
 	t.Run("plans a pod again if its inputs changed in the meantime", plansAPodAgainIfItsInputsChangedInTheMeantime)
 	t.Run("is stuck only if no worker makes progress for a long time", isStuckOnlyIfNoWorkerMakesProgressForALongTime)
 }
@@ -125,6 +131,111 @@ func doesNotWaitInsideAWriteForABusyServer(t *testing.T) {
 	r.failed(t.Context(), p.Pod, p, err)
 	if got := r.ledger.pause(p, clock.Now()); got != 30*time.Second {
 		t.Errorf("a pause of %v", got)
+	}
+}
+
+func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
+	var calls []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls = append(calls, r.URL.Path)
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	r, clock := idle(t, server.URL)
+	r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
+	r.Writer.Permit = actuate.Always
+	for _, tc := range []struct {
+		pod   string
+		kind  plan.Kind
+		after time.Duration
+		calls int
+	}{
+		{"first", plan.Sizes, 0, 1},
+		{"second", plan.Sizes, 29 * time.Second, 1},
+		{"hurt", plan.Revert, 0, 2},
+		{"third", plan.Sizes, time.Second, 3},
+		{"fourth", plan.Sizes, 59 * time.Second, 3}, // The delay has doubled.
+		{"fifth", plan.Sizes, time.Second, 4},
+	} {
+		clock.Step(tc.after)
+		p := planOfSized(t)
+		p.Pod, p.UID, p.Kind = types.NamespacedName{Namespace: "shop", Name: tc.pod}, types.UID(tc.pod), tc.kind
+		r.carryOut(t.Context(), p.Pod, p, mark{})
+		if len(calls) != tc.calls {
+			t.Fatalf("%s: %d calls, want %d: %v", tc.pod, len(calls), tc.calls, calls)
+		}
+	}
+}
+
+func noPodLosesItsTurnToABusyServer(t *testing.T) {
+	r, clock := idle(t, "https://127.0.0.1:1")
+	r.pacer = newPacer(pacedRate, pacedWorkers, clock)
+	var waiting []types.NamespacedName
+	for _, name := range []string{"a", "b", "c"} {
+		pod := types.NamespacedName{Namespace: "shop", Name: name}
+		if waiting = append(waiting, pod); r.pacer.mayGo(pod, 1, false) {
+			t.Fatalf("%s has a turn immediately", name)
+		}
+	}
+	for range 2 {
+		clock.Step(time.Second)
+		r.brake.pull(&actuate.BusyError{Err: errBusy, Asked: 30 * time.Second}, clock.Now())
+		first, wait := r.pacer.next()
+		if wait != 0 {
+			t.Fatalf("no turn begins for %v", wait)
+		}
+		p := planOfSized(t)
+		p.Pod, p.UID = first, types.UID(first.Name)
+		r.pacer.take(first)
+		r.carryOut(t.Context(), first, p, mark{})
+		r.pacer.release(first)
+		left := r.brake.left(clock.Now())
+		if next, wait := r.pacer.next(); wait < left {
+			t.Errorf("the turn of %s begins in %v, while the API server is busy for %v", next, wait, left)
+		}
+		clock.Step(left)
+		if r.pacer.mayGo(first, 1, false) {
+			t.Error("the pod keeps a turn that was postponed")
+		}
+		if turn := r.pacer.byPod[first]; turn.failed || turn.unlucky {
+			t.Error("the pod has missed its turn")
+		}
+	}
+	if began := len(waiting) - r.pacer.backlog(); began != 0 {
+		t.Errorf("%d turns are not over", began)
+	}
+}
+
+func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/bad") {
+			http.Error(w, "a webhook is overloaded", http.StatusTooManyRequests)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		p := podtest.Pod(podtest.Amounts{"400m", "400m", "512Mi", "512Mi"})
+		p.APIVersion, p.Kind = "v1", "Pod"
+		if err := json.NewEncoder(w).Encode(p); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	r, clock := idle(t, server.URL)
+	write := func(name string) {
+		p := planOfSized(t)
+		p.Pod, p.UID = types.NamespacedName{Namespace: "shop", Name: name}, types.UID(name)
+		r.carryOut(t.Context(), p.Pod, p, mark{})
+	}
+	for n := range 10 {
+		write("bad")
+		left := r.brake.left(clock.Now())
+		if left != firstPause {
+			t.Fatalf("after %d retries, all pods wait for %v", n, left)
+		}
+		clock.Step(left)
+		write(fmt.Sprint("good-", n))
+		clock.Step(r.ledger.pods[types.NamespacedName{Namespace: "shop", Name: "bad"}].had().failed.left(clock.Now()))
 	}
 }
 

@@ -125,7 +125,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			continue // Another actor chose the size.
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
-		until := retryAt(&r, cooldown)
+		until := guard.RetryAt(&r, cooldown)
 		switch {
 		case desired.Request >= r.Back.Request && desired.Limit >= r.Back.Limit:
 			continue // It is no smaller than the size that was good.
@@ -182,14 +182,6 @@ func whenRetried(until time.Time) string {
 		return "until its desired size changes"
 	}
 	return "until " + until.UTC().Format(time.RFC3339)
-}
-
-// mostDoublings is how often the cooldown doubles.
-const mostDoublings = 4
-
-// retryAt returns when a different size may be tried after a revert.
-func retryAt(r *pod.Revert, cooldown time.Duration) time.Time {
-	return r.At.Add(cooldown << min(max(r.Times-1, 0), mostDoublings))
 }
 
 // revert reverts a resource that made the pod worse, and reports whether it can.

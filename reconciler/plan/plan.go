@@ -94,6 +94,9 @@ type Plan struct {
 	// Partial is the reason why the plan applies only some of the desired sizes; empty if
 	// it applies all of them.
 	Partial contract.Reason
+	// Places is how many more pods of the workload may try the plan's sizes, this pod included; 0 if
+	// the plan tries none.
+	Places int
 	// without lists the resources that a partial plan does not resize.
 	without []string
 	// sized means that we resized the pod before.
@@ -163,6 +166,8 @@ type ContainerPlan struct {
 	// before a resize that is still observed. Both are by sizing.Measure.Index.
 	reverting [2]bool
 	unproven  [2]sizing.Amount
+	// waits means that other pods try the desired size first, by sizing.Measure.Index.
+	waits [2]bool
 	// restarts is how often the container had restarted before the observed resize. If no resize is
 	// observed, it is how often the container has restarted until now.
 	restarts int32

@@ -57,6 +57,11 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
 	plan.contain(s, r.profile, bounds)
+	if veto := plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }); veto != nil {
+		plan.Skip(veto)
+		p.putBack(plan, s, now, bounds)
+		return plan
+	}
 	if !plan.differs() {
 		return p.align(plan, s, now, bounds)
 	}

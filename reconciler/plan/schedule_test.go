@@ -1,14 +1,18 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -88,6 +92,118 @@ func TestSchedule(t *testing.T) {
 			}
 		}
 	})
+}
+
+// On big nodes, cpu and memory shrink to half. Ten pods have the same controller, so one of them tries
+// that.
+func TestTryOut(t *testing.T) {
+	authored := func(n int) *corev1.Pod {
+		p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated)
+		p.Name, p.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n))
+		return p
+	}
+	// The first pod was resized at second 10, is well, and is observed until second 310.
+	ready := func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+	}
+	calm := leaky(ready, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} })
+	elsewhere := podtest.Node("n2d")
+	elsewhere.Name = "elsewhere"
+	on := func(node string, p *corev1.Pod) *corev1.Pod {
+		p.Spec.NodeName = node
+		return p
+	}
+	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
+	for _, tc := range []struct {
+		name     string
+		first    *corev1.Pod
+		seconds  int
+		change   func(*Snapshot)
+		decision Decision
+		reason   contract.Reason
+		desired  podtest.Amounts
+		places   int
+		replan   int
+	}{
+		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
+		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
+		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
+		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
+		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, ratios.Guard{}) },
+			decision: Resize, reason: contract.WaitingForCanary, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 351},
+		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
+		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.seconds == 0 {
+				tc.seconds = 100
+			}
+			siblings := []*pod.Pod{pod.From(tc.first)}
+			for n := 1; n < 10; n++ {
+				siblings = append(siblings, pod.From(authored(n)))
+			}
+			s := snapshotOf(t, authored(9), podtest.Node("big"))
+			s.Now, s.Siblings = podtest.At(tc.seconds), func() []*pod.Pod { return siblings }
+			nodes := map[string]*corev1.Node{"node": s.Around.Node, elsewhere.Name: elsewhere}
+			s.NodeOf = func(of *pod.Pod) *corev1.Node { return nodes[of.Node()] }
+			if tc.change != nil {
+				tc.change(s)
+			}
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() || p.Places != tc.places {
+				t.Errorf("decision %v, desired %v, %d places, reasons %v", p.Decision, p.Containers[0].Desired, p.Places, p.Reasons)
+			}
+			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == tc.reason }); has != (tc.reason != "") {
+				t.Errorf("reasons %v, want %v", p.Reasons, tc.reason)
+			}
+			var replan time.Time
+			if tc.replan != 0 {
+				replan = podtest.At(tc.replan)
+			}
+			if !p.ReplanAt.Equal(replan) {
+				t.Errorf("it is planned again at %v, want %v", p.ReplanAt, replan)
+			}
+			if tc.decision == Skip && (p.Pending() || !p.Vetoed) {
+				t.Errorf("pending %v, vetoed %v", p.Pending(), p.Vetoed)
+			}
+		})
+	}
+	t.Run("the share counts the pods on nodes of the type", func(t *testing.T) {
+		siblings := []*pod.Pod{pod.From(calm)}
+		for n := 1; n < 5; n++ {
+			siblings = append(siblings, pod.From(authored(n)))
+		}
+		for n := 5; n < 50; n++ {
+			siblings = append(siblings, pod.From(on(elsewhere.Name, authored(n))))
+		}
+		s := snapshotOf(t, authored(4), podtest.Node("big"))
+		s.Now, s.Siblings = podtest.At(100), func() []*pod.Pod { return siblings }
+		s.NodeOf = func(of *pod.Pod) *corev1.Node {
+			if of.Node() == elsewhere.Name {
+				return elsewhere
+			}
+			return s.Around.Node
+		}
+		// One of 5 pods tries the size, not 5 of 50.
+		if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); p.Decision != Skip || p.Reasons[0].Code != contract.WaitingForCanary {
+			t.Errorf("decision %v, %d places, reasons %v", p.Decision, p.Places, p.Reasons)
+		}
+	})
+}
+
+// guardedBy returns a table with a guard, and big nodes, which have this cpu performance and twice the
+// memory performance.
+func guardedBy(t *testing.T, cpu float64, g ratios.Guard) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: cpu, MemoryPerf: 2}}, Guard: g}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // A breaker stops what it is for, and nothing that makes pods better.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -26,6 +27,11 @@ type Snapshot struct {
 	// Autoscalers returns the HorizontalPodAutoscalers of the pod's workload; nil for none.
 	// It is a function because only pods whose sizes differ from their originals need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
+	// Siblings returns the pods of the pod's controller, which may include the pod; nil if no size is
+	// tried on some of them first. It is a function because only decreases need them. NodeOf returns
+	// the node of such a pod; nil if it is unknown.
+	Siblings func() []*pod.Pod
+	NodeOf   func(*pod.Pod) *corev1.Node
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string
@@ -56,7 +62,7 @@ type Snapshot struct {
 
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
-	s.NodeType = nodeType
+	s.NodeType, s.Siblings = nodeType, nil
 	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
 }
 

@@ -65,5 +65,6 @@ func (p *Plan) withheld() bool {
 }
 
 func isWithheld(r Reason) bool {
-	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.Reverted
+	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.Reverted ||
+		r.Code == contract.WaitingForCanary || r.Code == contract.CanaryReverted
 }

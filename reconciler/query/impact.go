@@ -55,8 +55,8 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 		if q.Cluster.Affects(k, before, after) {
 			s := q.Cluster.Snapshot(k, before)
 			// A resize in progress completes by itself, and right after a change
-			// most pods have one.
-			s.Settled = true
+			// most pods have one. Pods that wait for canaries are resized in the end.
+			s.Settled, s.Siblings = true, nil
 			planned := q.Planner.Plan(s)
 			s.Table = table
 			sums.add(planned, q.wouldBe(s))

@@ -79,6 +79,9 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	if options.WithoutHolds {
 		s.Frozen, s.Paused, s.Degraded, s.Restore = "", "", "", false
 	}
+	if options.WithoutHolds || options.Table != nil {
+		s.Siblings = nil // In the end, each pod gets its size.
+	}
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {
 		s.Imagine(options.NodeType)

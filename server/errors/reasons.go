@@ -86,7 +86,7 @@ var (
 // Reasons why usage is not known, or cannot be reported.
 var (
 	UsageDisabled = of(codes.FailedPrecondition, "USAGE_DISABLED", "the server uses no sources of usage (`--usage-sources`)").about("server")
-	UsageUnknown  = of(codes.NotFound, "USAGE_UNKNOWN", "no pod counts for the workload, and nothing was measured of it in the time that history is kept for")
+	UsageUnknown  = of(codes.NotFound, "USAGE_UNKNOWN", "nothing was measured of the workload or container in the time that history is kept for, and no running pod counts for the workload")
 	PushDisabled  = of(codes.FailedPrecondition, "PUSH_DISABLED", "the server does not use the source `push` (`--usage-sources`)").about("server")
 	NotCollecting = of(codes.Unavailable, "NOT_COLLECTING", "this replica does not collect usage: it does not lead, or has not read the history yet; connect again, so that another replica may answer")
 	TooMuchUsage  = of(codes.ResourceExhausted, "TOO_MUCH_USAGE", "more usage has arrived than was counted; send it again later")

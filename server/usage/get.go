@@ -2,14 +2,16 @@ package usage
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 	"github.com/workload-resizer/workload-resizer/server/values"
 	"github.com/workload-resizer/workload-resizer/usage/histogram"
-	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
 // GetRecommendation implements workloadresizerv1.UsageServiceServer.
@@ -21,31 +23,19 @@ func (s *Service) GetRecommendation(ctx context.Context, request *workloadresize
 	if err != nil {
 		return nil, err
 	}
-	of := workloadOf(request.GetWorkload())
-	found, err := s.config.Demands.Explain(ctx, request.GetNamespace(), of)
+	of := workloadOf(request.GetNamespace(), request.GetWorkload())
+	found, err := s.config.Demands.Explain(ctx, of)
 	if err != nil {
 		return nil, translate.Error(err)
 	}
 	if len(found) == 0 {
-		return nil, unknown("workload", request.GetNamespace()+"/"+of.Kind+"/"+of.Name, noPods(of.Kind)+", and "+notMeasured)
+		return nil, s.unknownWorkload(of)
 	}
 	response := &workloadresizerv1.GetRecommendationResponse{Currency: currency(table)}
 	for i := range found {
 		response.Containers = append(response.Containers, explained(&found[i], table.Prices != nil))
 	}
 	return response, nil
-}
-
-// noPods returns why no pod counts for a workload of this kind. Pods of the kinds named here may exist
-// nevertheless, and count for a different workload or for none.
-func noPods(kind string) string {
-	switch kind {
-	case "Job":
-		return "no pod counts for it: the label that --usage-job-label sets names the workload of a Job without an owner, and a Job without that label has none"
-	case "ReplicaSet":
-		return "no pod counts for it: pods of a ReplicaSet with an owner count for that owner, such as a Deployment"
-	}
-	return "no pod of it exists"
 }
 
 func explained(e *demand.Explained, priced bool) *workloadresizerv1.ExplainedRecommendation {
@@ -75,14 +65,23 @@ func (s *Service) GetUsageHistory(ctx context.Context, request *workloadresizerv
 	if err := s.enabled(); err != nil {
 		return nil, err
 	}
-	of := workloadOf(request.GetWorkload())
-	found, known := s.config.Demands.Distributions(history.Container{Namespace: request.GetNamespace(), Kind: of.Kind, Workload: of.Name, Name: request.GetContainer()})
-	if !known {
-		return nil, unknown("container", request.GetNamespace()+"/"+of.Kind+"/"+of.Name+"/"+request.GetContainer(), notMeasured)
+	of := workloadOf(request.GetNamespace(), request.GetWorkload())
+	found := s.config.Demands.Histories(of, request.GetContainer())
+	switch len(found) {
+	case 0:
+		return nil, s.unknownContainer(of, request.GetContainer())
+	case 1:
+	default:
+		names := make([]string, len(found))
+		for i := range found {
+			names[i] = found[i].Container.Kind + "/" + found[i].Container.Workload
+		}
+		return nil, rpcerror.BadField("workload", fmt.Sprintf("has pods that count for several workloads with containers of this name: name one of %s", strings.Join(names, ", ")))
 	}
-	response := &workloadresizerv1.GetUsageHistoryResponse{}
-	for i := range found {
-		on := &found[i]
+	c := found[0].Container
+	response := &workloadresizerv1.GetUsageHistoryResponse{Workload: &workloadresizerv1.Workload{Kind: c.Kind, Name: c.Workload}}
+	for i := range found[0].On {
+		on := &found[0].On[i]
 		response.NodeTypes = append(response.NodeTypes, &workloadresizerv1.NodeTypeHistory{
 			NodeType: on.NodeType, FirstTime: values.Timestamp(on.First), LastTime: values.Timestamp(on.Last), Samples: int64(on.Samples),
 			Cpu: buckets(on.CPU), Memory: buckets(on.Memory),

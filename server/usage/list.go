@@ -8,10 +8,10 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 	"github.com/workload-resizer/workload-resizer/server/translate"
+	usagestore "github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 
 	"google.golang.org/grpc/status"
@@ -31,7 +31,10 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 		return nil, paging.TokenError(err)
 	}
 	view := s.config.Viewer.View(ctx)
-	of := demand.Selection{Namespace: request.GetNamespace(), Workload: workloadOf(request.GetWorkload()), Visible: view.Visible, From: after.container.Namespace}
+	of := demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: after.container.Namespace}
+	if request.GetWorkload() != nil {
+		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
+	}
 	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
 		return nil, err
 	}
@@ -71,9 +74,9 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 	return response, nil
 }
 
-// workloadOf returns the workload of a request; zero for all.
-func workloadOf(m *workloadresizerv1.Workload) safety.Workload {
-	return safety.Workload{Kind: m.GetKind(), Name: m.GetName()}
+// workloadOf returns the workload of a request; with an empty namespace, that of all namespaces.
+func workloadOf(namespace string, m *workloadresizerv1.Workload) usagestore.Workload {
+	return usagestore.Workload{Namespace: namespace, Kind: m.GetKind(), Name: m.GetName()}
 }
 
 // place is where a list has got.

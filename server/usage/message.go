@@ -16,7 +16,7 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 	if i.Known {
 		m.Baseline = baseline(i)
 	} else {
-		m.UnknownMessage = "no CPU was measured yet on a node whose type has a ratio"
+		m.UnknownMessage = "when recommendations were last computed (every minute), no CPU had been measured on a node whose type has a ratio"
 	}
 	for _, on := range i.On {
 		size := &workloadresizerv1.SizeOnNodeType{NodeType: on.NodeType, Pods: int64(on.Pods)}

@@ -193,7 +193,7 @@ func (s *scale) collect(source string, took time.Duration) {
 	}
 	s.until("samples", func() bool {
 		s.clock.Step(time.Millisecond) // A read that ran when its time came is not repeated otherwise.
-		return s.demands.Sources()[0].Counted-before >= int64(2*s.pods)
+		return s.demands.Sources()[0].Counted-before >= 2*s.pods
 	})
 }
 

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"fmt"
 
 	"google.golang.org/grpc"
 
@@ -91,11 +90,3 @@ func currency(table *ratios.Table) string {
 	}
 	return table.Prices.Currency
 }
-
-// unknown returns the error for an object of which nothing is known. why completes the sentence.
-func unknown(what, name, why string) error {
-	return rpcerror.NotFound(rpcerror.UsageUnknown, what, name, fmt.Sprintf("the usage of %s %s is not known: %s", what, name, why))
-}
-
-// notMeasured is why usage is not known.
-const notMeasured = "nothing was measured in the time that history is kept for"

@@ -30,7 +30,7 @@ func (s *Service) GetUsageStatus(context.Context, *workloadresizerv1.GetUsageSta
 func sourceMessage(s *demand.SourceStatus) *workloadresizerv1.UsageSource {
 	m := &workloadresizerv1.UsageSource{
 		Name: s.Name, ReadIntervalDuration: durationpb.New(s.Interval), ReadTime: values.Timestamp(s.Read), SampleTime: values.Timestamp(s.Newest),
-		Message: textOf(s.Err), Counted: s.Counted, Rejected: s.Rejected, Waiting: int64(s.Waiting), BackfillBeginTime: values.Timestamp(s.Began),
+		Message: textOf(s.Err), Counted: int64(s.Counted), Rejected: int64(s.Rejected), Waiting: int64(s.Waiting), BackfillBeginTime: values.Timestamp(s.Began),
 	}
 	if done, known := s.Backfilled(); known {
 		m.BackfillProgress = &done

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+	corev1 "k8s.io/api/core/v1"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -29,9 +30,14 @@ type fixture struct {
 	parts   *servertest.Parts
 }
 
-func newFixture(t *testing.T, viewer access.Viewer, layer *ratios.Layer) *fixture {
+func newFixture(t *testing.T, viewer access.Viewer, layer *ratios.Layer, changes ...func(*corev1.Pod)) *fixture {
 	t.Helper()
 	pods, nodes := servertest.ShopPods()
+	for i := range pods {
+		for _, change := range changes {
+			change(&pods[i])
+		}
+	}
 	source := push.New()
 	parts := servertest.Start(t, servertest.Setup{
 		Cluster: servertest.Frozen(t, pods, nodes), Ratios: ratios.Update{Layer: layer},

@@ -69,6 +69,7 @@ func (t *table) update() ratios.Update {
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
 		},
+		Guard:         ratios.Guard{Canary: new(1.0)},
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
 	}
 	for nodeType := range t.cpu {

@@ -61,8 +61,8 @@ spec:
 	source := &trace.Source{Namespace: namespace.Name, Machines: []*trace.Machine{{
 		Name: pod.Name, Rows: []trace.Row{{At: now.Unix(), CPU: 100, Memory: 64 << 20}},
 	}}}
-	if c, err := store.Collect(t.Context(), source, now.Add(-time.Minute), now); err != nil || c.Counted != 2 {
-		t.Fatalf("%+v, %v", c, err)
+	if err := store.Collect(t.Context(), source, now.Add(-time.Minute), now); err != nil || store.Sources()[0].Counted != 2 {
+		t.Fatalf("%+v, %v", store.Sources(), err)
 	}
 	memory := func() int64 {
 		table := store.Publish(feeder.Everywhere("all", recommend.Uniform), now)

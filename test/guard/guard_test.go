@@ -26,7 +26,7 @@ const within = 5 * time.Second
 // TestGuard injects harm, next to pods that fare well and pods that fare badly for other reasons.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	s := newSuite(t, "n4=3,c3=1,t2d=1")
+	s := newSuite(t, "n4=3,c3=1,t2d=1", configOf(1.25, everyPod))
 	server := s.serve(t, nil)
 	var r report
 	defer func() { t.Log(r.String()) }()

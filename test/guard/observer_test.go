@@ -35,8 +35,14 @@ type course struct {
 	restarts int32
 	// harmed is when the status showed the harm, and back is when the sizes were back.
 	harmed, back time.Time
-	// changes is how often the sizes changed.
+	// changes is how often the sizes changed, and changed is when they did so first.
 	changes int
+	changed time.Time
+	// down is how long the container was not ready after it had been, until downSince if it is not
+	// ready now.
+	wasReady  bool
+	downSince time.Time
+	down      time.Duration
 }
 
 // observe observes all pods until the test ends.
@@ -74,10 +80,26 @@ func (o *observer) see(obj any, gone bool) {
 		o.courses[pod.UID] = c
 	}
 	if sizesOf(c.pod) != sizesOf(pod) {
-		c.changes++
+		if c.changes++; c.changed.IsZero() {
+			c.changed = time.Now()
+		}
 	}
 	c.pod, c.gone = pod, gone
+	c.measure(time.Now())
 	c.note(time.Now())
+}
+
+// measure measures how long the container is not ready.
+func (c *course) measure(now time.Time) {
+	if !c.downSince.IsZero() {
+		c.down, c.downSince = c.down+now.Sub(c.downSince), time.Time{}
+	}
+	switch {
+	case statusOf(c.pod).Ready:
+		c.wasReady = true
+	case c.wasReady:
+		c.downSince = now
+	}
 }
 
 // note notes what the pod shows now.
@@ -146,6 +168,23 @@ func (o *observer) await(t *testing.T, namespace, workload string, count int, wh
 		return nil
 	})
 	return found
+}
+
+// awaitSome waits until exactly so many pods of a workload meet a condition.
+func (o *observer) awaitSome(t *testing.T, namespace, workload string, count int, meets func(*course) bool) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("some pods of %s/%s", namespace, workload), func() error {
+		found := 0
+		for _, c := range o.of(namespace, workload) {
+			if meets(&c) {
+				found++
+			}
+		}
+		if found != count {
+			return fmt.Errorf("there are %d, want %d", found, count)
+		}
+		return nil
+	})
 }
 
 // String describes the pod.

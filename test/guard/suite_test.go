@@ -18,10 +18,14 @@ import (
 // unready is how long a pod may not be ready before that counts.
 const unready = 5 * time.Second
 
-// config makes the nodes of all types 1.25 times as fast as the baseline, so that requests and
-// limits are lowered to 80%. Pods that fail again and again are not ready for long, which is not what
-// they test. So many resizes hurt that the breaker would open; only its own test wants that.
-func config(breaker bool) string {
+// everyPod observes resizes. No pod waits for canaries, and no breaker opens although many resizes hurt.
+// Pods that fail again and again are not ready for long, which is not what they test.
+var everyPod = fmt.Sprintf(`guard: {window: 2m, unready: %v, canary: 100%%, breaker: false}
+    podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}`, unready)
+
+// configOf makes the nodes of all types this much faster than the baseline; with 1.25, requests and limits
+// are lowered to 80%.
+func configOf(perf float64, guard string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
 kind: ConfigMap
@@ -31,12 +35,11 @@ data:
     baselineNodeType: n2d
     nodeTypes:
       n2d: {cpuPerf: 1, memPerf: 1}
-      n4: {cpuPerf: 1.25, memPerf: 1.25}
-      c3: {cpuPerf: 1.25, memPerf: 1.25}
-      t2d: {cpuPerf: 1.25, memPerf: 1.25}
-    guard: {window: 2m, unready: %v, breaker: %t}
-    podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}
-`, unready, breaker)
+      n4: {cpuPerf: %[1]g, memPerf: %[1]g}
+      c3: {cpuPerf: %[1]g, memPerf: %[1]g}
+      t2d: {cpuPerf: %[1]g, memPerf: %[1]g}
+    %[2]s
+`, perf, guard)
 }
 
 // suite is a cluster with an observer of its pods.
@@ -46,8 +49,8 @@ type suite struct {
 	seen   *observer
 }
 
-// newSuite starts a cluster with the server's rights and configuration, but no server.
-func newSuite(t *testing.T, nodes string) *suite {
+// newSuite starts a cluster with the server's rights and a configuration, but no server.
+func newSuite(t *testing.T, nodes, config string) *suite {
 	t.Helper()
 	cluster := localcluster.ForTestWith(t, localcluster.Options{Nodes: nodes, NodeCPU: 64, NodeMemory: "256Gi"})
 	if err := cluster.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {

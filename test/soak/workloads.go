@@ -90,5 +90,6 @@ data:
 %s    bounds:
       cpu: { min: "%dm", max: "%dm" }
       memory: { min: "%d", max: "%d" }
+    guard: { canary: 100%% }
 `, nodeTypes[0], types.String(), cpuBounds.Min, cpuBounds.Max, memoryBounds.Min, memoryBounds.Max)
 }

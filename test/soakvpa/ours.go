@@ -83,7 +83,7 @@ func (o *ours) targets(ctx context.Context) (map[string]recommend.Amounts, error
 		return nil, err
 	}
 	now := time.Now()
-	_, down := o.store.Collect(ctx, o.source, o.began, now)
+	down := o.store.Collect(ctx, o.source, o.began, now)
 	if err := o.feeder.Kill(o.store, now); err != nil {
 		return nil, err
 	}

@@ -145,8 +145,8 @@ func (c *cluster) pass(r *replica, d time.Duration) {
 func (c *cluster) collect(r *replica, workloads int) {
 	c.Helper()
 	c.source.samples = append(c.source.samples, sampled(workloads, c.clock.Now().Add(-time.Minute))...)
-	got, err := r.store.Collect(c.Context(), &c.source, began.Add(-time.Hour), c.clock.Now())
-	if err != nil || got.Rejected > 0 || got.Waiting > 0 {
+	err := r.store.Collect(c.Context(), &c.source, began.Add(-time.Hour), c.clock.Now())
+	if got := r.store.Sources()[0]; err != nil || got.Rejected > 0 || got.Waiting > 0 {
 		c.Errorf("collected %+v, %v", got, err)
 	}
 }
@@ -217,7 +217,7 @@ func (c *cluster) loaded() *usage.Store {
 func (c *cluster) continued() *usage.Store {
 	c.Helper()
 	store := c.loaded()
-	if _, err := store.Collect(c.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+	if err := store.Collect(c.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 		c.Error(err)
 	}
 	return store
@@ -329,7 +329,7 @@ func TestKeeper(t *testing.T) {
 		}
 		a.leading = false // It has collected five minutes that it has not stored.
 		b := c.leader()
-		if _, err := b.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+		if err := b.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 			t.Error(err)
 		}
 		c.equal(b.store, a.store)
@@ -502,7 +502,7 @@ func TestUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := c.leader()
-		if _, err := b.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+		if err := b.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 			t.Error(err)
 		}
 		c.equal(b.store, a.store)

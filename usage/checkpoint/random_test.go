@@ -58,7 +58,7 @@ func TestRandomReplicas(t *testing.T) {
 				}
 				for _, r := range replicas {
 					if r.leading && r.CaughtUp() && !chance(5) {
-						if _, err := r.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+						if err := r.store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 							t.Error(err)
 						}
 					}
@@ -73,10 +73,10 @@ func TestRandomReplicas(t *testing.T) {
 				t.Fatal(replicas[0].Status().Err)
 			}
 			want := newStore()
-			if _, err := want.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+			if err := want.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 				t.Error(err)
 			}
-			if _, err := replicas[0].store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
+			if err := replicas[0].store.Collect(t.Context(), &c.source, began.Add(-time.Hour), c.clock.Now()); err != nil {
 				t.Error(err)
 			}
 			c.equal(replicas[0].store, want)

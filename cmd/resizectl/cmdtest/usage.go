@@ -66,7 +66,7 @@ func Recommendations() []*workloadresizerv1.Recommendation {
 		Pods: 2, UnknownPods: 2, Authored: Amounts("2", "2Gi"), Requested: Amounts("2", "2Gi"),
 		Compared: Amounts("0", "0"), Used: Amounts("0", "0"), Recommended: Amounts("0", "0"), AuthoredCost: new(0.0), RecommendedCost: new(0.0),
 	})
-	cart.UnknownMessage = "no CPU was measured yet\x1b[31m on a node whose type has a ratio"
+	cart.UnknownMessage = "when recommendations were last computed (every minute), no CPU had been measured\x1b[31m on a node whose type has a ratio"
 	cart.NodeTypes = []*workloadresizerv1.SizeOnNodeType{{NodeType: "n4", Pods: 2}}
 	return []*workloadresizerv1.Recommendation{web, proxy, cart, db}
 }
@@ -141,12 +141,15 @@ func UsageSources() *workloadresizerv1.GetUsageStatusResponse {
 	}
 }
 
-// RecommendationEvents returns the events of a watch: two exist, then one changes, and is deleted.
+// RecommendationEvents returns the events of a watch: two exist, then one changes in its confidence only, then
+// in what it needs, and is deleted.
 func RecommendationEvents() []*workloadresizerv1.WatchRecommendationsResponse {
-	changed := Recommendations()[0]
+	confident, changed := Recommendations()[0], Recommendations()[0]
+	confident.Baseline.CpuDecreaseMessage = "the same, a minute later"
 	changed.Sums.Recommended = Amounts("900m", "1207959552")
 	return []*workloadresizerv1.WatchRecommendationsResponse{
 		{Type: addedEvent, Recommendation: Recommendations()[0]}, {Type: addedEvent, Recommendation: Recommendations()[2]}, {Type: bookmarkEvent, ResumeToken: "3"},
-		{Type: modifiedEvent, Recommendation: changed, ResumeToken: "4"}, {Type: deletedEvent, Recommendation: changed, ResumeToken: "5"},
+		{Type: modifiedEvent, Recommendation: confident, ResumeToken: "4"},
+		{Type: modifiedEvent, Recommendation: changed, ResumeToken: "5"}, {Type: deletedEvent, Recommendation: changed, ResumeToken: "6"},
 	}
 }

@@ -32,7 +32,7 @@ func (s *Server) ListRecommendations(ctx context.Context, req *workloadresizerv1
 	var selected []*workloadresizerv1.Recommendation
 	for _, r := range s.usage().Recommendations {
 		inNamespace := req.GetNamespace() == "" || r.GetNamespace() == req.GetNamespace()
-		if inNamespace && (req.GetWorkload() == nil || proto.Equal(r.GetWorkload(), req.GetWorkload())) {
+		if inNamespace && (req.GetWorkload() == nil || proto.Equal(r.GetWorkload(), countsFor(req.GetWorkload()))) {
 			selected = append(selected, r)
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Server) GetUsageHistory(ctx context.Context, req *workloadresizerv1.Get
 	if len(s.usage().History) == 0 {
 		return nil, usageUnknown(req.GetNamespace(), req.GetWorkload())
 	}
-	return &workloadresizerv1.GetUsageHistoryResponse{NodeTypes: s.usage().History}, nil
+	return &workloadresizerv1.GetUsageHistoryResponse{NodeTypes: s.usage().History, Workload: countsFor(req.GetWorkload())}, nil
 }
 
 // GetUsageStatus implements workloadresizerv1.UsageServiceServer.
@@ -94,8 +94,16 @@ func (s *Server) GetUsageStatus(ctx context.Context, req *workloadresizerv1.GetU
 	return s.usage().Sources, nil
 }
 
+// countsFor returns what the pods of a workload count for: those of a ReplicaSet here count for a StatefulSet.
+func countsFor(of *workloadresizerv1.Workload) *workloadresizerv1.Workload {
+	if of.GetKind() != "ReplicaSet" {
+		return of
+	}
+	return &workloadresizerv1.Workload{Kind: "StatefulSet", Name: of.GetName()}
+}
+
 func usageUnknown(namespace string, workload *workloadresizerv1.Workload) error {
-	return reasoned(codes.NotFound, "USAGE_UNKNOWN", "no pod of workload "+namespace+"/"+workload.GetKind()+"/"+workload.GetName()+" exists, and nothing was measured of it in the time that history is kept for")
+	return reasoned(codes.NotFound, "USAGE_UNKNOWN", "the usage of workload "+namespace+"/"+workload.GetKind()+"/"+workload.GetName()+" is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for")
 }
 
 // usage returns the script; a server without one knows nothing.

@@ -32,7 +32,7 @@ var Hints = map[string]string{
 	"CHANGE_NOT_KEPT":       "\"resizectl ratios history --limit 0\" lists the changes that are kept",
 	"NO_SUGGESTION":         "\"resizectl benchmark suggest\" lists the suggestions, \"resizectl benchmark list\" the measurements",
 	"BENCHMARKS_NOT_READY":  "\"resizectl ratios list\" shows what is wrong with the source benchmark; if the server has just started, run the command again in a moment",
-	"USAGE_UNKNOWN":         "check its name and its namespace; \"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows what is collected",
+	"USAGE_UNKNOWN":         "\"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows whether usage is collected",
 	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",
 }
 

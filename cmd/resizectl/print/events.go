@@ -1,6 +1,7 @@
 package print
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -29,6 +30,15 @@ type EventPrinter[M proto.Message] struct {
 	// present are the rows of the current state, until it is complete.
 	present  []metav1.TableRow
 	complete bool
+	// keyOf and shown are set by OnlyVisible: which rows an object had when it was last printed.
+	keyOf func(M) string
+	shown map[string]string
+}
+
+// OnlyVisible makes tables omit changes that no column shows. keyOf returns what identifies an object.
+func (p *EventPrinter[M]) OnlyVisible(keyOf func(M) string) *EventPrinter[M] {
+	p.keyOf, p.shown = keyOf, map[string]string{}
+	return p
 }
 
 // NewEventPrinter returns a printer of objects, as rows of columns or by the names of nameOf.
@@ -59,7 +69,11 @@ func (p *EventPrinter[M]) Print(event client.Event[M]) error {
 	case p.output.IsListing():
 		return p.lister.Print(event.Object)
 	default:
-		for _, row := range p.rowsOf(event.Object) {
+		rows := p.rowsOf(event.Object)
+		if p.keyOf != nil && !p.visible(event, rows) {
+			return nil
+		}
+		for _, row := range rows {
 			row.Cells = append([]any{eventText(event.Type)}, row.Cells...)
 			p.present = append(p.present, row)
 		}
@@ -70,6 +84,27 @@ func (p *EventPrinter[M]) Print(event client.Event[M]) error {
 	table := &metav1.Table{ColumnDefinitions: p.columns, Rows: p.present}
 	p.present = nil
 	return p.rows.print(table)
+}
+
+// visible reports whether the rows of an event differ from those that were last printed.
+func (p *EventPrinter[M]) visible(event client.Event[M], rows []metav1.TableRow) bool {
+	text := ""
+	for _, row := range rows {
+		for i, cell := range row.Cells {
+			// The columns begin with that of the event.
+			if p.output == FormatWide || p.columns[i+1].Priority == 0 {
+				text += fmt.Sprintln(cell)
+			}
+		}
+	}
+	key := p.keyOf(event.Object)
+	before, known := p.shown[key]
+	if event.Type == workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED {
+		delete(p.shown, key)
+		return true
+	}
+	p.shown[key] = text
+	return event.Type != workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED || !known || before != text
 }
 
 // eventText returns "added", "modified" or "deleted", or the name of a type that only a newer

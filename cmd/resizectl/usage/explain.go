@@ -30,6 +30,8 @@ func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Comm
 		Long: `Explain step by step what a workload needs, for each of its containers. WORKLOAD is
 TYPE/NAME, such as deployment/web, or its name alone if no other workload has it.
 A workload without pods is explained, too, if it was measured before: name its type.
+Of an owner whose pods count for a different workload, such as a ReplicaSet, that workload
+is explained; what its pods request together is of the pods of the owner only.
 
 The steps are
 
@@ -118,8 +120,11 @@ func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse
 			lead = ""
 		}
 		// The pods of a ReplicaSet that was named count for its Deployment.
-		of := e.GetRecommendation().GetWorkload()
-		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), print.WorkloadName(of), o.namespace); err != nil {
+		of, pods := print.WorkloadName(e.GetRecommendation().GetWorkload()), ""
+		if named := print.WorkloadName(o.workload); named != of {
+			pods = ", for which the pods of " + named + " count"
+		}
+		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s%s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), of, o.namespace, pods); err != nil {
 			return err
 		}
 		for i, step := range steps {

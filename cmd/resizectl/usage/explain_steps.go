@@ -136,7 +136,7 @@ func nowSteps(p print.Painter, r *workloadresizerv1.Recommendation, currency str
 		return nil, fmt.Errorf("read the sums of container %s: %w", r.GetContainer(), err)
 	}
 	if s.Containers == 0 {
-		return []string{"Now: the workload has no pods with this container."}, nil
+		return []string{"Now: no pod with this container runs."}, nil
 	}
 	steps := []string{fmt.Sprintf("Now: requests of %s: cpu %s, memory %s; authored: cpu %s, memory %s.",
 		print.CountOf(s.Containers, "pod"), cores(s.requested.cpu), bytes(s.requested.memory), cores(s.authored.cpu), bytes(s.authored.memory))}

@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"explain.table", []string{"deploy/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain.table", []string{"web", "-o", "wide"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
-		{"explain.table", []string{"rs/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: "ReplicaSet", Name: "web"}}},
+		{"explain-owner.table", []string{"rs/web"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: "ReplicaSet", Name: "web"}}},
 		{"explain.color", []string{"deploy/web", "--color", "always"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain-proxy.table", []string{"deploy/web", "-c", "proxy"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
 		{"explain-proxy.json", []string{"deploy/web", "-c", "proxy", "-o", "json"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "default", Workload: webWorkload()}},
@@ -66,7 +66,7 @@ func rejectsAnythingButOneWorkload(t *testing.T) {
 		}
 	}
 	code, _, stderr := program.Shell(t.Context(), "usage", "explain", "deploy/never", "--server", address)
-	if code != command.ExitError || !strings.HasPrefix(stderr, "error: no pod of workload default/Deployment/never exists, and nothing was measured of it in the time that history is kept for; check ") {
+	if code != command.ExitError || !strings.HasPrefix(stderr, "error: the usage of workload default/Deployment/never is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for; \"resizectl usage\" lists ") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }

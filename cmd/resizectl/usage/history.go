@@ -27,7 +27,8 @@ func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Comm
 		Short: "Show what a container used, as a histogram per node type",
 		Long: `Show what the containers of a workload with one name used, as a histogram per node
 type. WORKLOAD is TYPE/NAME, such as deployment/web, or its name alone if no other
-workload has it. --container can be omitted if there is only one name.
+workload has it. --container can be omitted if there is only one name. History is kept for
+the workload that pods count for: of a ReplicaSet, that of its Deployment is shown.
 
 Amounts are as measured on the nodes, not converted to the baseline. SHARE is how much of
 the history a row has, and UP TO the share of all rows up to this one. A recommendation
@@ -70,8 +71,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// chooseContainer sets the container if the workload has only one, and the workload to the one that its
-// pods count for: those of a ReplicaSet count for its Deployment.
+// chooseContainer sets the container if the workload has only one.
 func (o *historyOptions) chooseContainer(ctx context.Context, c *client.Client) error {
 	if o.container != "" {
 		return nil
@@ -85,7 +85,7 @@ func (o *historyOptions) chooseContainer(ctx context.Context, c *client.Client) 
 	case 0:
 		return o.noContainer("", nil)
 	case 1:
-		o.container, o.workload = names[0], resp.GetContainers()[0].GetRecommendation().GetWorkload()
+		o.container = names[0]
 		return nil
 	}
 	return fmt.Errorf("%s in namespace %s has %d containers: set --container to one of %s", print.WorkloadName(o.workload), o.namespace, len(names), print.OneLine(strings.Join(names, ", ")))

@@ -21,6 +21,11 @@ const (
 
 // print prints the histograms of all node types.
 func (o *historyOptions) print(resp *workloadresizerv1.GetUsageHistoryResponse) error {
+	if of := resp.GetWorkload(); of != nil && print.WorkloadName(of) != print.WorkloadName(o.workload) {
+		if _, err := fmt.Fprintf(o.Out, "History of %s, for which the pods of %s count\n\n", print.WorkloadName(of), print.WorkloadName(o.workload)); err != nil {
+			return err
+		}
+	}
 	for i, h := range resp.GetNodeTypes() {
 		text := fmt.Sprintf("On %s: %s of CPU", nodeTypeText(h.GetNodeType()), print.CountOf(h.GetSamples(), "sample"))
 		if h.GetFirstTime() != nil {

@@ -14,6 +14,7 @@ import (
 
 func TestHistory(t *testing.T) {
 	ofDB := &workloadresizerv1.GetUsageHistoryRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "db"}, Container: "db"}
+	ofSet := &workloadresizerv1.GetUsageHistoryRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "ReplicaSet", Name: "db"}, Container: "db"}
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -21,7 +22,8 @@ func TestHistory(t *testing.T) {
 	}{
 		{"history.table", []string{"shop/statefulset/db"}, ofDB},
 		{"history.table", []string{"shop/db", "-c", "db"}, ofDB},
-		{"history.table", []string{"rs/db", "-n", "shop"}, ofDB},
+		{"history-owner.table", []string{"rs/db", "-n", "shop"}, ofSet},
+		{"history-owner.table", []string{"rs/db", "-n", "shop", "-c", "db"}, ofSet},
 		{"history.wide", []string{"sts/db", "-n", "shop", "-o", "wide"}, ofDB},
 		{"history.json", []string{"sts/db", "-n", "shop", "-o", "json"}, ofDB},
 		{"history.yaml", []string{"sts/db", "-n", "shop", "-o", "yaml"}, ofDB},

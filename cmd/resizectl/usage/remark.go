@@ -3,6 +3,8 @@ package usage
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
@@ -24,4 +26,27 @@ func are(n int64, what string) string {
 		return "1 " + what + " is"
 	}
 	return print.CountOf(n, what) + " are"
+}
+
+// remarkOwner says that the rows are about different workloads than the one that was named: those that its
+// pods count for.
+func remarkOwner(errOut io.Writer, of *target, rows []*row) error {
+	if of.workload == nil {
+		return nil
+	}
+	var others []string
+	named := print.WorkloadName(of.workload)
+	for _, r := range rows {
+		if r.Workload == nil {
+			continue
+		}
+		if name := print.WorkloadName(r.Workload); name != named && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(errOut, "the pods of %s count for %s; the sums are over these pods only\n", named, strings.Join(others, ", "))
+	return err
 }

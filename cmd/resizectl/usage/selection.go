@@ -68,11 +68,14 @@ func (s *selection) nothingFound() string {
 	return found + " in namespace " + s.namespace
 }
 
-// noPods returns the error for a workload that the server does not list.
-func (s *selection) noPods() error {
+// noPods returns the error for a workload that the server does not list. The server says what it knows of
+// its pods, unless something was measured.
+func (s *selection) noPods(ctx context.Context, c *client.Client) error {
+	if _, err := c.GetRecommendation(ctx, s.namespace, s.workload); err != nil {
+		return err
+	}
 	name := print.WorkloadName(s.workload)
-	return fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace; \"resizectl usage explain %s -n %s\" shows what was measured before, if anything",
-		s.namespace, name, name, s.namespace)
+	return fmt.Errorf("no running pods found of %s in namespace %s: \"resizectl usage explain %s -n %s\" shows what was measured before", name, s.namespace, name, s.namespace)
 }
 
 // target is a workload, or its name until resolve has found its type.
@@ -141,7 +144,8 @@ func (t *target) resolve(ctx context.Context, c *client.Client) error {
 	}
 	switch len(found) {
 	case 0:
-		return fmt.Errorf("no workload in namespace %s has pods and the name %q: name a workload, such as deployment/web, not a pod; \"resizectl usage -n %s\" lists them", t.namespace, t.name, t.namespace)
+		return fmt.Errorf("no workload with running pods in namespace %s has the name %q: name its type, too, if it has none now, such as cronjob/%s, or the workload of a pod; \"resizectl usage -n %s\" lists workloads",
+			t.namespace, t.name, t.name, t.namespace)
 	case 1:
 		return nil
 	}

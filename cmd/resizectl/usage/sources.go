@@ -30,6 +30,16 @@ the end of the time is that was read, and NEWEST how old the newest sample is. C
 REJECTED are the samples since the replica started, and WAITING those whose pods are not
 known yet. BACKFILL is how much of the first read is done, while it runs.
 
+STATE is
+
+  - good: it is read, and its newest sample is at most 15 minutes older
+  - failing: the last read failed, or was not complete
+  - backfill: its first read still runs
+  - no reports: nobody has reported usage to the source push since the replica started
+  - no samples: it was read, and had no samples since the replica started
+  - silent: it is read, but its newest sample is more than 15 minutes older
+  - not read: the replica that answers has not read it
+
 If something is wrong, a warning on standard error says what to do. Only the leader reads
 sources, and the output comes from the replica that answers. If that is not the leader, it
 knows only what the leader has stored.
@@ -70,7 +80,7 @@ func (o *sourcesOptions) print(resp *workloadresizerv1.GetUsageStatusResponse) e
 	case o.Format.IsListing():
 		return print.Listing(&o.Output, sourceName, resp.GetSources()...)
 	}
-	if err := o.Table(sourcesTable(&o.Output, resp.GetSources())); err != nil {
+	if err := o.Table(sourcesTable(&o.Output, resp)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(o.Out); err != nil {
@@ -93,6 +103,13 @@ func (o *sourcesOptions) warn(resp *workloadresizerv1.GetUsageStatusResponse) er
 	if !resp.GetCollecting() {
 		if _, err := fmt.Fprintln(o.ErrOut, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads"); err != nil {
 			return err
+		}
+	}
+	for _, source := range resp.GetSources() {
+		if sourceState(source, resp.GetCollecting()).Text == noReports {
+			if _, err := fmt.Fprintln(o.ErrOut, "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)"); err != nil {
+				return err
+			}
 		}
 	}
 	for _, problem := range print.UsageProblems(resp) {

@@ -3,6 +3,7 @@ package usage
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,15 +15,15 @@ import (
 // sourceName returns what -o name prints.
 func sourceName(source *workloadresizerv1.UsageSource) string { return "source/" + source.GetName() }
 
-func sourcesTable(o *print.Output, sources []*workloadresizerv1.UsageSource) *metav1.Table {
+func sourcesTable(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) *metav1.Table {
 	t := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
 		print.Column("Source"), print.Column("State"), print.Column("Interval"), print.Column("Age"), print.Column("Newest"),
 		print.Column("Counted"), print.Column("Rejected"), print.Column("Waiting"), print.Column("Backfill"),
 		print.WideColumn("Read Until"), print.WideColumn("Backfill From"),
 	}}
-	for _, s := range sources {
+	for _, s := range resp.GetSources() {
 		t.Rows = append(t.Rows, metav1.TableRow{Cells: []any{
-			print.OneLine(s.GetName()), sourceState(s), intervalText(s), o.Age(s.GetReadTime()), o.Age(s.GetSampleTime()),
+			print.OneLine(s.GetName()), sourceState(s, resp.GetCollecting()), intervalText(s), o.Age(s.GetReadTime()), o.Age(s.GetSampleTime()),
 			fmt.Sprint(s.GetCounted()), fmt.Sprint(s.GetRejected()), fmt.Sprint(s.GetWaiting()), backfillText(s),
 			print.Timestamp(s.GetReadTime()), print.Timestamp(s.GetBackfillBeginTime()),
 		}})
@@ -30,18 +31,35 @@ func sourcesTable(o *print.Output, sources []*workloadresizerv1.UsageSource) *me
 	return t
 }
 
-// sourceState returns, as a word, whether a source needs attention.
-func sourceState(s *workloadresizerv1.UsageSource) print.Cell {
+// silence is how old the newest sample may be when a source is read. After this time, the server lets the
+// next source count.
+const silence = 15 * time.Minute
+
+// noReports is the state of the source push before the first report.
+const noReports = "no reports"
+
+// sourceState returns, in a word or two, whether a source needs attention. collecting means that the
+// replica that answers reads it.
+func sourceState(s *workloadresizerv1.UsageSource, collecting bool) print.Cell {
 	switch {
 	case s.GetMessage() != "":
 		return print.Cell{Text: "failing", Style: print.Red}
-	case s.GetSampleTime() == nil && s.GetReadTime() == nil:
-		return print.Cell{Text: "waiting", Style: print.Dim}
+	case !collecting, s.GetReadTime() == nil && s.GetSampleTime() == nil:
+		return print.Cell{Text: "not read", Style: print.Dim}
 	case backfills(s):
 		return print.Cell{Text: "backfill", Style: print.Notable}
+	case s.GetSampleTime() == nil && isPush(s):
+		return print.Cell{Text: noReports, Style: print.Notable}
+	case s.GetSampleTime() == nil:
+		return print.Cell{Text: "no samples", Style: print.Notable}
+	case s.GetReadTime().AsTime().Sub(s.GetSampleTime().AsTime()) > silence:
+		return print.Cell{Text: "silent", Style: print.Notable}
 	}
 	return print.Cell{Text: "good"}
 }
+
+// isPush reports whether a source has only what node agents and other callers report.
+func isPush(s *workloadresizerv1.UsageSource) bool { return s.GetName() == "push" }
 
 // intervalText returns how often a source is read. A source that is not read has none.
 func intervalText(s *workloadresizerv1.UsageSource) string {
@@ -105,7 +123,10 @@ func shardsTable(o *print.Output, shards []*workloadresizerv1.UsageShard) *metav
 // bytesText returns the size of stored data, in whole KiB below some MiB.
 func bytesText(n int64) string {
 	const ki, mi = 1 << 10, 1 << 20
-	if n >= 10*mi || n < ki {
+	if n < ki {
+		return fmt.Sprintf("%dB", n)
+	}
+	if n >= 10*mi {
 		return bytes(*resource.NewQuantity(n, resource.BinarySI))
 	}
 	return fmt.Sprintf("%dKi", (n+ki/2)/ki)

@@ -2,8 +2,10 @@ package usage
 
 import (
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -33,6 +35,7 @@ func TestSources(t *testing.T) {
 
 func TestSourcesRules(t *testing.T) {
 	t.Run("says that history is only in memory, and that this replica does not collect", saysThatHistoryIsOnlyInMemory)
+	t.Run("says which source has no reports or samples, or none lately", saysWhichSourceIsSilent)
 	t.Run("shows no progress of a first read that is done", showsNoProgressOfAFirstReadThatIsDone)
 	t.Run("knows what to do about what is wrong", knowsWhatToDoAboutWhatIsWrong)
 }
@@ -45,6 +48,42 @@ func saysThatHistoryIsOnlyInMemory(t *testing.T) {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	cmdtest.Golden(t, "sources-memory.wide", stdout)
+}
+
+func saysWhichSourceIsSilent(t *testing.T) {
+	at := func(ago time.Duration) *timestamppb.Timestamp {
+		return timestamppb.New(cmdtest.Since.Add(-ago))
+	}
+	source := func(name string, samples *timestamppb.Timestamp) *workloadresizerv1.UsageSource {
+		return &workloadresizerv1.UsageSource{Name: name, ReadTime: at(0), SampleTime: samples}
+	}
+	failing, backfill := source("push", nil), source("prometheus", nil)
+	failing.Message, backfill.BackfillProgress = "no", new(0.5)
+	for _, tc := range []struct {
+		source     *workloadresizerv1.UsageSource
+		collecting bool
+		want       string
+	}{
+		{source("push", nil), true, "no reports"},
+		{source("push", at(time.Minute)), true, "good"},
+		{source("push", at(16*time.Minute)), true, "silent"},
+		{source("push", nil), false, "not read"},
+		{source("metrics.k8s.io", nil), true, "no samples"},
+		{source("metrics.k8s.io", at(15*time.Minute)), true, "good"},
+		{&workloadresizerv1.UsageSource{Name: "push"}, true, "not read"},
+		{failing, false, "failing"},
+		{backfill, true, "backfill"},
+	} {
+		if got := sourceState(tc.source, tc.collecting).Text; got != tc.want {
+			t.Errorf("%v, collecting %t: %q, want %q", tc.source, tc.collecting, got, tc.want)
+		}
+	}
+	status := &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{source("push", nil)}, Collecting: true}
+	server := &cmdtest.Server{Usage: &cmdtest.UsageScript{Sources: status}}
+	_, _, stderr := program.Shell(t.Context(), "usage", "sources", "--server", cmdtest.Serve(t, server))
+	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)\n"; stderr != want {
+		t.Errorf("stderr %q, want %q", stderr, want)
+	}
 }
 
 func showsNoProgressOfAFirstReadThatIsDone(t *testing.T) {

@@ -39,6 +39,10 @@ memory of each day. SAVED is what the recommendations would free; it is negative
 workloads need more than their authors requested. The columns for a MONTH (730 hours)
 are there if the server has prices.
 
+The usage of a pod counts for one workload, for example the Deployment of its ReplicaSet.
+If WORKLOAD is a different owner of pods, the rows are about the workloads that these pods
+count for, and the sums are over these pods only.
+
 CONTAINERS counts the containers in all pods, and UNKNOWN those without a recommendation,
 or on a node whose performance is unknown. These are in none of the sums: what is unknown
 is neither zero nor saved. A "-" means that all of them are unknown.
@@ -54,7 +58,8 @@ API, and "workloads", "namespaces" and "total" have the sums over them. Costs ar
 there. --sort-by and custom columns select fields of what --by selects: --sort-by
 .saved.cpu sorts workloads by what they save.
 
-With --watch, there is one row per container, without costs.
+With --watch, there is one row per container, without costs. Changes that no column shows
+are omitted.
 
 ` + connect.WatchHelp,
 		Example: `  # Show what the workloads in a namespace request, use and need
@@ -123,7 +128,7 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 		if o.workload != nil && o.labels == "" && len(resp.GetRecommendations()) == 0 {
-			return o.noPods()
+			return o.noPods(ctx, c)
 		}
 		all, err := reportOf(resp)
 		if err != nil {
@@ -154,6 +159,9 @@ func (o *options) print(all *report) error {
 		return print.Columns(&o.Output, rows...)
 	}
 	if err := o.Table(all.table(o, rows)); err != nil {
+		return err
+	}
+	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil {
 		return err
 	}
 	return remarkUnknown(o.ErrOut, &all.Total)

@@ -17,6 +17,8 @@ import (
 const (
 	remarkAll  = "3 of 11 containers are unknown: their authors requested cpu 2500m and memory 10Gi, which no sum counts; \"resizectl usage explain WORKLOAD\" shows why\n"
 	remarkCart = "2 of 2 containers are unknown: their authors requested cpu 2 and memory 2Gi, which no sum counts; \"resizectl usage explain WORKLOAD\" shows why\n"
+
+	remarkOfOwner = "the pods of replicaset/cart count for statefulset/cart; the sums are over these pods only\n"
 )
 
 func webWorkload() *workloadresizerv1.Workload {
@@ -55,6 +57,7 @@ func TestUsage(t *testing.T) {
 		{"usage.table", "", []string{"default/deployment/web"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "default", Workload: webWorkload()}},
 		{"usage.table", "", []string{"web"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "default", Workload: webWorkload()}},
 		{"usage-cart.table", remarkCart, []string{"shop/cart"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}},
+		{"usage-cart.table", remarkOfOwner + remarkCart, []string{"rs/cart", "-n", "shop"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "ReplicaSet", Name: "cart"}}},
 		{"usage-cart.json", "", []string{"shop/cart", "-o", "json"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}},
 	} {
 		t.Run(strings.Join(append([]string{"usage"}, tc.args...), " "), func(t *testing.T) {
@@ -89,10 +92,12 @@ func TestNoUsage(t *testing.T) {
 		{"a document", none, "{\n  \"recommendations\": [],\n  \"workloads\": [],\n  \"namespaces\": [],\n  \"total\": {\n    \"containers\": 0,\n    \"unknownContainers\": 0,\n" +
 			"    \"authored\": {\n      \"cpu\": \"0\",\n      \"memory\": \"0\"\n    },\n    \"requested\": {\n      \"cpu\": \"0\",\n      \"memory\": \"0\"\n    }\n  },\n  \"currency\": \"\"\n}\n",
 			"no workloads found that have pods in namespace default\n", []string{"-o", "json"}, command.ExitOK},
-		{"a workload without pods", used, "", "error: no pods found in namespace shop of deployment/gone: check the name and the namespace; " +
-			"\"resizectl usage explain deployment/gone -n shop\" shows what was measured before, if anything\n", []string{"deploy/gone", "-n", "shop"}, command.ExitError},
-		{"a name that no workload has", used, "", "error: no workload in namespace shop has pods and the name \"web-1\": name a workload, such as deployment/web, not a pod; " +
-			"\"resizectl usage -n shop\" lists them\n", []string{"web-1", "-n", "shop"}, command.ExitError},
+		{"a workload without pods", used, "", "error: no running pods found of deployment/gone in namespace shop: " +
+			"\"resizectl usage explain deployment/gone -n shop\" shows what was measured before\n", []string{"deploy/gone", "-n", "shop"}, command.ExitError},
+		{"a workload that the server does not know", used, "", "error: the usage of workload shop/Deployment/never is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for; " +
+			"\"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows whether usage is collected\n", []string{"deploy/never", "-n", "shop"}, command.ExitError},
+		{"a name that no workload has", used, "", "error: no workload with running pods in namespace shop has the name \"web-1\": name its type, too, if it has none now, such as cronjob/web-1, or the workload of a pod; " +
+			"\"resizectl usage -n shop\" lists workloads\n", []string{"web-1", "-n", "shop"}, command.ExitError},
 		{"a pod", used, "", "error: pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"pod/web", "-n", "shop"}, command.ExitError},
 		{"a pod, in two words", used, "", "error: po web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"po", "web", "-n", "shop"}, command.ExitError},
 		{"a pod in a namespace", used, "", "error: shop/pod/web is a pod: name its workload as TYPE/NAME, such as deployment/web; see \"resizectl usage --help\"\n", []string{"shop/pod/web"}, command.ExitError},

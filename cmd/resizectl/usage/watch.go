@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"iter"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,7 +25,9 @@ func (o *options) follow(ctx context.Context) error {
 			return c.WatchRecommendations(ctx, request, opts...)
 		}
 		l := layout{by: byContainer, withNamespace: o.allNamespaces}
-		return connect.Follow(ctx, o.IOStreams, events, print.NewEventPrinter(&o.Output, l.columns(), l.eventRows, eventName))
+		// The confidence and the times in messages change every minute.
+		printer := print.NewEventPrinter(&o.Output, l.columns(), l.eventRows, eventName).OnlyVisible(eventKey)
+		return connect.Follow(ctx, o.IOStreams, events, printer)
 	})
 }
 
@@ -41,4 +44,9 @@ func (l layout) eventRows(item *workloadresizerv1.Recommendation) []metav1.Table
 // eventName returns what -o name prints for an event.
 func eventName(item *workloadresizerv1.Recommendation) string {
 	return print.WorkloadName(item.GetWorkload())
+}
+
+// eventKey returns what identifies a row.
+func eventKey(item *workloadresizerv1.Recommendation) string {
+	return strings.Join([]string{item.GetNamespace(), print.WorkloadName(item.GetWorkload()), item.GetContainer(), item.GetRule()}, "\x00")
 }

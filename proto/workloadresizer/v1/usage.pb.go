@@ -1269,7 +1269,9 @@ func (x *GetUsageHistoryRequest) GetContainer() string {
 type GetUsageHistoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was measured, by node type in alphabetical order.
-	NodeTypes     []*NodeTypeHistory `protobuf:"bytes,1,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	NodeTypes []*NodeTypeHistory `protobuf:"bytes,1,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	// The workload that the usage counts for; not always the one in the request.
+	Workload      *Workload `protobuf:"bytes,2,opt,name=workload,proto3" json:"workload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1307,6 +1309,13 @@ func (*GetUsageHistoryResponse) Descriptor() ([]byte, []int) {
 func (x *GetUsageHistoryResponse) GetNodeTypes() []*NodeTypeHistory {
 	if x != nil {
 		return x.NodeTypes
+	}
+	return nil
+}
+
+func (x *GetUsageHistoryResponse) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
 	}
 	return nil
 }
@@ -2314,10 +2323,11 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x16GetUsageHistoryRequest\x12*\n" +
 	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12C\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\bworkload\x12*\n" +
-	"\tcontainer\x18\x03 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tcontainer\"]\n" +
+	"\tcontainer\x18\x03 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tcontainer\"\x97\x01\n" +
 	"\x17GetUsageHistoryResponse\x12B\n" +
 	"\n" +
-	"node_types\x18\x01 \x03(\v2#.workloadresizer.v1.NodeTypeHistoryR\tnodeTypes\"\xa8\x02\n" +
+	"node_types\x18\x01 \x03(\v2#.workloadresizer.v1.NodeTypeHistoryR\tnodeTypes\x128\n" +
+	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\"\xa8\x02\n" +
 	"\x0fNodeTypeHistory\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x129\n" +
 	"\n" +
@@ -2499,41 +2509,42 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 28: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
 	28, // 29: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
 	17, // 30: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	29, // 31: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	29, // 32: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	18, // 33: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	18, // 34: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	21, // 35: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	22, // 36: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	31, // 37: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	29, // 38: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	29, // 39: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	29, // 40: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	29, // 41: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	23, // 42: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	29, // 43: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	29, // 44: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	31, // 45: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	24, // 46: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	27, // 47: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	0,  // 48: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	6,  // 49: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	8,  // 50: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	13, // 51: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	15, // 52: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	19, // 53: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	25, // 54: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	7,  // 55: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	9,  // 56: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	14, // 57: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	16, // 58: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	20, // 59: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	26, // 60: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	55, // [55:61] is the sub-list for method output_type
-	49, // [49:55] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	28, // 31: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	29, // 32: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	29, // 33: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	18, // 34: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	18, // 35: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	21, // 36: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	22, // 37: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	31, // 38: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	29, // 39: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	29, // 40: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	29, // 41: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	29, // 42: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	23, // 43: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	29, // 44: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	29, // 45: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	31, // 46: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	24, // 47: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	27, // 48: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	0,  // 49: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	6,  // 50: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	8,  // 51: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	13, // 52: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	15, // 53: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	19, // 54: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	25, // 55: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	7,  // 56: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	9,  // 57: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	14, // 58: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	16, // 59: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	20, // 60: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	26, // 61: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	56, // [56:62] is the sub-list for method output_type
+	50, // [50:56] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }

@@ -36,6 +36,11 @@ const (
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //
+// The usage of a pod counts for one workload, for example the Deployment of its ReplicaSet. The
+// workload of a request can be any owner of pods. It stands for the workloads that these pods
+// count for. Sums are over the pods of that owner only; recommendations and history cover
+// the whole workload.
+//
 // All methods return:
 //
 // - FAILED_PRECONDITION (reason USAGE_DISABLED): the server runs without sources of usage.
@@ -53,8 +58,9 @@ type UsageServiceClient interface {
 	//
 	// Errors:
 	//
-	//   - NOT_FOUND (reason USAGE_UNKNOWN): no pod of the workload exists, and none was measured in
-	//     the time that history is kept for.
+	//   - NOT_FOUND (reason USAGE_UNKNOWN): nothing was measured of the workload in the time that
+	//     history is kept for, and no running pod of it counts for any workload. The message says
+	//     which pods the server knows.
 	//   - UNAVAILABLE: as for ListRecommendations.
 	GetRecommendation(ctx context.Context, in *GetRecommendationRequest, opts ...grpc.CallOption) (*GetRecommendationResponse, error)
 	// Sends the recommendations of the workloads that have pods, then a bookmark, then every
@@ -67,6 +73,8 @@ type UsageServiceClient interface {
 	//
 	// Errors:
 	//
+	//   - INVALID_ARGUMENT: the pods of the workload count for several workloads with containers of
+	//     this name. The message lists them.
 	//   - NOT_FOUND (reason USAGE_UNKNOWN): the container was not measured in the time that history
 	//     is kept for.
 	GetUsageHistory(ctx context.Context, in *GetUsageHistoryRequest, opts ...grpc.CallOption) (*GetUsageHistoryResponse, error)
@@ -181,6 +189,11 @@ type UsageService_ReportUsageClient = grpc.ClientStreamingClient[ReportUsageRequ
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //
+// The usage of a pod counts for one workload, for example the Deployment of its ReplicaSet. The
+// workload of a request can be any owner of pods. It stands for the workloads that these pods
+// count for. Sums are over the pods of that owner only; recommendations and history cover
+// the whole workload.
+//
 // All methods return:
 //
 // - FAILED_PRECONDITION (reason USAGE_DISABLED): the server runs without sources of usage.
@@ -198,8 +211,9 @@ type UsageServiceServer interface {
 	//
 	// Errors:
 	//
-	//   - NOT_FOUND (reason USAGE_UNKNOWN): no pod of the workload exists, and none was measured in
-	//     the time that history is kept for.
+	//   - NOT_FOUND (reason USAGE_UNKNOWN): nothing was measured of the workload in the time that
+	//     history is kept for, and no running pod of it counts for any workload. The message says
+	//     which pods the server knows.
 	//   - UNAVAILABLE: as for ListRecommendations.
 	GetRecommendation(context.Context, *GetRecommendationRequest) (*GetRecommendationResponse, error)
 	// Sends the recommendations of the workloads that have pods, then a bookmark, then every
@@ -212,6 +226,8 @@ type UsageServiceServer interface {
 	//
 	// Errors:
 	//
+	//   - INVALID_ARGUMENT: the pods of the workload count for several workloads with containers of
+	//     this name. The message lists them.
 	//   - NOT_FOUND (reason USAGE_UNKNOWN): the container was not measured in the time that history
 	//     is kept for.
 	GetUsageHistory(context.Context, *GetUsageHistoryRequest) (*GetUsageHistoryResponse, error)

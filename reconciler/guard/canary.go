@@ -1,0 +1,154 @@
+package guard
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Trial is the pods of a controller on which a smaller size is tried before the others get it: the
+// canaries.
+type Trial struct {
+	// Pod is the pod that may get the size, on a node of type NodeType.
+	Pod      *pod.Pod
+	NodeType string
+	// Siblings are the pods of its controller on nodes of the type. They may include the pod.
+	Siblings []*pod.Pod
+	Settings *ratios.GuardSettings
+	Now      time.Time
+}
+
+// Unlimited is the number of places if a size has proven itself.
+const Unlimited = math.MaxInt
+
+// Wait says why a pod does not get a size yet.
+type Wait struct {
+	Reason  contract.Reason
+	Message string
+	// Again is when to ask again.
+	Again time.Time
+}
+
+// Canaries returns how many of a number of pods try a size first: a share of them, rounded down, and
+// at least one.
+func Canaries(pods int, share float64) int {
+	const lost = 1e-9 // 57% of 100 is less than 57 as a float64.
+	return max(1, int(share*float64(pods)+lost))
+}
+
+// Places returns how many more pods of the controller may get a size now, this pod included: all if
+// enough of them have proven the size on nodes of the type. If there is no place, it says why.
+func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (places int, why Wait) {
+	pods, proven, trying := 1, 0, 0
+	var again time.Time
+	var worse *pod.Pod
+	for _, s := range t.Siblings {
+		if s.UID == t.Pod.UID || s.Terminating() {
+			continue
+		}
+		// Siblings have no order, but plans of the same pod must be equal.
+		if worse == nil || s.Name < worse.Name {
+			if found := t.failed(s, container, m, to); found.Reason != "" {
+				worse, why = s, found
+			}
+		}
+		if s.Finished() {
+			continue
+		}
+		pods++
+		switch until, tries := t.triesUntil(s, container, m, to); {
+		case !tries:
+		case !t.Now.Before(until):
+			proven++
+		default:
+			if trying++; again.IsZero() || until.Before(again) {
+				again = until
+			}
+		}
+	}
+	if worse != nil {
+		return 0, why
+	}
+	canaries := Canaries(pods, t.Settings.Canary)
+	switch places = canaries - proven - trying; {
+	case proven >= canaries:
+		return Unlimited, Wait{}
+	case places > 0:
+		return places, Wait{}
+	}
+	return 0, Wait{contract.WaitingForCanary, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods on node type %s, until %s or longer",
+		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
+}
+
+// failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not.
+func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount) Wait {
+	// The sibling may be gone by then.
+	why := Wait{Reason: contract.CanaryReverted, Again: t.Now.Add(t.Settings.Cooldown)}
+	for _, r := range s.Reverts() {
+		if r.Container != container || r.Measure != m || to.Request >= r.Back.Request && to.Limit >= r.Back.Limit {
+			continue
+		}
+		why.Message = fmt.Sprintf("%s made pod %s worse and was reverted there: %s (%s)", m.Show(r.Hurt), s.Name, r.Message, r.Harm)
+		if to == r.Hurt {
+			return why
+		}
+		if until := RetryAt(&r, t.Settings.Cooldown); t.Now.Before(until) {
+			if until.Before(why.Again) {
+				why.Again = until
+			}
+			return why
+		}
+	}
+	if has, at := t.ended(s, container, m); has.Request != 0 && to.Request <= has.Request && to.Limit <= has.Limit {
+		why.Message = fmt.Sprintf("%s made pod %s fail: killed for lack of memory %s after the resize (%s)", m.Show(has), s.Name, at.Sub(s.ResizedAt()).Round(time.Second), contract.OOMKilled)
+		return why
+	}
+	return Wait{}
+}
+
+// ended returns the memory that a failed sibling had when it was killed for lack of memory while its
+// resize was observed, and when that was; zero if it was not. A pod that does not restart its containers,
+// as of a Job, ends before the resize can be reverted.
+func (t *Trial) ended(s *pod.Pod, container string, m *sizing.Measure) (has sizing.Amount, at time.Time) {
+	if m != sizing.Memory || s.Phase() != corev1.PodFailed || s.ResizedAt().IsZero() {
+		return has, at
+	}
+	for _, change := range Changes(s) {
+		if change.Measure != m || !change.Lowers() || s.Containers[change.Index].Name() != container {
+			continue
+		}
+		for _, kill := range s.Kills() {
+			if kill.Container == container && kill.At.After(s.ResizedAt()) && kill.At.Before(Until(s, t.Settings.Window)) {
+				return change.To, kill.At
+			}
+		}
+	}
+	return has, at
+}
+
+// triesUntil returns until when a sibling tries a size that a resize lowered a container to, and whether
+// it does. A sibling shows nothing if its node has not made the resize by then, or if it is not ready:
+// another pod tries the size instead.
+func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount) (until time.Time, tries bool) {
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		if c.Name() != container {
+			continue
+		}
+		if *m.Of(&c.Spec) != to || !c.Resized() || !c.Standings[m.Index].Ours() {
+			return time.Time{}, false
+		}
+		until = Until(s, t.Settings.Window)
+		allocated := c.Allocated()
+		ready, _ := s.Ready()
+		return until, t.Now.Before(until) || ready && *m.Of(&allocated) == to
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,144 @@
+package guard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+func TestCanariesOfAWorkload(t *testing.T) {
+	for _, tc := range []struct {
+		pods  int
+		share float64
+		want  int
+	}{{20, 0.1, 2}, {3, 0.1, 1}, {1, 0.1, 1}, {29, 0.1, 2}, {30, 0.1, 3}, {10, 1, 10}, {7, 0.5, 3}, {5000, 0.1, 500}, {100, 0.57, 57}} {
+		if got := guard.Canaries(tc.pods, tc.share); got != tc.want {
+			t.Errorf("%d pods have %d canaries, want %d", tc.pods, got, tc.want)
+		}
+	}
+}
+
+// sibling returns a pod of the same controller.
+func sibling(n int, p *corev1.Pod) *pod.Pod {
+	p.Name, p.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n))
+	return pod.From(p)
+}
+
+// authored returns pods with the size that their author wrote.
+func authored(from, to int) (pods []*pod.Pod) {
+	for n := from; n < to; n++ {
+		pods = append(pods, sibling(n, podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.AsCreated)))
+	}
+	return pods
+}
+
+// A pod may get 500m and 512Mi, as resized gives them at second 10. Resizes are observed until
+// second 310.
+func TestPlaces(t *testing.T) {
+	reverted := func(hurt string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			memoryBack(p)
+			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"`+hurt+`","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`)(p)
+		}
+	}
+	deferred := func(p *corev1.Pod) {
+		r := podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Requirements()
+		p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+	}
+	partly := func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedInstanceType) }
+	unready := readiness(false, 290)
+	killed := func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodFailed
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}}
+	}
+	smaller := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "256Mi", "256Mi"}.Requirements()
+	}
+	byOthers := func(p *corev1.Pod) {
+		p.ManagedFields[1] = podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest, contract.CPULimit)
+		p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 30, contract.MemoryRequest, contract.MemoryLimit))
+	}
+	finished := func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }
+	for _, tc := range []struct {
+		name string
+		// siblings come before pods that their author sized: 10 in total.
+		siblings []*corev1.Pod
+		now      int
+		places   int
+		reason   contract.Reason
+		again    int
+	}{
+		{name: "nobody has the size", places: 1},
+		{name: "a canary tries it", siblings: []*corev1.Pod{resized()}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary has proven it", siblings: []*corev1.Pod{resized()}, now: 310, places: guard.Unlimited},
+		{name: "a canary with only some of its sizes tries it", siblings: []*corev1.Pod{resized(partly)}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary whose node defers the resize", siblings: []*corev1.Pod{resized(deferred)}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary whose node has deferred the resize all the time", siblings: []*corev1.Pod{resized(deferred)}, now: 310, places: 1},
+		{name: "a canary that is not ready", siblings: []*corev1.Pod{resized(unready)}, now: 309, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary that is not ready in the end", siblings: []*corev1.Pod{resized(unready)}, now: 310, places: 1},
+		{name: "a canary was killed and is not restarted", siblings: []*corev1.Pod{resized(killed)}, reason: contract.CanaryReverted, again: 700},
+		{name: "a canary with less was killed and is not restarted", siblings: []*corev1.Pod{resized(killed, smaller)}, places: 1},
+		{name: "another actor chose the size of a pod", siblings: []*corev1.Pod{resized(byOthers)}, places: 1},
+		{name: "a pod that has finished tried it", siblings: []*corev1.Pod{resized(finished)}, places: 1},
+		{name: "the canary has a different size", siblings: []*corev1.Pod{resized(func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "768Mi", "768Mi"}.Requirements()
+		})}, places: 1},
+		{name: "the size made a canary worse", siblings: []*corev1.Pod{resized(reverted("512Mi/512Mi"))}, reason: contract.CanaryReverted, again: 700},
+		{name: "the size made one canary worse, and another has proven it", siblings: []*corev1.Pod{resized(), resized(reverted("512Mi/512Mi"))}, now: 400, reason: contract.CanaryReverted, again: 1000},
+		{name: "the size made a canary worse that has finished", siblings: []*corev1.Pod{resized(reverted("512Mi/512Mi"), finished)}, reason: contract.CanaryReverted, again: 700},
+		{name: "a different size made a canary worse a short time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, reason: contract.CanaryReverted, again: 650},
+		{name: "a different size made a canary worse a long time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, now: 650, places: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.now == 0 {
+				tc.now = 100
+			}
+			var siblings []*pod.Pod
+			for n, p := range tc.siblings {
+				siblings = append(siblings, sibling(n, p))
+			}
+			siblings = append(siblings, authored(len(siblings), 10)...)
+			trial := guard.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(tc.now)}
+			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
+			if places != tc.places || why.Reason != tc.reason || (why.Message == "") != (tc.reason == "") {
+				t.Errorf("%d places, %v; want %d, %v", places, why, tc.places, tc.reason)
+			}
+			var again time.Time
+			if tc.again != 0 {
+				again = podtest.At(tc.again)
+			}
+			if !why.Again.Equal(again) {
+				t.Errorf("it is tried again at %v, want %v", why.Again, again)
+			}
+		})
+	}
+	t.Run("the reason is the same in any order of the pods", func(t *testing.T) {
+		a, b := sibling(0, resized(reverted("512Mi/512Mi"))), sibling(1, resized(reverted("512Mi/512Mi")))
+		trial := guard.Trial{Pod: authored(2, 3)[0], NodeType: "n4", Siblings: []*pod.Pod{a, b}, Settings: &settings, Now: podtest.At(100)}
+		to := sizing.Amount{Request: 512 << 20, Limit: 512 << 20}
+		_, first := trial.Places("app", sizing.Memory, to)
+		trial.Siblings = []*pod.Pod{b, a}
+		if _, second := trial.Places("app", sizing.Memory, to); first != second {
+			t.Errorf("%v in one order, %v in the other", first, second)
+		}
+	})
+	t.Run("the share counts all pods of the controller", func(t *testing.T) {
+		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
+		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
+		to := sizing.Amount{Request: 512 << 20, Limit: 512 << 20}
+		// Two pods have proven the size, but three must.
+		if places, _ := trial.Places("app", sizing.Memory, to); places != 1 {
+			t.Errorf("%d places, want 1", places)
+		}
+	})
+}

@@ -57,7 +57,7 @@ func newSuite(t *testing.T, nodes, config string) *suite {
 		t.Fatal(err)
 	}
 	s := &suite{Cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config())}
-	s.apply(t, config(false))
+	s.apply(t, config)
 	s.seen = observe(t, s.client)
 	return s
 }

@@ -16,13 +16,16 @@ type Guard struct {
 	Restarts *int
 	Unready  *time.Duration
 	Cooldown *time.Duration
+	// Shares from 0 to 1.
+	Throttling, CPUPressure, MemoryPressure, MemoryUse *float64
 	// Schedule is set as a whole. An empty one is always open.
 	Schedule schedule.Schedule
 }
 
 // IsEmpty reports whether nothing is set.
 func (g *Guard) IsEmpty() bool {
-	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Schedule == nil
+	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Schedule == nil &&
+		g.Throttling == nil && g.CPUPressure == nil && g.MemoryPressure == nil && g.MemoryUse == nil
 }
 
 // Over returns the guard with what it does not set from the globals.
@@ -30,6 +33,8 @@ func (g *Guard) Over(globals *Guard) Guard {
 	all := Guard{
 		Enabled: cmp.Or(g.Enabled, globals.Enabled), Window: cmp.Or(g.Window, globals.Window), Restarts: cmp.Or(g.Restarts, globals.Restarts),
 		Unready: cmp.Or(g.Unready, globals.Unready), Cooldown: cmp.Or(g.Cooldown, globals.Cooldown), Schedule: g.Schedule,
+		Throttling: cmp.Or(g.Throttling, globals.Throttling), CPUPressure: cmp.Or(g.CPUPressure, globals.CPUPressure),
+		MemoryPressure: cmp.Or(g.MemoryPressure, globals.MemoryPressure), MemoryUse: cmp.Or(g.MemoryUse, globals.MemoryUse),
 	}
 	if all.Schedule == nil {
 		all.Schedule = globals.Schedule

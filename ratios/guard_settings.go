@@ -20,6 +20,12 @@ type GuardSettings struct {
 	Unready time.Duration
 	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
+	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
+	// CPUPressure and MemoryPressure are the shares of the time in which a task may wait for the
+	// resource (PSI). MemoryUse is the share of the memory limit that the working set may reach. From 1
+	// on, nothing is too much. The defaults are high: a revert must be beyond doubt, and a container that
+	// was as bad before is not reverted in any case.
+	Throttling, CPUPressure, MemoryPressure, MemoryUse float64
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule
 }
@@ -27,11 +33,15 @@ type GuardSettings struct {
 // SameAs reports whether all settings are equal.
 func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
+		s.Throttling == o.Throttling && s.CPUPressure == o.CPUPressure && s.MemoryPressure == o.MemoryPressure && s.MemoryUse == o.MemoryUse &&
 		slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.
-var defaultGuard = GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute}
+var defaultGuard = GuardSettings{
+	Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
+	Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95,
+}
 
 // Settings returns the settings of a guard. That of a rule must have the values of the globals.
 func (g *Guard) Settings() GuardSettings {
@@ -41,6 +51,10 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.Restarts, g.Restarts)
 	set(&s.Unready, g.Unready)
 	set(&s.Cooldown, g.Cooldown)
+	set(&s.Throttling, g.Throttling)
+	set(&s.CPUPressure, g.CPUPressure)
+	set(&s.MemoryPressure, g.MemoryPressure)
+	set(&s.MemoryUse, g.MemoryUse)
 	s.Schedule = g.Schedule
 	return s
 }

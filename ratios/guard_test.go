@@ -64,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 6 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 10 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -96,7 +96,7 @@ func anEmptyListIsAValue(t *testing.T) {
 }
 
 func whatIsNotSetHasItsDefault(t *testing.T) {
-	want := ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute}
+	want := ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95}
 	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
 		t.Error(diff)
 	}
@@ -107,8 +107,9 @@ func whatIsNotSetHasItsDefault(t *testing.T) {
 
 func aSettingIsWhatIsSet(t *testing.T) {
 	off, three, duration := false, 3, []time.Duration{1, 2, 4}
-	g := ratios.Guard{Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Schedule: schedule.Schedule{}}
-	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Schedule: g.Schedule}
+	share := []float64{0.1, 0.2, 0.3, 0.4}
+	g := ratios.Guard{Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3], Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Schedule: schedule.Schedule{}}
+	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Schedule: g.Schedule}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
 	}

@@ -113,6 +113,7 @@ func New(config Config) (*Reconciler, error) {
 			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
+		of.Hear(r.Demands.Signals)
 	}
 	if config.Nodes != nil && !config.DryRun {
 		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})

@@ -17,6 +17,12 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"unready":  duration(&g.Unready, 5*time.Second, time.Hour),
 			"cooldown": duration(&g.Cooldown, time.Minute, day),
 			"schedule": readSchedule(&g.Schedule),
+
+			"throttling": share(&g.Throttling),
+			"pressure": func(v reader.Value) {
+				v.Fields(reader.Known{"cpu": share(&g.CPUPressure), "memory": share(&g.MemoryPressure)})
+			},
+			"memoryUse": share(&g.MemoryUse),
 		})
 	}
 }

@@ -17,6 +17,7 @@ func TestGuard(t *testing.T) {
 	t.Run("a rule has the values of the globals that it does not set", aRuleHasTheGuardOfTheGlobalsThatItDoesNotSet)
 	t.Run("every kind of rule can set it", everyKindOfRuleCanSetIt)
 	t.Run("an empty list replaces that of the globals, a missing one does not", anEmptyListReplacesThatOfTheGlobals)
+	t.Run("a share can be a percentage", aShareCanBeAPercentage)
 	t.Run("reports faults", reportsFaultsOfAGuard)
 	t.Run("reports a fault of the globals once", reportsAFaultOfTheGlobalGuardOnce)
 	t.Run("accepts values up to the limits", acceptsGuardsUpToTheLimits)
@@ -51,6 +52,9 @@ guard:
   restarts: 3
   unready: 90s
   cooldown: 30m
+  throttling: 0.4
+  pressure: {cpu: 0.5, memory: 10%}
+  memoryUse: 0.9
   schedule:
   - {days: [Mon-Thu, Sun], from: "22:00", to: 06:00, zone: Europe/Berlin}
   - {days: [Saturday]}
@@ -59,10 +63,11 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute,
+		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
 		Schedule: schedule.Schedule{
 			window(t, 0b0011111, 22*60, 6*60, "Europe/Berlin"), window(t, 0b1000000, 0, schedule.Midnight, "UTC"),
 			window(t, 0, 0, 6*60, "UTC"), window(t, 0, 22*60, schedule.Midnight, "UTC"),
@@ -70,7 +75,7 @@ overrides:
 	}
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts = false, 1
+	shop.Enabled, shop.Restarts, shop.MemoryPressure = false, 1, 0.3
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -106,7 +111,16 @@ podLabels:
 	}
 }
 
+func aShareCanBeAPercentage(t *testing.T) {
+	for text, want := range map[string]float64{"10%": 0.1, `"15%"`: 0.15, "100%": 1, "2.5%": 0.025, "1": 1, "1e-2": 0.01} {
+		if got := profile(t, minimal+"guard: {throttling: "+text+"}", ratiotest.Subject{}).Guard.Throttling; got != want {
+			t.Errorf("%s is %v, want %v", text, got, want)
+		}
+	}
+}
+
 func reportsFaultsOfAGuard(t *testing.T) {
+	const share = "must be a number above 0 and at most 1, such as 0.1 or 10%"
 	for _, tc := range []struct{ name, text, want string }{
 		{"a list", "guard: []", "guard: line 4: must be a mapping, not a list"},
 		{"an unknown key", "guard: {timeout: 1m}", "guard.timeout: line 4: unknown key"},
@@ -120,6 +134,15 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"the same, with the globals", "guard: {unready: 10m, window: 1h}\npodLabels: {a: {b: {guard: {window: 10m}}}}", "podLabels.a.b.guard: unready 10m is not shorter than window 10m: set both"},
 		{"no restart", "guard: {restarts: 0}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "0"`},
 		{"part of a restart", "guard: {restarts: 1.5}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "1.5"`},
+		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},
+		{"more than all", "guard: {memoryUse: 1.1}", "guard.memoryUse: line 4: " + share + `, not "1.1"`},
+		{"a percentage without its sign", "guard: {pressure: {cpu: 60}}", "guard.pressure.cpu: line 4: " + share + `, not "60"`},
+		{"a quoted number", `guard: {pressure: {memory: "0.2"}}`, "guard.pressure.memory: line 4: " + share + ", not a string: write 0.2 without quotes"},
+		{"a large percentage", "guard: {throttling: 101%}", "guard.throttling: line 4: " + share + `, not "101%"`},
+		{"a percentage of nothing", "guard: {throttling: 0%}", "guard.throttling: line 4: " + share + `, not "0%"`},
+		{"not a percentage", "guard: {memoryUse: many%}", "guard.memoryUse: line 4: " + share + `, not "many%"`},
+		{"not a number in percent", "guard: {memoryUse: nan%}", "guard.memoryUse: line 4: " + share + `, not "nan%"`},
+		{"the pressure of something else", "guard: {pressure: {io: 0.5}}", "guard.pressure.io: line 4: unknown key"},
 		{"an unknown zone", "guard: {schedule: [{to: 06:00, zone: Europe/Bärlin}]}", `guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not "Europe/Bärlin"`},
 		{"the zone of the machine", "guard: {schedule: [{to: 06:00, zone: Local}]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database"},
 		{"an empty zone", "guard: {schedule: [{to: 06:00, zone: }]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not an empty value"},
@@ -153,6 +176,7 @@ func acceptsGuardsUpToTheLimits(t *testing.T) {
 	windows := func(n int) string { return "schedule: [" + strings.Repeat("{to: 06:00}, ", n) + "]" }
 	for text, want := range map[string]string{
 		"window: 30s, unready: 5s": "", "window: 24h, unready: 1h": "", "cooldown: 1m": "", "cooldown: 1d": "", "restarts: 1": "", "restarts: 100": "",
+		"throttling: 1": "", "pressure: {cpu: 100%}": "", "memoryUse: 1.01": "guard.memoryUse: ",
 		"cooldown: 59s": "guard.cooldown: ", "restarts: 101": "guard.restarts: ", "unready: 61m": "guard.unready: ",
 		windows(20): "", windows(21): "guard.schedule: line 3: has 21 windows, but must have at most 20",
 	} {

@@ -77,6 +77,24 @@ func count(into **int, most, example int) func(reader.Value) {
 	}
 }
 
+// share reads a number up to 1, or a percentage up to 100%.
+func share(into **float64) func(reader.Value) {
+	must, valid := "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 }
+	return func(v reader.Value) {
+		text, _ := v.Text()
+		number, isPercentage := strings.CutSuffix(text, "%")
+		percent, err := strconv.ParseFloat(number, 64)
+		switch f := percent / 100; {
+		case !isPercentage:
+			optional(into, must, valid)(v)
+		case err != nil || !valid(f):
+			v.Fault("%s, not %s", must, v)
+		default:
+			*into = &f
+		}
+	}
+}
+
 // flag reads true or false.
 func flag(into **bool) func(reader.Value) {
 	return func(v reader.Value) {

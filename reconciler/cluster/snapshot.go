@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -62,6 +63,10 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			_, until := c.reserved.kept(of, in.observed, now)
 			return until
 		},
+	}
+	s.Signals = guard.Signals{Unknown: "the server uses no sources of usage"}
+	if c.signals != nil {
+		s.Signals = c.signals(of)
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	if f := in.Holds.Freeze(); f != nil {

@@ -250,6 +250,12 @@ var reasons = []Info{
 		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",
 	},
 	{
+		Reason: NotMeasured, Severity: Silent,
+		Meaning: "Some of the pod's throttling, pressure and use of memory before or after its last resize is not known, as the message says. Nothing is reverted because of that.",
+		Remedy:  "nothing, or run node agents that report usage, if this is to be observed",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: RestartRequired, Severity: Normal,
 		Meaning: "A resource stays unchanged because its resizePolicy would restart the container.",
 		Remedy:  "nothing, or set the resizePolicy `NotRequired` in the workload if the container does not need a restart",

@@ -16,6 +16,8 @@ type Guard struct {
 	Restarts *int
 	Unready  *time.Duration
 	Cooldown *time.Duration
+	// Objectives are set as a whole. A rule without any has an empty list.
+	Objectives []Objective
 	// Shares from 0 to 1.
 	Throttling, CPUPressure, MemoryPressure, MemoryUse *float64
 	// Schedule is set as a whole. An empty one is always open.
@@ -25,7 +27,7 @@ type Guard struct {
 // IsEmpty reports whether nothing is set.
 func (g *Guard) IsEmpty() bool {
 	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Schedule == nil &&
-		g.Throttling == nil && g.CPUPressure == nil && g.MemoryPressure == nil && g.MemoryUse == nil
+		g.Throttling == nil && g.CPUPressure == nil && g.MemoryPressure == nil && g.MemoryUse == nil && g.Objectives == nil
 }
 
 // Over returns the guard with what it does not set from the globals.
@@ -34,7 +36,10 @@ func (g *Guard) Over(globals *Guard) Guard {
 		Enabled: cmp.Or(g.Enabled, globals.Enabled), Window: cmp.Or(g.Window, globals.Window), Restarts: cmp.Or(g.Restarts, globals.Restarts),
 		Unready: cmp.Or(g.Unready, globals.Unready), Cooldown: cmp.Or(g.Cooldown, globals.Cooldown), Schedule: g.Schedule,
 		Throttling: cmp.Or(g.Throttling, globals.Throttling), CPUPressure: cmp.Or(g.CPUPressure, globals.CPUPressure),
-		MemoryPressure: cmp.Or(g.MemoryPressure, globals.MemoryPressure), MemoryUse: cmp.Or(g.MemoryUse, globals.MemoryUse),
+		MemoryPressure: cmp.Or(g.MemoryPressure, globals.MemoryPressure), MemoryUse: cmp.Or(g.MemoryUse, globals.MemoryUse), Objectives: g.Objectives,
+	}
+	if all.Objectives == nil {
+		all.Objectives = globals.Objectives
 	}
 	if all.Schedule == nil {
 		all.Schedule = globals.Schedule

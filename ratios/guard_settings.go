@@ -26,6 +26,8 @@ type GuardSettings struct {
 	// on, nothing is too much. The defaults are high: a revert must be beyond doubt, and a container that
 	// was as bad before is not reverted in any case.
 	Throttling, CPUPressure, MemoryPressure, MemoryUse float64
+	// Objectives must not be broken. There are at most 10, with different names.
+	Objectives []Objective
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule
 }
@@ -34,6 +36,7 @@ type GuardSettings struct {
 func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
 		s.Throttling == o.Throttling && s.CPUPressure == o.CPUPressure && s.MemoryPressure == o.MemoryPressure && s.MemoryUse == o.MemoryUse &&
+		slices.EqualFunc(s.Objectives, o.Objectives, Objective.sameAs) &&
 		slices.Equal(s.Schedule, o.Schedule)
 }
 
@@ -55,6 +58,7 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.CPUPressure, g.CPUPressure)
 	set(&s.MemoryPressure, g.MemoryPressure)
 	set(&s.MemoryUse, g.MemoryUse)
+	s.Objectives = g.Objectives
 	s.Schedule = g.Schedule
 	return s
 }

@@ -64,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 10 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 11 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -89,8 +89,8 @@ func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 }
 
 func anEmptyListIsAValue(t *testing.T) {
-	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}}, ratios.Guard{Schedule: schedule.Schedule{}}
-	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 {
+	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}, Objectives: []ratios.Objective{{}}}, ratios.Guard{Schedule: schedule.Schedule{}, Objectives: []ratios.Objective{}}
+	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 || len(all.Objectives) != 0 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -108,8 +108,8 @@ func whatIsNotSetHasItsDefault(t *testing.T) {
 func aSettingIsWhatIsSet(t *testing.T) {
 	off, three, duration := false, 3, []time.Duration{1, 2, 4}
 	share := []float64{0.1, 0.2, 0.3, 0.4}
-	g := ratios.Guard{Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3], Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Schedule: schedule.Schedule{}}
-	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Schedule: g.Schedule}
+	g := ratios.Guard{Objectives: []ratios.Objective{{Name: "a"}}, Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3], Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Schedule: schedule.Schedule{}}
+	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Objectives: g.Objectives, Schedule: g.Schedule}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
 	}

@@ -22,7 +22,8 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"pressure": func(v reader.Value) {
 				v.Fields(reader.Known{"cpu": share(&g.CPUPressure), "memory": share(&g.MemoryPressure)})
 			},
-			"memoryUse": share(&g.MemoryUse),
+			"memoryUse":  share(&g.MemoryUse),
+			"objectives": readObjectives(&g.Objectives),
 		})
 	}
 }

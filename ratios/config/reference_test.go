@@ -86,7 +86,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 	text := examples(t)[3]
 	all, shop := profile(t, text, ratiotest.Subject{}).Guard, profile(t, text, ratiotest.Subject{In: "shop"}).Guard
-	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 {
+	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 || len(all.Objectives) != 1 {
 		t.Errorf("all pods have %+v", all)
 	}
 	if shop.Window != 10*time.Minute || shop.Restarts != 3 {

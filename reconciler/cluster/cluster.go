@@ -76,7 +76,7 @@ type Config struct {
 type Cluster struct {
 	Config
 	changes Changes
-	// signals returns what sources of usage show of a pod; nil if there is none.
+	// signals returns how a pod fares; nil if nobody knows.
 	signals func(*pod.Pod) guard.Signals
 	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
@@ -138,7 +138,7 @@ func (c *Cluster) Serve(changes Changes, refused func(types.NamespacedName, type
 	c.changes, c.refused = changes, refused
 }
 
-// Hear sets the function that returns what sources of usage show of a pod. Call it before Read.
+// Hear sets the function that returns how a pod fares. Call it before Read.
 func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals) { c.signals = signals }
 
 // Read reads the cluster and follows it until ctx is done. It returns once everything is

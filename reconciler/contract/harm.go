@@ -18,7 +18,9 @@ const (
 	MemoryPressure Harm = "MemoryPressure"
 	// NearLimit: a container is about to reach the memory limit that was lowered.
 	NearLimit Harm = "NearLimit"
+	// Objective: the pod or its workload breaks an objective of its rule that it met before.
+	Objective Harm = "Objective"
 )
 
 // Harms lists all of them.
-var Harms = []Harm{OOMKilled, Restarts, NotReady, Throttled, CPUPressure, MemoryPressure, NearLimit}
+var Harms = []Harm{OOMKilled, Restarts, NotReady, Throttled, CPUPressure, MemoryPressure, NearLimit, Objective}

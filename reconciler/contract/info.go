@@ -251,8 +251,8 @@ var reasons = []Info{
 	},
 	{
 		Reason: NotMeasured, Severity: Silent,
-		Meaning: "Some of the pod's throttling, pressure and use of memory before or after its last resize is not known, as the message says. Nothing is reverted because of that.",
-		Remedy:  "nothing, or run node agents that report usage, if this is to be observed",
+		Meaning: "How the pod fares since its last resize, or how it fared before, is not known completely, as the message says. Nothing is reverted because of that.",
+		Remedy:  "nothing, or run node agents that report usage; for an objective, correct its query in config.yaml or its Prometheus",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{

@@ -56,5 +56,5 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 // looks are the ways in which a resize can make a pod worse, the surest first. Each returns its
 // evidence; without evidence it returns no message, and when to look again if nothing changes.
 var looks = [...]func(*Case, *Change) (kind contract.Harm, evidence string, again time.Time){
-	killed, restarted, unready, near, throttled, pressured,
+	killed, restarted, unready, near, throttled, pressured, missed,
 }

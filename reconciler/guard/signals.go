@@ -50,8 +50,10 @@ type Fared struct{ Before, Since Strain }
 type Signals struct {
 	// Of returns how a container fared; nil if nothing is known of any.
 	Of func(container string) Fared
-	// Unknown is why nothing is known of any.
+	// Unknown is why nothing is known of any; empty without a cluster.
 	Unknown string
+	// Objectives are what the queries of the pod's objectives said.
+	Objectives []Outcome
 }
 
 // of returns how the container of a change fared.
@@ -89,10 +91,12 @@ func Unmeasured(c *Case) string {
 		}
 		why = []string{c.Signals.Unknown}
 	}
+	lowers := false
 	for _, change := range Changes(c.Pod) {
 		if !change.Lowers() || change.waits(c.Pod) {
 			continue
 		}
+		lowers = true
 		fared := c.fared(&change)
 		for _, look := range signals {
 			if look.measure != change.Measure || look.threshold(c) >= 1 || look.limit && !change.lowersLimit() {
@@ -118,6 +122,9 @@ func Unmeasured(c *Case) string {
 		if len(missing[of]) > 0 {
 			texts = append(texts, of+": "+strings.Join(missing[of], ", "))
 		}
+	}
+	if lowers {
+		texts = append(texts, c.unknownObjectives()...)
 	}
 	return strings.Join(texts, "; ")
 }

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -134,6 +135,45 @@ func TestStrained(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An objective that was broken before is not broken by the resize, nor is one of which something is not known.
+func TestMissed(t *testing.T) {
+	for _, tc := range []struct {
+		name, want, unmeasured string
+		outcome                guard.Outcome
+	}{
+		{name: "met", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(0.5)}},
+		{name: "broken", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, 0.1 before the resize"},
+		{name: "broken before, too", outcome: guard.Outcome{Before: guard.Of(0.6), Since: guard.Of(0.75)}},
+		{name: "broken, and without a value before", outcome: guard.Outcome{Before: guard.Of(math.NaN()), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, nothing before the resize"},
+		{name: "without a value", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(math.NaN())}},
+		{name: "broken, and nobody knows how it was", outcome: guard.Outcome{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors: Prometheus is down"},
+		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors: the leader has not asked since the resize"},
+	} {
+		c := caseOf(resized(), fared{}, fared{})
+		with := *strict
+		with.Objectives = []ratios.Objective{{Name: "errors", Above: new(0.5)}}
+		c.Settings = &with
+		if tc.outcome.Name == "" {
+			tc.outcome.Name = "errors"
+		}
+		c.Signals.Objectives = []guard.Outcome{tc.outcome}
+		found, _ := guard.Judge(c)
+		if len(found) != 0 && tc.want == "" || tc.want != "" && (len(found) != 2 || found[0].Kind != contract.Objective || found[0].Message != tc.want) {
+			t.Errorf("%s: got %v, want %q", tc.name, found, tc.want)
+		}
+		if got := guard.Unmeasured(c); got != tc.unmeasured {
+			t.Errorf("%s: not measured: %q, want %q", tc.name, got, tc.unmeasured)
+		}
+	}
+	c := caseOf(resized(), fared{}, fared{})
+	with := *strict
+	with.Objectives = []ratios.Objective{{Name: "requests", Below: new(100.)}}
+	c.Settings, c.Signals.Objectives = &with, []guard.Outcome{{Name: "requests", Before: guard.Of(100), Since: guard.Of(99)}}
+	if found, _ := guard.Judge(c); len(found) != 2 || found[0].Message != "objective requests: 99 is below 100, 100 before the resize" {
+		t.Errorf("got %v", found)
+	}
 }
 
 // What is not known is said, and only of what was lowered.

@@ -26,7 +26,7 @@ const within = 5 * time.Second
 // TestGuard injects harm, next to pods that fare well and pods that fare badly for other reasons.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	s := newSuite(t, "n4=3,c3=1,t2d=1")
+	s := newSuite(t, localcluster.Options{Nodes: "n4=3,c3=1,t2d=1", Prometheus: true})
 	server := s.serve(t, nil)
 	var r report
 	defer func() { t.Log(r.String()) }()
@@ -61,12 +61,13 @@ func (s *suite) round(t *testing.T, server *server, r *report, namespace string)
 	}
 	part(namespace+" full node", func(t *testing.T) { s.fullNode(t, server, r, namespace+"-full") })
 	part(namespace+" signals", func(t *testing.T) { s.signalled(t, server, r, namespace+"-signals") })
+	part(namespace+" objective", func(t *testing.T) { s.missed(t, server, r, namespace+"-objective") })
 	parts.Wait()
 	for _, what := range injections {
 		r.injected(t, what.name, s.seen.of(namespace, what.name), s.told(t, namespace, "RevertBlocked"))
 	}
 	r.kept(t, "good", s.seen.await(t, namespace, "good", *goodFlag, "lowered", lowered))
-	for _, name := range []string{namespace, namespace + "-full", namespace + "-signals"} {
+	for _, name := range []string{namespace, namespace + "-full", namespace + "-signals", namespace + "-objective"} {
 		if err := s.client.CoreV1().Namespaces().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}

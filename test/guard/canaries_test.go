@@ -13,7 +13,7 @@ import (
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	const pods, canaries = 20, 2
-	s := newSuite(t, "n4=2", configOf(1.25, fmt.Sprintf("guard: {window: 30s, unready: %v, canary: 10%%}", unready)))
+	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1.25, fmt.Sprintf("guard: {window: 30s, unready: %v, canary: 10%%}", unready)))
 	s.apply(t, (&workload{name: "good", replicas: pods, work: calm}).manifest("canaries"))
 	s.apply(t, (&workload{name: "leaky", replicas: pods, work: calm}).manifest("canaries"))
 	for _, name := range []string{"good", "leaky"} {

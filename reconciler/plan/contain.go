@@ -153,7 +153,8 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
-		if current == r.Hurt && back != current {
+		// What was pushed must become smaller again even if no pod may be sized now.
+		if (current == r.Hurt || current == pushed(back, r.Measure)) && back != current {
 			c.reverting[r.Measure.Index], reverts = true, true
 		}
 	}
@@ -164,13 +165,19 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 // The next plan lowers it again, once the node has applied that.
 func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
 	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
-	more := sizing.Amount{Request: current.Request, Limit: current.Limit + m.Unit}
-	if current.Request == current.Limit {
-		more.Request = more.Limit // The QoS class stays the same.
-	}
+	more := pushed(current, m)
 	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
 		c.Name, m.Name, m.Show(current), m.Show(more)))
 	*desired, c.clamped[m.Index], c.reverting[m.Index] = more, false, true
+}
+
+// pushed returns what a size is raised to for a moment.
+func pushed(size sizing.Amount, m *sizing.Measure) sizing.Amount {
+	more := sizing.Amount{Request: size.Request, Limit: size.Limit + m.Unit}
+	if size.Request == size.Limit {
+		more.Request = more.Limit // The QoS class stays the same.
+	}
+	return more
 }
 
 // whenRetried says until when a size stays.

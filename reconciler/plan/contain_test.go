@@ -172,7 +172,7 @@ func pushesALimitOfThePodThatLagsBehind(t *testing.T) {
 		{"the pod has its limit", append(back, whole("1Gi")), Sizes, "1Gi"},
 		{"the limit of the pod is unknown", back, Sizes, "1Gi"},
 		{"the container does not run", append(back, whole("512Mi"), ended), Sizes, "1Gi"},
-		{"it was pushed", []func(*corev1.Pod){sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1"), whole("1025Mi")}, Sizes, "1Gi"},
+		{"it was pushed", []func(*corev1.Pod){sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1"), whole("1025Mi")}, Revert, "1Gi"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := contained(t, leaky(tc.changes...), 60)

@@ -208,7 +208,7 @@ func guardedBy(t *testing.T, cpu float64, g ratios.Guard) *ratios.Table {
 
 // A breaker stops what it is for, and nothing that makes pods better.
 func TestDegraded(t *testing.T) {
-	sized := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
+	ofN4 := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -219,12 +219,13 @@ func TestDegraded(t *testing.T) {
 		reason   contract.Reason
 	}{
 		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
-		{"a later resize", podtest.Pod(sized, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
-		{"a resize to the originals", podtest.Pod(sized, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
+		{"a later resize", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
+		{"a resize to the originals", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
 		{"a pod that needs no resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "n2d", nil, Align, Sizes, contract.AlreadyAligned},
 		{"a revert", leaky(), "big", nil, Resize, Revert, contract.Reverted},
+		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
-		{"a size that its node refuses", podtest.Pod(sized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
+		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
 		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

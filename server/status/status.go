@@ -97,8 +97,8 @@ func breakers(holds *hold.Table) (*workloadresizerv1.Hold, int64) {
 		return nil, int64(workloads)
 	}
 	return &workloadresizerv1.Hold{
-		Kind:  workloadresizerv1.HoldKind_HOLD_KIND_BREAKER,
-		Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}},
+		Kind:   workloadresizerv1.HoldKind_HOLD_KIND_BREAKER,
+		Scope:  &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}},
 		Reason: whole.Reason, Author: whole.Author, CreateTime: values.Timestamp(whole.Since),
 	}, int64(workloads)
 }

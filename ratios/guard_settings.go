@@ -25,6 +25,14 @@ type GuardSettings struct {
 	Canary float64
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool
+	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
+	// CPUPressure and MemoryPressure are the shares of the time in which a task may wait for the
+	// resource (PSI). MemoryUse is the share of the memory limit that the working set may reach. From 1
+	// on, nothing is too much. The defaults are high: a revert must be beyond doubt, and a container that
+	// was as bad before is not reverted in any case.
+	Throttling, CPUPressure, MemoryPressure, MemoryUse float64
+	// Objectives must not be broken. There are at most 10, with different names.
+	Objectives []Objective
 	// Schedule says when pods are resized, except by reverts and restores.
 	Schedule schedule.Schedule
 }
@@ -35,12 +43,15 @@ const LongestWindow = 24 * time.Hour
 // SameAs reports whether all settings are equal.
 func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
-		s.Canary == o.Canary && s.Breaker == o.Breaker && slices.Equal(s.Schedule, o.Schedule)
+		s.Throttling == o.Throttling && s.CPUPressure == o.CPUPressure && s.MemoryPressure == o.MemoryPressure && s.MemoryUse == o.MemoryUse &&
+		slices.EqualFunc(s.Objectives, o.Objectives, Objective.sameAs) && s.Canary == o.Canary && s.Breaker == o.Breaker &&
+		slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.
 var defaultGuard = GuardSettings{
-	Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Canary: 0.1, Breaker: true,
+	Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
+	Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, Breaker: true,
 }
 
 // Settings returns the settings of a guard. That of a rule must have the values of the globals.
@@ -53,6 +64,11 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.Cooldown, g.Cooldown)
 	set(&s.Canary, g.Canary)
 	set(&s.Breaker, g.Breaker)
+	set(&s.Throttling, g.Throttling)
+	set(&s.CPUPressure, g.CPUPressure)
+	set(&s.MemoryPressure, g.MemoryPressure)
+	set(&s.MemoryUse, g.MemoryUse)
+	s.Objectives = g.Objectives
 	s.Schedule = g.Schedule
 	return s
 }

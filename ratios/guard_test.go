@@ -64,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 7 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 13 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -89,15 +89,16 @@ func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 }
 
 func anEmptyListIsAValue(t *testing.T) {
-	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}}, ratios.Guard{Schedule: schedule.Schedule{}}
-	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 {
+	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}, Objectives: []ratios.Objective{{}}}, ratios.Guard{Schedule: schedule.Schedule{}, Objectives: []ratios.Objective{}}
+	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 || len(all.Objectives) != 0 {
 		t.Errorf("%+v", all)
 	}
 }
 
 func whatIsNotSetHasItsDefault(t *testing.T) {
 	want := ratios.GuardSettings{
-		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Canary: 0.1, Breaker: true,
+		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
+		Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, Breaker: true,
 	}
 	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
 		t.Error(diff)
@@ -109,11 +110,16 @@ func whatIsNotSetHasItsDefault(t *testing.T) {
 
 func aSettingIsWhatIsSet(t *testing.T) {
 	off, three, half, duration := false, 3, 0.5, []time.Duration{1, 2, 4}
+	share := []float64{0.1, 0.2, 0.3, 0.4}
 	g := ratios.Guard{
 		Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Canary: &half, Breaker: &off,
-		Schedule: schedule.Schedule{},
+		Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3],
+		Objectives: []ratios.Objective{{Name: "a"}}, Schedule: schedule.Schedule{},
 	}
-	want := ratios.GuardSettings{Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, Schedule: g.Schedule}
+	want := ratios.GuardSettings{
+		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5,
+		Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Objectives: g.Objectives, Schedule: g.Schedule,
+	}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
 	}

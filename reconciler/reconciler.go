@@ -17,8 +17,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
+	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 )
@@ -67,6 +70,8 @@ type Config struct {
 	Nodes corev1client.NodeInterface
 	// Usage is how usage is collected; nil to not collect it.
 	Usage *demand.Usage
+	// Objectives asks Prometheus for the objectives of guards; nil to not ask.
+	Objectives objective.Query
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 }
@@ -80,6 +85,8 @@ type Reconciler struct {
 	Gate *startup.Gate
 	// Demands has what workloads need; nil if usage is not collected.
 	Demands *demand.Demands
+	// objectives are those of guards; nil if nobody asks for them.
+	objectives *objective.Objectives
 }
 
 // New returns a reconciler that does nothing until Run.
@@ -114,12 +121,28 @@ func New(config Config) (*Reconciler, error) {
 		})
 		r.Demands.Register(config.Metrics)
 	}
+	if config.Objectives != nil {
+		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
+	}
+	of.Hear(r.signals)
 	if config.Nodes != nil && !config.DryRun {
 		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})
 		of.WatchNodes(r.Gate.Changed)
 	}
 	r.Gate.Register(config.Metrics)
 	return r, nil
+}
+
+// signals returns what is known of how a pod fares.
+func (r *Reconciler) signals(of *pod.Pod) guard.Signals {
+	s := guard.Signals{Unknown: "the server uses no sources of usage"}
+	if r.Demands != nil {
+		s = r.Demands.Signals(of)
+	}
+	if r.objectives != nil {
+		s.Objectives = r.objectives.Of(of)
+	}
+	return s
 }
 
 // Run reads the cluster and reconciles until ctx is done. It returns when all writes in
@@ -135,6 +158,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	}
 	if r.Demands != nil {
 		running.Go(func() { r.Demands.Run(ctx) })
+	}
+	if r.objectives != nil {
+		running.Go(func() { r.objectives.Run(ctx) })
 	}
 	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {

@@ -30,7 +30,28 @@ var ErrIncomplete = errors.New("some usage may be missing")
 type Sample struct {
 	Namespace, Name, Container string
 	history.Sample
+	// Strain is how the container fared. The store does not need it.
+	Strain Strain
 }
+
+// Strain is how a container fared in the time of a sample, as far as its source measures that.
+type Strain struct {
+	// Throttled is the share of the periods of the CPU limit in which the container was throttled: of a
+	// sample of CPU. Pressure is the share of the time in which a task waited for the resource.
+	Throttled, Pressure Value
+	// LimitEvents is how often the container reached its memory limit or memory.high: of a sample of
+	// memory.
+	LimitEvents Value
+}
+
+// Value is a number, unless it was not measured.
+type Value struct {
+	N     float32
+	Known bool
+}
+
+// ValueOf returns a number that was measured.
+func ValueOf(n float64) Value { return Value{float32(n), true} }
 
 // Identity is what a pod belongs to, and where it runs.
 type Identity struct {

@@ -26,6 +26,7 @@ func (t *Tree) Read(c Container) (Reading, error) {
 		{"/memory.stat", func(content []byte) {
 			r.Inactive, r.Faulted = field(content, "inactive_file"), faulted(content)
 		}},
+		{"/memory.max", func(content []byte) { r.Limit = number(content) }},
 		{"/memory.peak", func(content []byte) { r.Peak = number(content) }},
 		{"/memory.events", func(content []byte) { r.Limited = field(content, "max").Plus(field(content, "high")) }},
 		{"/cpu.pressure", func(content []byte) { r.CPUWait = stalled(content) }},

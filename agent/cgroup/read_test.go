@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		}},
 		{"a container that reaches its memory limit", "linux-6.12.txt", id("6"), Reading{
 			CPU: known(3516835), Periods: known(0), Throttled: known(0), CPUWait: known(3283131), MemoryWait: known(182330),
-			Memory: known(50237440), Inactive: known(47439872), Peak: known(50331648), Faulted: known(122*pageSize + hugePage), Limited: known(220),
+			Memory: known(50237440), Inactive: known(47439872), Peak: known(50331648), Faulted: known(122*pageSize + hugePage), Limited: known(220), Limit: known(50331648),
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -16,6 +16,8 @@ type Reading struct {
 	// Inactive is the part of it that the kernel can take back first: file pages that were not
 	// used recently.
 	Memory, Inactive Count
+	// Limit is memory.max, in bytes; unknown without a limit.
+	Limit Count
 	// Peak is the highest Memory since the container was created.
 	Peak Count
 	// Faulted is the memory that page faults can have allocated, in bytes.
@@ -55,5 +57,6 @@ func (r *Reading) AtCreation() Reading {
 	return Reading{
 		CPU: zero(r.CPU), Periods: zero(r.Periods), Throttled: zero(r.Throttled), CPUWait: zero(r.CPUWait), MemoryWait: zero(r.MemoryWait),
 		Memory: zero(r.Memory), Inactive: zero(r.Inactive), Peak: zero(r.Peak), Faulted: zero(r.Faulted), Limited: zero(r.Limited),
+		Limit: r.Limit,
 	}
 }

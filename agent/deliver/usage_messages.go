@@ -17,7 +17,7 @@ func usageMessages(usages []usage.Usage) []*workloadresizerv1.ContainerUsage {
 		all[i] = &workloadresizerv1.ContainerUsage{
 			PodUid: u.PodUID, ContainerId: u.ContainerID, EndTime: timestamppb.New(u.End), MeasureDuration: durationpb.New(u.Duration),
 			CpuCores: u.CPU, MemoryPeakBytes: u.Memory,
-			Throttled: known(u.Throttled), CpuPressure: known(u.CPUPressure), MemoryPressure: known(u.MemoryPressure), MemoryLimitEvents: known(u.LimitEvents),
+			Throttled: u.Throttled, CpuPressure: u.CPUPressure, MemoryPressure: u.MemoryPressure, MemoryLimitEvents: u.LimitEvents,
 		}
 	}
 	return all

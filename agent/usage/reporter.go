@@ -15,7 +15,8 @@ const (
 	firstPeriod = period / 2
 )
 
-// Reporter measures a node and reports the usages once a minute.
+// Reporter measures a node and reports the usages once a minute, and immediately if a container may be
+// about to be killed.
 type Reporter struct {
 	Sampler *Sampler
 	// Interval is the time between samples.
@@ -33,6 +34,9 @@ func (r *Reporter) Run(ctx context.Context) {
 	problem := ""
 	for {
 		problem = r.note(r.Sampler.Sample(), problem)
+		if urgent := r.Sampler.Urgent(); len(urgent) > 0 {
+			r.Report(urgent)
+		}
 		if now := time.Now(); !now.Before(next) {
 			r.Report(r.Sampler.Fold())
 			for !now.Before(next) {

@@ -26,6 +26,8 @@ type Sampler struct {
 	windows map[string]*window
 	// ended are the usages of containers that have ended.
 	ended []Usage
+	// urgent are usages that must not wait for the end of the period.
+	urgent []Usage
 	// scan counts the samples, and at is when the last one was taken.
 	scan uint64
 	at   time.Time
@@ -75,6 +77,9 @@ func (s *Sampler) add(c cgroup.Container, now time.Time, r cgroup.Reading) {
 	w := s.windows[c.Dir]
 	switch {
 	case w != nil:
+		if u, ok := w.hurry(&w.last, w.at, now, &r); ok {
+			s.urgent = append(s.urgent, u)
+		}
 		w.add(now, r)
 	case s.at.IsZero():
 		s.windows[c.Dir] = begin(c, now, r)
@@ -94,6 +99,14 @@ func (s *Sampler) end() {
 		}
 		delete(s.windows, dir)
 	}
+}
+
+// Urgent returns what must not wait for the next call of Fold: the memory of containers that may be about
+// to be killed. Fold returns all of it again.
+func (s *Sampler) Urgent() []Usage {
+	urgent := s.urgent
+	s.urgent = nil
+	return urgent
 }
 
 // Fold returns what the containers have used since the last call, including those that have ended.

@@ -16,19 +16,23 @@ type window struct {
 	grown cgroup.Reading
 	// memory is the highest memory.
 	memory cgroup.Count
+	// urgent is how many usages may be reported before the period is over, and limited means that there was
+	// a reason for it in this period.
+	urgent  int
+	limited bool
 	// scan is the last search that found the container.
 	scan uint64
 }
 
 // begin returns a window that begins with a reading: what the container used before is unknown.
 func begin(c cgroup.Container, now time.Time, r cgroup.Reading) *window {
-	return &window{Container: c, from: now, at: now, last: r, memory: r.WorkingSet()}
+	return &window{Container: c, from: now, at: now, last: r, memory: r.WorkingSet(), urgent: mostUrgent}
 }
 
 // beginAtCreation returns the window of a container that was created after since, with the first
 // reading of it.
 func beginAtCreation(c cgroup.Container, since, now time.Time, r cgroup.Reading) *window {
-	w := &window{Container: c, from: since, at: since, last: r.AtCreation()}
+	w := &window{Container: c, from: since, at: since, last: r.AtCreation(), urgent: mostUrgent}
 	w.add(now, r)
 	return w
 }
@@ -85,10 +89,11 @@ func (w *window) fold() (u Usage, ok bool) {
 	}
 	u = Usage{
 		PodUID: w.PodUID, ContainerID: w.ID, End: w.at, Duration: took,
-		Throttled:   share(w.grown.Throttled.N, w.grown.Periods.N),
-		CPUPressure: share(w.grown.CPUWait.N, took.Microseconds()), MemoryPressure: share(w.grown.MemoryWait.N, took.Microseconds()),
-		LimitEvents: w.grown.Limited.N,
 	}
+	if w.grown.Throttled.Known && w.grown.Periods.Known {
+		u.Throttled = new(share(w.grown.Throttled.N, w.grown.Periods.N))
+	}
+	u.CPUPressure, u.MemoryPressure, u.LimitEvents = waited(w.grown.CPUWait, took), waited(w.grown.MemoryWait, took), events(w.grown.Limited)
 	if w.grown.CPU.Known {
 		u.CPU = new(float64(w.grown.CPU.N) / 1e6 / took.Seconds())
 	}
@@ -96,7 +101,27 @@ func (w *window) fold() (u Usage, ok bool) {
 		u.Memory = new(w.memory.N)
 	}
 	w.from, w.grown, w.memory = w.at, cgroup.Reading{}, cgroup.Count{}
+	if !w.limited {
+		w.urgent = mostUrgent
+	}
+	w.limited = false
 	return u, true
+}
+
+// waited returns a part of a duration as a share; nil if it is unknown.
+func waited(microseconds cgroup.Count, of time.Duration) *float64 {
+	if !microseconds.Known {
+		return nil
+	}
+	return new(share(microseconds.N, of.Microseconds()))
+}
+
+// events returns a number of events; nil if it is unknown.
+func events(n cgroup.Count) *int64 {
+	if !n.Known {
+		return nil
+	}
+	return &n.N
 }
 
 // share returns a part of a whole, from 0 to 1: counters are read one after the other.

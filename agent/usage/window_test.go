@@ -73,7 +73,7 @@ func TestWindow(t *testing.T) {
 	t.Run("computes means and shares", computesMeansAndShares)
 	t.Run("begins again after a usage", beginsAgainAfterAUsage)
 	t.Run("counts what a group counted that was created again", countsAGroupThatWasCreatedAgain)
-	t.Run("knows nothing of CPU that was not counted", knowsNothingOfCPU)
+	t.Run("knows nothing that was not counted", knowsNothingThatWasNotCounted)
 }
 
 // counters returns a reading of all counters.
@@ -92,7 +92,7 @@ func computesMeansAndShares(t *testing.T) {
 	if !ok || u.PodUID != "u" || u.ContainerID != "i" || !u.End.Equal(now.Add(time.Minute)) || u.Duration != time.Minute {
 		t.Fatalf("got %+v", u)
 	}
-	if u.CPU == nil || *u.CPU != 0.5 || u.Memory != nil || u.Throttled != 0.25 || u.CPUPressure != 0.5 || u.MemoryPressure != 0.1 || u.LimitEvents != 5 {
+	if u.CPU == nil || *u.CPU != 0.5 || u.Memory != nil || *u.Throttled != 0.25 || *u.CPUPressure != 0.5 || *u.MemoryPressure != 0.1 || *u.LimitEvents != 5 {
 		t.Errorf("got %v cores, %+v", *u.CPU, u)
 	}
 }
@@ -118,16 +118,16 @@ func countsAGroupThatWasCreatedAgain(t *testing.T) {
 	w := begin(cgroup.Container{}, now, counters(9_000_000, 100, 90, 9_000_000, 0, 9))
 	w.add(now.Add(10*time.Second), counters(2_000_000, 10, 5, 1_000_000, 0, 1))
 	u, _ := w.fold()
-	if *u.CPU != 0.2 || u.Throttled != 0.5 || math.Abs(u.CPUPressure-0.1) > 1e-9 || u.LimitEvents != 1 {
+	if *u.CPU != 0.2 || *u.Throttled != 0.5 || math.Abs(*u.CPUPressure-0.1) > 1e-9 || *u.LimitEvents != 1 {
 		t.Errorf("got %v cores, %+v", *u.CPU, u)
 	}
 }
 
-func knowsNothingOfCPU(t *testing.T) {
+func knowsNothingThatWasNotCounted(t *testing.T) {
 	now := time.Now()
 	w := begin(cgroup.Container{}, now, cgroup.Reading{})
 	w.add(now.Add(time.Minute), cgroup.Reading{})
-	if u, ok := w.fold(); !ok || u.CPU != nil || u.Memory != nil || u.Throttled != 0 {
+	if u, ok := w.fold(); !ok || u.CPU != nil || u.Memory != nil || u.Throttled != nil || u.CPUPressure != nil || u.MemoryPressure != nil || u.LimitEvents != nil {
 		t.Errorf("got %+v", u)
 	}
 }

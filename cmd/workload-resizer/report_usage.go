@@ -24,7 +24,8 @@ func newReportUsageCommand() *cobra.Command {
 		Long: `Report what the containers on this node use. The control groups of all containers
 of pods are read every few seconds, and one usage per container and minute is sent
 to the server. It contains mean CPU, the highest working set, throttling, pressure,
-and how often the memory limit was reached. It needs cgroup v2, and no privileges.
+and how often the memory limit was reached. A container that may be about to reach its
+memory limit is reported immediately. It needs cgroup v2, and no privileges.
 
 The server uses it if "push" is one of its sources of usage. While the server does
 not answer, the usage of 10 minutes is kept.`,

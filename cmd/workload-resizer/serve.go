@@ -127,6 +127,7 @@ func serve(ctx context.Context, o *options) error {
 		Metrics:     registry,
 		Workers:     o.workers,
 		RealignRate: o.realignRate,
+		Objectives:  newObjectives(&o.usage),
 		DryRun:      o.dryRun,
 	}
 	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })

@@ -76,7 +76,7 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 	if o.backfill < 0 || o.backfill > 31*24*time.Hour {
 		reject("usage-backfill", "must be from 0 to 744h (31 days), not %v", o.backfill)
 	}
-	if !slices.Contains(o.sources, usagePrometheus) {
+	if !o.has(usagePrometheus) {
 		for flag, value := range map[string]string{"url": o.address, "tenant": o.tenant, "selector": o.selector, "token-file": o.tokenFile, "ca-file": o.caFile} {
 			if value != "" {
 				reject("usage-prometheus-"+flag, "has no effect: add prometheus to --usage-sources")
@@ -94,6 +94,9 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 		reject("usage-prometheus-url", "%v", err)
 	}
 }
+
+// has reports whether a source of usage is used.
+func (o *usageOptions) has(source string) bool { return slices.Contains(o.sources, source) }
 
 func (o *usageOptions) config() prometheus.Config {
 	return prometheus.Config{Address: o.address, Tenant: o.tenant, Selector: o.selector, Interval: o.step}
@@ -137,15 +140,24 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 
 // newPrometheus returns a Prometheus as a source.
 func newPrometheus(o *usageOptions) (usage.Source, error) {
-	config := o.config()
-	transport, err := rest.TransportFor(&rest.Config{BearerTokenFile: o.tokenFile, TLSClientConfig: rest.TLSClientConfig{CAFile: o.caFile}})
+	config, err := o.connection()
 	if err != nil {
-		return nil, fmt.Errorf("--usage-prometheus-ca-file or --usage-prometheus-token-file: %w", err)
+		return nil, err
 	}
-	config.Transport = transport
 	source, err := prometheus.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("--usage-prometheus-url: %w", err)
 	}
 	return source, nil
+}
+
+// connection returns how the Prometheus is read, with the credentials.
+func (o *usageOptions) connection() (prometheus.Config, error) {
+	config := o.config()
+	transport, err := rest.TransportFor(&rest.Config{BearerTokenFile: o.tokenFile, TLSClientConfig: rest.TLSClientConfig{CAFile: o.caFile}})
+	if err != nil {
+		return config, fmt.Errorf("--usage-prometheus-ca-file or --usage-prometheus-token-file: %w", err)
+	}
+	config.Transport = transport
+	return config, nil
 }

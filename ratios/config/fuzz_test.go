@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("? {a: b}\n: c"))
 	f.Add([]byte(published + "overrides: &o [*o, {name: a, match: &m {computeClass: *m}, nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}}]"))
 	f.Add([]byte(published + "podLabels: {a: &v {b: {bounds: {cpu: {min: 16, max: 16}}}}, c: *v}\n---\n"))
-	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, restarts: 3, canary: 5%}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
-	f.Add([]byte(published + "guard: {enabled: false, schedule: [{days: [Fri-Mon], from: 22:00, to: 06:00, zone: Europe/Berlin}]}"))
+	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, restarts: 3, canary: 5%, throttling: 10%, pressure: {cpu: 0.5}}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
+	f.Add([]byte(published + "guard: {enabled: false, objectives: [{name: a, prometheus: http://a, query: up, below: -.5}], schedule: [{days: [Fri-Mon], from: 22:00, to: 06:00, zone: Europe/Berlin}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text, ratios.Provenance{})
 		if (layer == nil) == (err == nil) {
@@ -80,8 +81,20 @@ func valid(t *testing.T, p *ratios.Profile) {
 
 func guarded(t *testing.T, p *ratios.Profile) {
 	s := p.Guard
-	if s.Unready <= 0 || s.Unready >= s.Window || s.Window > 24*time.Hour || s.Cooldown <= 0 || s.Restarts < 1 || !(s.Canary > 0 && s.Canary <= 1) {
+	for _, share := range []float64{s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse, s.Canary} {
+		if !(share > 0 && share <= 1) {
+			t.Errorf("profile %q: a share of %v in %+v", p.Name, share, s)
+		}
+	}
+	if s.Unready <= 0 || s.Unready >= s.Window || s.Window > 24*time.Hour || s.Cooldown <= 0 || s.Restarts < 1 {
 		t.Errorf("profile %q: guard %+v", p.Name, s)
+	}
+	var names []string
+	for _, o := range s.Objectives {
+		if o.Name == "" || slices.Contains(names, o.Name) || o.Prometheus == "" || o.Query == "" || (o.Above == nil) == (o.Below == nil) {
+			t.Errorf("profile %q: objective %+v", p.Name, o)
+		}
+		names = append(names, o.Name)
 	}
 	now := time.Unix(1_800_000_000, 0)
 	if next := s.Schedule.Next(now); s.Schedule.Contains(now) != next.IsZero() || !next.IsZero() && !s.Schedule.Contains(next) {

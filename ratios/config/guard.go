@@ -11,14 +11,20 @@ import (
 func readGuard(g *ratios.Guard) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Fields(reader.Known{
-			"enabled":  flag(&g.Enabled),
-			"window":   duration(&g.Window, 30*time.Second, ratios.LongestWindow),
-			"restarts": count(&g.Restarts, 100, 2),
-			"unready":  duration(&g.Unready, 5*time.Second, time.Hour),
-			"cooldown": duration(&g.Cooldown, time.Minute, day),
-			"canary":   share(&g.Canary),
-			"breaker":  flag(&g.Breaker),
-			"schedule": readSchedule(&g.Schedule),
+			"enabled":    flag(&g.Enabled),
+			"window":     duration(&g.Window, 30*time.Second, ratios.LongestWindow),
+			"restarts":   count(&g.Restarts, 100, 2),
+			"unready":    duration(&g.Unready, 5*time.Second, time.Hour),
+			"cooldown":   duration(&g.Cooldown, time.Minute, day),
+			"throttling": share(&g.Throttling),
+			"pressure": func(v reader.Value) {
+				v.Fields(reader.Known{"cpu": share(&g.CPUPressure), "memory": share(&g.MemoryPressure)})
+			},
+			"memoryUse":  share(&g.MemoryUse),
+			"objectives": readObjectives(&g.Objectives),
+			"canary":     share(&g.Canary),
+			"breaker":    flag(&g.Breaker),
+			"schedule":   readSchedule(&g.Schedule),
 		})
 	}
 }

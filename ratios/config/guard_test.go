@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ func TestGuard(t *testing.T) {
 	t.Run("a rule has the values of the globals that it does not set", aRuleHasTheGuardOfTheGlobalsThatItDoesNotSet)
 	t.Run("every kind of rule can set it", everyKindOfRuleCanSetIt)
 	t.Run("an empty list replaces that of the globals, a missing one does not", anEmptyListReplacesThatOfTheGlobals)
+	t.Run("a share can be a percentage", aShareCanBeAPercentage)
 	t.Run("reports faults", reportsFaultsOfAGuard)
 	t.Run("reports a fault of the globals once", reportsAFaultOfTheGlobalGuardOnce)
 	t.Run("accepts values up to the limits", acceptsGuardsUpToTheLimits)
@@ -53,6 +55,12 @@ guard:
   cooldown: 30m
   canary: 20%
   breaker: false
+  throttling: 0.4
+  pressure: {cpu: 0.5, memory: 10%}
+  memoryUse: 0.9
+  objectives:
+  - {name: errors, prometheus: "http://prometheus.monitoring:9090", query: 'sum by (namespace, pod) (rate(errors[1m]))', above: 0.01}
+  - {name: requests, prometheus: https://prometheus.example.com/team, query: up, below: -2.5}
   schedule:
   - {days: [Mon-Thu, Sun], from: "22:00", to: 06:00, zone: Europe/Berlin}
   - {days: [Saturday]}
@@ -61,10 +69,15 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, breaker: true, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
+		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
+		Objectives: []ratios.Objective{
+			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
+			{Name: "requests", Prometheus: "https://prometheus.example.com/team", Query: "up", Below: new(-2.5)},
+		},
 		Schedule: schedule.Schedule{
 			window(t, 0b0011111, 22*60, 6*60, "Europe/Berlin"), window(t, 0b1000000, 0, schedule.Midnight, "UTC"),
 			window(t, 0, 0, 6*60, "UTC"), window(t, 0, 22*60, schedule.Midnight, "UTC"),
@@ -72,7 +85,7 @@ overrides:
 	}
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker = false, 1, 1, true
+	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker, shop.MemoryPressure = false, 1, 1, true, 0.3
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -94,21 +107,36 @@ computeClasses: {c: {guard: {restarts: 14}}}
 
 func anEmptyListReplacesThatOfTheGlobals(t *testing.T) {
 	const text = minimal + `
-guard: {schedule: [{to: 06:00}]}
+guard: {schedule: [{to: 06:00}], objectives: [{name: a, prometheus: http://a, query: a, above: 1}]}
 podLabels:
   a:
-    empty: {guard: {schedule: []}}
-    missing: {guard: {schedule: }, demand: {from: usage}}
+    empty: {guard: {schedule: [], objectives: []}}
+    missing: {guard: {schedule: , objectives: }, demand: {from: usage}}
 `
 	for value, want := range map[string]int{"empty": 0, "missing": 1} {
 		s := profile(t, text, ratiotest.Subject{Labels: map[string]string{"a": value}}).Guard
-		if len(s.Schedule) != want {
-			t.Errorf("%s: %d windows, want %d", value, len(s.Schedule), want)
+		if len(s.Schedule) != want || len(s.Objectives) != want {
+			t.Errorf("%s: %d windows and %d objectives, want %d", value, len(s.Schedule), len(s.Objectives), want)
 		}
 	}
 }
 
+func aShareCanBeAPercentage(t *testing.T) {
+	for text, want := range map[string]float64{"10%": 0.1, `"15%"`: 0.15, "100%": 1, "2.5%": 0.025, "1": 1, "1e-2": 0.01} {
+		if got := profile(t, minimal+"guard: {throttling: "+text+"}", ratiotest.Subject{}).Guard.Throttling; got != want {
+			t.Errorf("%s is %v, want %v", text, got, want)
+		}
+	}
+}
+
+// objective returns a guard with an objective that has more keys than those that it must have.
+func objective(more string) string {
+	return "guard: {objectives: [{name: a, prometheus: http://a, query: up, " + more + "}]}"
+}
+
 func reportsFaultsOfAGuard(t *testing.T) {
+	const name = "{prometheus: http://a, query: up, above: 1, name: "
+	const share = "must be a number above 0 and at most 1, such as 0.1 or 10%"
 	for _, tc := range []struct{ name, text, want string }{
 		{"a list", "guard: []", "guard: line 4: must be a mapping, not a list"},
 		{"an unknown key", "guard: {timeout: 1m}", "guard.timeout: line 4: unknown key"},
@@ -127,6 +155,29 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"more canaries than pods, as a percentage", "guard: {canary: 101%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "101%"`},
 		{"a percentage without a number", "guard: {canary: a%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "a%"`},
 		{"a percentage that is no number", "guard: {canary: NaN%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "NaN%"`},
+		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},
+		{"more than all", "guard: {memoryUse: 1.1}", "guard.memoryUse: line 4: " + share + `, not "1.1"`},
+		{"a percentage without its sign", "guard: {pressure: {cpu: 60}}", "guard.pressure.cpu: line 4: " + share + `, not "60"`},
+		{"a quoted number", `guard: {pressure: {memory: "0.2"}}`, "guard.pressure.memory: line 4: " + share + ", not a string: write 0.2 without quotes"},
+		{"a large percentage", "guard: {throttling: 101%}", "guard.throttling: line 4: " + share + `, not "101%"`},
+		{"a percentage of nothing", "guard: {throttling: 0%}", "guard.throttling: line 4: " + share + `, not "0%"`},
+		{"not a percentage", "guard: {memoryUse: many%}", "guard.memoryUse: line 4: " + share + `, not "many%"`},
+		{"not a number in percent", "guard: {memoryUse: nan%}", "guard.memoryUse: line 4: " + share + `, not "nan%"`},
+		{"the pressure of something else", "guard: {pressure: {io: 0.5}}", "guard.pressure.io: line 4: unknown key"},
+		{"an objective without its keys", "guard: {objectives: [{above: 1}]}", "guard.objectives[0].name: must be set; guard.objectives[0].prometheus: must be set; guard.objectives[0].query: must be set"},
+		{"an empty objective", "guard: {objectives: [~]}", "guard.objectives[0].name: must be set; "},
+		{"no threshold", objective(""), "guard.objectives[0]: line 4: must set either above or below"},
+		{"two thresholds", objective("above: 1, below: 0"), "guard.objectives[0]: line 4: must set either above or below"},
+		{"an infinite threshold", objective("above: .inf"), `guard.objectives[0].above: line 4: must be a finite number, not ".inf"`},
+		{"a threshold that is not a number", objective("below: .nan"), `guard.objectives[0].below: line 4: must be a finite number, not ".nan"`},
+		{"a name", "guard: {objectives: [" + name + "A}]}", "guard.objectives[0].name: line 4: not a valid name: a lowercase RFC 1123 label must consist of"},
+		{"the same name", "guard: {objectives: [" + name + "a}, " + name + "a}]}", `guard.objectives[1].name: line 4: "a" is already the name of an objective`},
+		{"an empty query", `guard: {objectives: [{name: a, prometheus: http://a, query: "", above: 1}]}`, `guard.objectives[0].query: line 4: must be a non-empty string, not ""`},
+		{"a place that is not a URL", "guard: {objectives: [{name: a, prometheus: prometheus:9090, query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL with a host, and without a query (?) and a fragment (#)"},
+		{"a URL with a query", "guard: {objectives: [{name: a, prometheus: 'http://a?b=c', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL with a host, and without a query (?) and a fragment (#)"},
+		{"a URL with a password", "guard: {objectives: [{name: a, prometheus: 'http://ann:secret@a', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must not contain a user or a password: everyone who reads the configuration would see them"},
+		{"a URL without a host", "guard: {objectives: [{name: a, prometheus: 'http://:9090', query: up, above: 1}]}", "guard.objectives[0].prometheus: line 4: must be an http or https URL"},
+		{"an unknown key of an objective", objective("above: 1, for: 1m"), "guard.objectives[0].for: line 4: unknown key"},
 		{"an unknown zone", "guard: {schedule: [{to: 06:00, zone: Europe/Bärlin}]}", `guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not "Europe/Bärlin"`},
 		{"the zone of the machine", "guard: {schedule: [{to: 06:00, zone: Local}]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database"},
 		{"an empty zone", "guard: {schedule: [{to: 06:00, zone: }]}", "guard.schedule[0].zone: line 4: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not an empty value"},
@@ -142,7 +193,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
-			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
 		})
@@ -157,10 +208,18 @@ func reportsAFaultOfTheGlobalGuardOnce(t *testing.T) {
 }
 
 func acceptsGuardsUpToTheLimits(t *testing.T) {
+	objectives := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("{name: a%d, prometheus: http://a, query: up, above: 1}, ", i)
+		}
+		return "objectives: [" + text + "]"
+	}
 	windows := func(n int) string { return "schedule: [" + strings.Repeat("{to: 06:00}, ", n) + "]" }
 	for text, want := range map[string]string{
 		"window: 30s, unready: 5s": "", "window: 24h, unready: 1h": "", "cooldown: 1m": "", "cooldown: 1d": "", "restarts: 1": "", "restarts: 100": "",
+		"throttling: 1": "", "pressure: {cpu: 100%}": "", "memoryUse: 1.01": "guard.memoryUse: ",
 		"cooldown: 59s": "guard.cooldown: ", "restarts: 101": "guard.restarts: ", "unready: 61m": "guard.unready: ",
+		objectives(10): "", objectives(11): "guard.objectives: line 3: has 11 objectives, but must have at most 10",
 		windows(20): "", windows(21): "guard.schedule: line 3: has 21 windows, but must have at most 20",
 	} {
 		_, err := Parse([]byte(minimal+"guard: {"+text+"}"), ratios.Provenance{})

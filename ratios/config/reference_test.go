@@ -86,7 +86,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 	text := examples(t)[3]
 	all, shop := profile(t, text, ratiotest.Subject{}).Guard, profile(t, text, ratiotest.Subject{In: "shop"}).Guard
-	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 {
+	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 || len(all.Objectives) != 1 {
 		t.Errorf("all pods have %+v", all)
 	}
 	if shop.Window != 10*time.Minute || shop.Restarts != 3 {
@@ -109,10 +109,15 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 func namesTheDefaultsOfAGuard(t *testing.T) {
 	want := new(ratios.Guard).Settings()
 	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 5 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 5: %q", len(rows), rows)
+	if len(rows) != 7 {
+		t.Fatalf("%d keys have a number or a flag as their default, want 7: %q", len(rows), rows)
 	}
 	for _, row := range rows {
 		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard)
 	}
+	text := regexp.MustCompile("\n\\| `pressure` \\| [^|]* \\| (\\S+); (\\S+) \\|").FindStringSubmatch(reference(t, "### Guard"))
+	if len(text) != 3 {
+		t.Fatal("the pressure has no defaults")
+	}
+	sameSettings(t, want, profile(t, minimal+"guard: {pressure: {cpu: "+text[1]+", memory: "+text[2]+"}}", ratiotest.Subject{}).Guard)
 }

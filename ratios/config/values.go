@@ -77,10 +77,9 @@ func count(into **int, most, example int) func(reader.Value) {
 	}
 }
 
-// share reads a number above 0 up to 1, or a percentage up to 100%.
+// share reads a number up to 1, or a percentage up to 100%.
 func share(into **float64) func(reader.Value) {
-	const must = "must be a number above 0 and at most 1, such as 0.1 or 10%"
-	valid := func(f float64) bool { return f > 0 && f <= 1 }
+	must, valid := "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 }
 	return func(v reader.Value) {
 		text, _ := v.Text()
 		number, isPercentage := strings.CutSuffix(text, "%")

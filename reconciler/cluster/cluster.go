@@ -22,6 +22,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -75,6 +76,8 @@ type Config struct {
 type Cluster struct {
 	Config
 	changes Changes
+	// signals returns how a pod fares; nil if nobody knows.
+	signals func(*pod.Pod) guard.Signals
 	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
 
@@ -134,6 +137,9 @@ func New(config Config) (*Cluster, error) {
 func (c *Cluster) Serve(changes Changes, refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal) {
 	c.changes, c.refused = changes, refused
 }
+
+// Hear sets the function that returns how a pod fares. Call it before Read.
+func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals) { c.signals = signals }
 
 // Read reads the cluster and follows it until ctx is done. It returns once everything is
 // read. If ctx is done earlier, it returns the error of ctx.

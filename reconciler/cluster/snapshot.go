@@ -84,6 +84,9 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			return until
 		},
 	}
+	if c.signals != nil {
+		s.Signals = c.signals(of)
+	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	if f := in.Holds.Freeze(); f != nil {
 		s.Frozen = frozenText(f)

@@ -226,6 +226,13 @@ func namespaceOf(objects ...any) string {
 	return ""
 }
 
+// Changed reports that something else that the plan of a pod depends on has changed.
+func (c *Cluster) Changed(of *pod.Pod) {
+	if c.changes != nil {
+		c.changes.Changed(of.NamespacedName())
+	}
+}
+
 // changed reports pods as changed.
 func (c *Cluster) changed(pods []*pod.Pod) {
 	for _, of := range pods {

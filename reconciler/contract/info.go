@@ -268,6 +268,12 @@ var reasons = []Info{
 		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",
 	},
 	{
+		Reason: NotMeasured, Severity: Silent,
+		Meaning: "How the pod fares since its last resize, or how it fared before, is not known completely, as the message says. Nothing is reverted because of that.",
+		Remedy:  "nothing, or run node agents that report usage; for an objective, correct its query in config.yaml or its Prometheus",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: RestartRequired, Severity: Normal,
 		Meaning: "A resource stays unchanged because its resizePolicy would restart the container.",
 		Remedy:  "nothing, or set the resizePolicy `NotRequired` in the workload if the container does not need a restart",

@@ -118,6 +118,8 @@ const (
 	HPAUtilization Reason = "HPAUtilization"
 	// AnnotationIgnored: an annotation contradicts the pod's spec, which takes precedence.
 	AnnotationIgnored Reason = "AnnotationIgnored"
+	// NotMeasured: it is not known how the pod fares since its last resize.
+	NotMeasured Reason = "NotMeasured"
 )
 
 // Why part of a pod stays unchanged while the rest is resized.

@@ -47,6 +47,7 @@ type existing struct {
 func (e existing) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	return e.Source.Read(ctx, since, until, func(sample usage.Sample) {
 		if e.demands.mayHave(&sample) {
+			e.demands.signal(&sample)
 			observe(sample)
 		}
 	})

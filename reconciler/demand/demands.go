@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/signal"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -60,6 +61,7 @@ type Config struct {
 type Demands struct {
 	Config
 	store   *usage.Store
+	signals *signal.Signals
 	gone    gone
 	survey  atomic.Pointer[survey]
 	sources []*reading
@@ -71,7 +73,7 @@ type Demands struct {
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
 func New(config Config) *Demands {
-	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}}
+	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New()}
 	d.survey.Store(&survey{})
 	d.counts.Store(&counts{})
 	var names []string

@@ -17,6 +17,8 @@ type Case struct {
 	Node     *corev1.Node
 	Settings *ratios.GuardSettings
 	Now      time.Time
+	// Signals are what sources of usage show; the zero value if they show nothing.
+	Signals Signals
 }
 
 // Harm is a resource whose resize made the pod worse.
@@ -53,4 +55,6 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 
 // looks are the ways in which a resize can make a pod worse, the surest first. Each returns its
 // evidence; without evidence it returns no message, and when to look again if nothing changes.
-var looks = [...]func(*Case, *Change) (kind contract.Harm, evidence string, again time.Time){killed, restarted, unready}
+var looks = [...]func(*Case, *Change) (kind contract.Harm, evidence string, again time.Time){
+	killed, restarted, unready, near, throttled, pressured, missed,
+}

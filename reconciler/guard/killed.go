@@ -43,12 +43,17 @@ func lackedMemory(c *Case, container int) bool {
 			continue
 		}
 		for _, r := range c.Pod.Reverts() {
-			if r.Container == name && r.Harm == contract.OOMKilled {
+			if r.Container == name && lacksMemory(r.Harm) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// lacksMemory reports whether a harm is a lack of memory.
+func lacksMemory(h contract.Harm) bool {
+	return h == contract.OOMKilled || h == contract.NearLimit || h == contract.MemoryPressure
 }
 
 // after returns how long after the resize a time is.

@@ -32,12 +32,16 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
 	p.compare(s.Pod, observed)
 	reverts := p.keepReverted(s, settings.Cooldown, bounds)
-	harms, again := guard.Judge(&guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now})
+	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
+	harms, again := guard.Judge(of)
 	p.replanAt(again)
 	for i := range harms {
 		reverts = p.revert(s.Pod, &harms[i], bounds) || reverts
 	}
 	if !reverts {
+		if unmeasured := guard.Unmeasured(of); observed && unmeasured != "" {
+			p.because(contract.NotMeasured, "not known of the last resize, so nothing is reverted because of it: "+unmeasured)
+		}
 		return
 	}
 	p.Kind = Revert

@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -30,6 +31,7 @@ func TestContain(t *testing.T) {
 	t.Run("reverts to the last size that proved itself", revertsToTheLastSizeThatProvedItself)
 	t.Run("records a resize that was interrupted", recordsAResizeThatWasInterrupted)
 	t.Run("does not revert to a size that the pod cannot have had", doesNotRevertToASizeThatThePodCannotHaveHad)
+	t.Run("reverts what sources of usage show, and says what they do not show", revertsWhatSourcesOfUsageShow)
 	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
 }
 
@@ -107,6 +109,38 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	p = contained(t, leaky(), 60, func(s *Snapshot) { s.Table = tableOf(t, 4, 2, nil) }, func(s *Snapshot) { s.Around.Node = podtest.Node("n4") })
 	if p.Containers[0].Desired.CPU != p.Containers[0].Current.CPU {
 		t.Errorf("the revert also resizes cpu to %v", p.Containers[0].Desired.CPU)
+	}
+}
+
+func revertsWhatSourcesOfUsageShow(t *testing.T) {
+	calm := func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} }
+	signals := func(since guard.Strain) func(*Snapshot) {
+		return func(s *Snapshot) {
+			before := guard.Strain{Throttled: guard.Of(0), CPUPressure: guard.Of(0), MemoryPressure: guard.Of(0), Memory: guard.Of(0)}
+			s.Signals.Of = func(string) guard.Fared { return guard.Fared{Before: before, Since: before.Max(&since)} }
+		}
+	}
+	p := contained(t, leaky(calm), 60, signals(guard.Strain{Throttled: guard.Of(0.8)}))
+	if got, want := p.Containers[0].Desired, (podtest.Amounts{"1", "1", "512Mi", "512Mi"}).Container(); p.Kind != Revert || got != want {
+		t.Errorf("kind %v, desired %v; want %v", p.Kind, got, want)
+	}
+	if got := annotation(p, contract.Reverts); !strings.Contains(got, `"harm":"Throttled","message":"throttled in 80% of its CPU periods, 0% before the resize"`) {
+		t.Errorf("it records %s", got)
+	}
+	for name, change := range map[string]func(*Snapshot){"": signals(guard.Strain{}), "nothing is measured": func(s *Snapshot) { s.Signals = guard.Signals{Unknown: "nothing is measured"} }} {
+		p := contained(t, leaky(calm), 60, change)
+		said := ""
+		for _, r := range p.Reasons {
+			if r.Code == contract.NotMeasured {
+				said = r.Message
+			}
+		}
+		if p.Decision != Align || p.Reasons[0].Code != contract.AlreadyAligned || (said == "") != (name == "") || !strings.Contains(said, name) {
+			t.Errorf("%s: %v, %v", name, p.Decision, p.Reasons)
+		}
+		if late := contained(t, leaky(calm), 400, change); len(late.Reasons) > 1 {
+			t.Errorf("%s: it says %v after the resize has proven itself", name, late.Reasons)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -47,6 +48,8 @@ type Snapshot struct {
 	Restore bool
 	// Refused is the size that the node refused before; nil if it refused none.
 	Refused *Refusal
+	// Signals are what sources of usage show of the pod; the zero value without a cluster.
+	Signals guard.Signals
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
 	// answers still count. The zero time is before all of them.
 	Now time.Time

@@ -46,6 +46,7 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 		if has.CPU > 0 && cpu.Usage > mostOfNode*has.CPU {
 			return nil, invalid("cpu_cores", "must not be more than %d times what the node has: %v of %s", mostOfNode, u.GetCpuCores(), sizing.CPUText(has.CPU))
 		}
+		cpu.Strain = usagestore.Strain{Throttled: measured(u.Throttled), Pressure: measured(u.CpuPressure)}
 		cpu.Resource, cpu.Throttled, cpu.Pressure = history.CPU, u.GetThrottled() > 0, u.GetCpuPressure()
 		all = append(all, cpu)
 	}
@@ -55,10 +56,19 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 		if has.Memory > 0 && memory.Usage > mostOfNode*has.Memory {
 			return nil, invalid("memory_peak_bytes", "must not be more than %d times what the node has: %s of %s", mostOfNode, sizing.MemoryText(memory.Usage), sizing.MemoryText(has.Memory))
 		}
+		memory.Strain = usagestore.Strain{Pressure: measured(u.MemoryPressure), LimitEvents: measured(u.MemoryLimitEvents)}
 		memory.Resource, memory.Pressure = history.Memory, u.GetMemoryPressure()
 		all = append(all, memory)
 	}
 	return all, nil
+}
+
+// measured returns a value of a usage that may be absent.
+func measured[N int64 | float64](n *N) usagestore.Value {
+	if n == nil {
+		return usagestore.Value{}
+	}
+	return usagestore.ValueOf(float64(*n))
 }
 
 // mostTime is how long a measurement may take, and mostUID how many bytes a UID has at most. mostOfNode is

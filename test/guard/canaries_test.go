@@ -13,7 +13,7 @@ import (
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	const pods, canaries = 20, 2
-	s := newSuite(t, "n4=2", configOf(1.25, fmt.Sprintf("guard: {window: 30s, unready: %v, canary: 10%%}", unready)))
+	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1.25, fmt.Sprintf("guard: {window: 30s, unready: %v, canary: 10%%}", unready)))
 	s.apply(t, (&workload{name: "good", replicas: pods, work: calm}).manifest("canaries"))
 	s.apply(t, (&workload{name: "leaky", replicas: pods, work: calm}).manifest("canaries"))
 	for _, name := range []string{"good", "leaky"} {
@@ -21,7 +21,7 @@ func TestCanaries(t *testing.T) {
 	}
 	server := s.serve(t, nil)
 	s.seen.awaitSome(t, "canaries", "good", canaries, sized)
-	s.awaitReason(t, server, "good", "WaitingForCanary", pods-canaries)
+	s.awaitWaiting(t, server, "good", "WaitingForCanary", pods-canaries)
 	s.seen.awaitSome(t, "canaries", "leaky", canaries, sized)
 	for _, c := range s.seen.of("canaries", "leaky") {
 		if sized(&c) {
@@ -49,7 +49,7 @@ func TestCanaries(t *testing.T) {
 	t.Run("a size that hurts canaries is not tried on others", func(t *testing.T) {
 		// Cpu did no harm, so all pods get it.
 		s.seen.await(t, "canaries", "leaky", pods, "with less cpu and all memory", func(c *course) bool { return sizesOf(c.pod) == loweredCPU+" "+memory })
-		s.awaitReason(t, server, "leaky", "CanaryReverted", pods-canaries)
+		s.awaitWaiting(t, server, "leaky", "CanaryReverted", pods-canaries)
 		harmed := 0
 		for _, c := range s.seen.of("canaries", "leaky") {
 			if statusOf(c.pod).RestartCount > 0 {
@@ -62,8 +62,8 @@ func TestCanaries(t *testing.T) {
 	})
 }
 
-// awaitReason waits until the plans of so many pods of a workload give a reason.
-func (s *suite) awaitReason(t *testing.T, server *server, workload, reason string, pods int) {
+// awaitWaiting waits until the plans of so many pods of a workload give a reason.
+func (s *suite) awaitWaiting(t *testing.T, server *server, workload, reason string, pods int) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%d pods with %s", pods, reason), func() error {
 		found := 0

@@ -12,7 +12,7 @@ import (
 // In the end, each pod whose resize hurts has its former size.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	s := newSuite(t, "n4=1", configOf(1.25, everyPod))
+	s := newSuite(t, localcluster.Options{Nodes: "n4=1"}, configOf(1.25, everyPod))
 	t.Run("killed at each write", s.killedAtEachWrite)
 	t.Run("another replica leads", s.anotherReplicaLeads)
 	t.Run("the API server is gone", s.apiServerGone)

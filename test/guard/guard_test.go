@@ -26,7 +26,7 @@ const within = 5 * time.Second
 // TestGuard injects harm, next to pods that fare well and pods that fare badly for other reasons.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	s := newSuite(t, "n4=3,c3=1,t2d=1", configOf(1.25, everyPod))
+	s := newSuite(t, localcluster.Options{Nodes: "n4=3,c3=1,t2d=1", Prometheus: true}, configOf(1.25, everyPod))
 	server := s.serve(t, nil)
 	var r report
 	defer func() { t.Log(r.String()) }()
@@ -60,12 +60,14 @@ func (s *suite) round(t *testing.T, server *server, r *report, namespace string)
 		part(namespace+" "+c.workload.name, func(t *testing.T) { s.control(t, r, namespace, c) })
 	}
 	part(namespace+" full node", func(t *testing.T) { s.fullNode(t, server, r, namespace+"-full") })
+	part(namespace+" signals", func(t *testing.T) { s.signalled(t, server, r, namespace+"-signals") })
+	part(namespace+" objective", func(t *testing.T) { s.missed(t, server, r, namespace+"-objective") })
 	parts.Wait()
 	for _, what := range injections {
 		r.injected(t, what.name, s.seen.of(namespace, what.name), s.told(t, namespace, "RevertBlocked"))
 	}
 	r.kept(t, "good", s.seen.await(t, namespace, "good", *goodFlag, "lowered", lowered))
-	for _, name := range []string{namespace, namespace + "-full"} {
+	for _, name := range []string{namespace, namespace + "-full", namespace + "-signals", namespace + "-objective"} {
 		if err := s.client.CoreV1().Namespaces().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -126,18 +128,7 @@ func (s *suite) fullNode(t *testing.T, server *server, r *report, namespace stri
 	s.inject(t, pods, blocked)
 	s.seen.await(t, namespace, "full", 1, "harmed", func(c *course) bool { return !c.harmed.IsZero() })
 	s.awaitEvents(t, namespace, "full", "RevertBlocked")
-	localcluster.Eventually(t, "the plan to say RevertBlocked", func() error {
-		p, err := server.api.PreviewPod(t.Context(), namespace, subject.Name)
-		if err != nil {
-			return err
-		}
-		for _, reason := range p.GetReasons() {
-			if reason.GetCode() == "RevertBlocked" {
-				return nil
-			}
-		}
-		return fmt.Errorf("it is %v", p)
-	})
+	s.awaitReason(t, server, namespace, subject.Name, "RevertBlocked", "")
 	if c := s.seen.of(namespace, "full")[0]; !c.back.IsZero() {
 		t.Fatalf("there was room for %s", c.String())
 	}

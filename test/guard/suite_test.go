@@ -21,7 +21,9 @@ const unready = 5 * time.Second
 // everyPod observes resizes. No pod waits for canaries, and no breaker opens although many resizes hurt.
 // Pods that fail again and again are not ready for long, which is not what they test.
 var everyPod = fmt.Sprintf(`guard: {window: 2m, unready: %v, canary: 100%%, breaker: false}
-    podLabels: {app: {crash-loop: {guard: {unready: 1m}}}}`, unready)
+    podLabels:
+      app:
+        crash-loop: {guard: {unready: 1m}}`, unready)
 
 // configOf makes the nodes of all types this much faster than the baseline; with 1.25, requests and limits
 // are lowered to 80%.
@@ -42,21 +44,42 @@ data:
 `, perf, guard)
 }
 
+// usedMemory is the query of an objective, which more than 50Mi break, and objectives are the lines of the
+// configuration for pods that have it.
+const (
+	usedMemory = `max by (namespace, pod) (container_memory_working_set_bytes{container="app"})`
+	objectives = `
+        objective: {guard: {objectives: [{name: small, prometheus: "%[1]s", query: '%[2]s', above: 5e7}]}}
+        no-prometheus: {guard: {objectives: [{name: small, prometheus: "http://127.0.0.1:1", query: '%[2]s', above: 5e7}]}}
+`
+)
+
 // suite is a cluster with an observer of its pods.
 type suite struct {
 	*localcluster.Cluster
 	client kubernetes.Interface
 	seen   *observer
+	// prometheus is the URL of the cluster's Prometheus; empty if it has none.
+	prometheus string
 }
 
-// newSuite starts a cluster with the server's rights and a configuration, but no server.
-func newSuite(t *testing.T, nodes, config string) *suite {
+// newSuite starts a cluster with the server's rights and a configuration, but no server. With a Prometheus,
+// the configuration must end with rules for values of the label app, which objectives extends.
+func newSuite(t *testing.T, o localcluster.Options, config string) *suite {
 	t.Helper()
-	cluster := localcluster.ForTestWith(t, localcluster.Options{Nodes: nodes, NodeCPU: 64, NodeMemory: "256Gi"})
+	o.NodeCPU, o.NodeMemory = 64, "256Gi"
+	cluster := localcluster.ForTestWith(t, o)
 	if err := cluster.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
 		t.Fatal(err)
 	}
 	s := &suite{Cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config())}
+	if o.Prometheus {
+		var err error
+		if s.prometheus, err = cluster.PrometheusURL(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		config += fmt.Sprintf(objectives, s.prometheus, usedMemory)
+	}
 	s.apply(t, config)
 	s.seen = observe(t, s.client)
 	return s

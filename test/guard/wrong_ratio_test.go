@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 var (
@@ -26,7 +28,7 @@ func TestWrongRatio(t *testing.T) {
 			t.Parallel()
 			const perWorkload, canaries = 20, 2
 			workloads := max(1, *wrongFlag/perWorkload)
-			s := newSuite(t, fmt.Sprintf("n4=%d", 1+*wrongFlag/100), configOf(3, tc.guard))
+			s := newSuite(t, localcluster.Options{Nodes: fmt.Sprintf("n4=%d", 1+*wrongFlag/100)}, configOf(3, tc.guard))
 			for n := range workloads {
 				s.apply(t, (&workload{name: fmt.Sprint("web-", n), replicas: perWorkload, work: spiky}).manifest("wrong"))
 			}

@@ -74,7 +74,7 @@ func TestAnswers(t *testing.T) {
 		})
 		n := 0
 		err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) { n++ })
-		if !errors.Is(err, usage.ErrIncomplete) || !strings.Contains(err.Error(), "78 warnings") || !strings.Contains(err.Error(), "no answer from store-1") || len(err.Error()) > 3*longest || n != 2 {
+		if !errors.Is(err, usage.ErrIncomplete) || !strings.Contains(err.Error(), "91 warnings") || !strings.Contains(err.Error(), "no answer from store-1") || len(err.Error()) > 3*longest || n != 2 {
 			t.Errorf("%d samples: %v", n, err)
 		}
 		given, err := source.Given(t.Context(), began, began.Add(10*time.Hour))

@@ -133,9 +133,11 @@ const (
 	containers     = `{SELECTORcontainer!="",container!="POD"}`
 	byContainer    = `max by (namespace, pod, container, pod_uid) `
 	withUID        = `, "pod_uid", "$1", "id", ".*pod([0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}).*")`
-	queryThrottled = byContainer + `(label_replace(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])` + withUID + `) > 0`
-	queryPressure  = byContainer + `(label_replace(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
-	queryMemory    = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`
+	queryThrottled = byContainer + `(label_replace(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])` +
+		` / increase(container_cpu_cfs_periods_total` + containers + `[INTERVAL])` + withUID + `)`
+	queryCPUWait    = byContainer + `(label_replace(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
+	queryMemoryWait = byContainer + `(label_replace(rate(container_pressure_memory_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
+	queryMemory     = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`
 )
 
 // readChunk delivers the samples of a range.
@@ -144,16 +146,16 @@ func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(us
 	if err != nil {
 		return err
 	}
-	var throttled, pressure, memory model.Matrix
+	var throttled, cpuWait, memoryWait, memory model.Matrix
 	for _, q := range []struct {
 		query  string
 		answer *model.Matrix
-	}{{queryThrottled, &throttled}, {queryPressure, &pressure}, {queryMemory, &memory}} {
+	}{{queryThrottled, &throttled}, {queryCPUWait, &cpuWait}, {queryMemoryWait, &memoryWait}, {queryMemory, &memory}} {
 		if *q.answer, err = s.matrix(ctx, q.query, r); err != nil {
 			return err
 		}
 	}
-	isThrottled, waited := index(throttled), index(pressure)
+	throttling, waitedForCPU, waitedForMemory := index(throttled), index(cpuWait), index(memoryWait)
 	for _, series := range cpu {
 		for _, point := range series.Values {
 			sample, id := s.sample(series.Metric, point), key{series.Metric.Fingerprint(), point.Timestamp}
@@ -161,10 +163,10 @@ func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(us
 			if sample.Usage, plausible = history.Millicores(float64(point.Value)); !plausible {
 				continue
 			}
-			_, sample.Throttled = isThrottled[id]
-			if share := float64(waited[id]); share > 0 {
-				sample.Pressure = min(share, 1)
-			}
+			var throttled float64
+			throttled, sample.Strain.Throttled = share(throttling, id)
+			sample.Throttled = throttled > 0
+			sample.Pressure, sample.Strain.Pressure = share(waitedForCPU, id)
 			observe(sample)
 		}
 	}
@@ -174,11 +176,25 @@ func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(us
 			sample.Resource = history.Memory
 			var plausible bool
 			if sample.Usage, plausible = history.Bytes(float64(point.Value)); plausible {
+				_, sample.Strain.Pressure = share(waitedForMemory, key{series.Metric.Fingerprint(), point.Timestamp})
 				observe(sample)
 			}
 		}
 	}
 	return nil
+}
+
+// share returns a share at a point, and whether it is known. It is 0 without anything that it could be a
+// share of.
+func share(points map[key]model.SampleValue, at key) (n float64, as usage.Value) {
+	value, known := points[at]
+	if !known {
+		return 0, usage.Value{}
+	}
+	if n = min(float64(value), 1); !(n >= 0) { // NaN, too.
+		n = 0
+	}
+	return n, usage.ValueOf(n)
 }
 
 // sample returns a sample of a series without its usage.

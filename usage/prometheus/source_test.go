@@ -100,6 +100,8 @@ func recorded() []byte {
 	const main, side, second = `container="main",id="/a"`, `container="side",id="/c"`, `container="main",id="/b"`
 	r.metric("counter", "container_cpu_cfs_throttled_periods")
 	r.series("container_cpu_cfs_throttled_periods_total", main, map[int]func(int) string{0: constant("5"), 1: counter(5, 0.1), 30: constant("40")})
+	r.metric("counter", "container_cpu_cfs_periods")
+	r.series("container_cpu_cfs_periods_total", main, map[int]func(int) string{0: constant("9"), 1: counter(9, 0.4), 30: counter(90, 0.4)})
 	r.metric("counter", "container_cpu_usage_seconds")
 	steady := func(step int) func(int) string { return counter(9000+0.2495*300*float64(step), 0.2495) }
 	r.series("container_cpu_usage_seconds_total", main, map[int]func(int) string{
@@ -133,6 +135,8 @@ func recorded() []byte {
 	r.series("container_memory_working_set_bytes", young, map[int]func(int) string{80: except(constant("1e8"), 0, 1, 2, 3, 4)})
 	r.series("container_memory_working_set_bytes", main, map[int]func(int) string{0: peak("5e7", "1e8")})
 	r.series("container_memory_working_set_bytes", side, map[int]func(int) string{40: constant("2e8"), 42: constant("NaN"), 44: constant("-1"), 46: constant("1e300")})
+	r.metric("counter", "container_pressure_memory_waiting_seconds")
+	r.series("container_pressure_memory_waiting_seconds_total", main, map[int]func(int) string{0: counter(100, 0.25)})
 	r.metric("counter", "container_pressure_cpu_waiting_seconds")
 	r.series("container_pressure_cpu_waiting_seconds_total", main, map[int]func(int) string{1: counter(10, 0.5), 30: constant("NaN")})
 	return []byte(r.text.String() + "# EOF\n")
@@ -154,8 +158,13 @@ func of(uid string, s usage.Sample) usage.Sample {
 func want() []usage.Sample {
 	waited := sample("main", history.CPU, 1, 1500)
 	waited.Throttled, waited.Pressure = true, 0.5
+	waited.Strain.Throttled, waited.Strain.Pressure = usage.ValueOf(0.25), usage.ValueOf(0.5)
+	idle, calm, full := sample("main", history.CPU, 0, 250), sample("main", history.CPU, 30, 500), sample("main", history.Memory, 0, 1e8)
+	idle.Strain.Throttled = usage.ValueOf(0)
+	calm.Strain.Throttled, calm.Strain.Pressure = usage.ValueOf(0), usage.ValueOf(0)
+	full.Strain.Pressure = usage.ValueOf(0.25)
 	return []usage.Sample{
-		sample("main", history.CPU, 0, 250), waited, sample("main", history.CPU, 30, 500),
+		idle, waited, calm,
 		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
 		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
 		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
@@ -163,7 +172,7 @@ func want() []usage.Sample {
 		of(oldUID, sample("db", history.CPU, 80, 1500)), of(youngUID, sample("db", history.CPU, 80, 250)),
 		of(youngUID, sample("db", history.CPU, 81, 250)), sample("db", history.CPU, 82, 750),
 		of(oldUID, sample("db", history.Memory, 80, 3e8)), of(youngUID, sample("db", history.Memory, 80, 1e8)),
-		sample("main", history.Memory, 0, 1e8), sample("side", history.Memory, 40, 2e8),
+		full, sample("side", history.Memory, 40, 2e8),
 	}
 }
 

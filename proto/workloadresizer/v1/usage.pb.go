@@ -1888,7 +1888,8 @@ type ContainerUsage struct {
 	ContainerId string `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
 	// When the measurement ended.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// How long the measurement took, at most 10 minutes.
+	// How long the measurement took, at most 10 minutes. Less than 30 seconds is for a container that may
+	// be about to reach its memory limit: only memory counts then in the guard of resizes.
 	MeasureDuration *durationpb.Duration `protobuf:"bytes,5,opt,name=measure_duration,json=measureDuration,proto3" json:"measure_duration,omitempty"`
 	// The cores that it used on average; absent if that was not measured.
 	CpuCores *float64 `protobuf:"fixed64,6,opt,name=cpu_cores,json=cpuCores,proto3,oneof" json:"cpu_cores,omitempty"`
@@ -1904,7 +1905,7 @@ type ContainerUsage struct {
 	// that was not measured.
 	MemoryPressure *float64 `protobuf:"fixed64,10,opt,name=memory_pressure,json=memoryPressure,proto3,oneof" json:"memory_pressure,omitempty"`
 	// How often it reached the memory limit or memory.high in this time (memory.events);
-	// absent if that was not measured. This version of the server does not use it.
+	// absent if that was not measured.
 	MemoryLimitEvents *int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3,oneof" json:"memory_limit_events,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

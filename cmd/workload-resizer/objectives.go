@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/objective"
+	"github.com/workload-resizer/workload-resizer/usage/prometheus"
+)
+
+// newObjectives returns what asks the Prometheus of objectives. That at the same address as the source of
+// usage has the same credentials, and the others have none.
+func newObjectives(o *usageOptions) objective.Query {
+	var mu sync.Mutex
+	sources := map[string]*prometheus.Source{}
+	connect := func(address string) (*prometheus.Source, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if source := sources[address]; source != nil {
+			return source, nil
+		}
+		config := prometheus.Config{Address: address}
+		if o.has(usagePrometheus) && sameServer(address, o.address) {
+			var err error
+			if config, err = o.connection(); err != nil {
+				return nil, err
+			}
+		}
+		source, err := prometheus.New(config)
+		if err != nil {
+			return nil, err
+		}
+		sources[address] = source
+		return source, nil
+	}
+	return func(ctx context.Context, address, query string, at time.Time) ([]objective.Element, error) {
+		source, err := connect(address)
+		if err != nil {
+			return nil, err
+		}
+		vector, err := source.Vector(ctx, query, at)
+		if err != nil {
+			return nil, err
+		}
+		elements := make([]objective.Element, len(vector))
+		for i, e := range vector {
+			elements[i] = objective.Element{Labels: e.Labels, Value: e.Value}
+		}
+		return elements, nil
+	}
+}
+
+// sameServer reports whether two URLs have the same scheme, host and path.
+func sameServer(a, b string) bool {
+	first, err := url.Parse(a)
+	second, err2 := url.Parse(b)
+	return err == nil && err2 == nil && first.Scheme == second.Scheme && first.Host == second.Host && first.Path == second.Path
+}

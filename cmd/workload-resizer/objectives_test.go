@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Only the Prometheus that usage is read from gets its token and tenant.
+func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
+	type seen struct{ token, tenant string }
+	prometheus := func() (url string, last *seen) {
+		last = &seen{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			*last = seen{r.Header.Get("Authorization"), r.Header.Get("X-Scope-OrgID")}
+			_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"namespace":"shop","pod":"web"},"value":[1,"0.5"]}]}}`))
+		}))
+		t.Cleanup(server.Close)
+		return server.URL, last
+	}
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ours, first := prometheus()
+	other, second := prometheus()
+	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, tokenFile: token, tenant: "team", step: time.Minute}
+	query := newObjectives(o)
+	for _, address := range []string{ours, other, ours} {
+		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
+		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Labels["pod"] != "web" {
+			t.Errorf("%s: %v, %v", address, elements, err)
+		}
+	}
+	if want := (seen{"Bearer secret", "team"}); *first != want {
+		t.Errorf("the Prometheus of usage got %+v", *first)
+	}
+	if *second != (seen{}) {
+		t.Errorf("another Prometheus got %+v", *second)
+	}
+	o.sources = nil
+	if _, err := newObjectives(o)(t.Context(), ours, "up", time.Unix(1, 0)); err != nil || first.token != "" {
+		t.Errorf("got %+v although usage is not read from it: %v", *first, err)
+	}
+	if _, err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,53 @@
+package demand
+
+import (
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/signal"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// SignalUrgent looks at samples that have arrived before their source is read. Only an agent whose
+// container is about to be killed sends samples of a few seconds. The read looks at the others, and at
+// these again.
+func (d *Demands) SignalUrgent(samples []usage.Sample) {
+	for i := range samples {
+		if samples[i].Length < signal.Brief {
+			d.signal(&samples[i])
+		}
+	}
+}
+
+// signal notes how a container fares, and has its pod planned again if the last resize may have made it
+// worse.
+func (d *Demands) signal(sample *usage.Sample) {
+	table, p := d.Ratios.Table(), d.Cluster.Pods(sample.Namespace).Get(sample.Name)
+	if table == nil || p == nil || sample.UID != "" && sample.UID != string(p.UID) {
+		return
+	}
+	settings := &table.Profile(p).Guard
+	if d.signals.Take(p, sample.Container, strainOf(sample), settings, d.Clock.Now()) {
+		d.Cluster.Changed(p)
+	}
+}
+
+// strainOf returns how a container fared in the time of a sample.
+func strainOf(sample *usage.Sample) *signal.Sample {
+	value := func(m usage.Value) guard.Value { return guard.Value{N: float64(m.N), Known: m.Known} }
+	s := &signal.Sample{At: sample.At, Length: sample.Length}
+	if sample.Resource == history.CPU {
+		s.Throttled, s.CPUPressure = value(sample.Strain.Throttled), value(sample.Strain.Pressure)
+	} else {
+		s.Memory, s.MemoryPressure, s.LimitEvents = guard.Of(float64(sample.Usage)), value(sample.Strain.Pressure), value(sample.Strain.LimitEvents)
+	}
+	return s
+}
+
+// Signals returns how the containers of a pod fared before its last resize, and since then.
+func (d *Demands) Signals(of *pod.Pod) guard.Signals {
+	if !d.Collects() {
+		return guard.Signals{Unknown: "only the replica that leads collects usage, and this one does not"}
+	}
+	return guard.Signals{Of: func(container string) guard.Fared { return d.signals.Of(of, container) }}
+}

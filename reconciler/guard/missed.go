@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+)
+
+// Outcome is what the query of an objective said of a pod. A value that the query does not have is NaN,
+// which breaks no objective.
+type Outcome struct {
+	// Name is the name of the objective.
+	Name string
+	// Before is the value before the resize, and Since the newest one since then.
+	Before, Since Value
+	// Unknown is why one of them is not known; empty if both are.
+	Unknown string
+}
+
+// missed looks for objectives that the pod breaks, and did not break before the resize. Any resource can be
+// the reason.
+func missed(c *Case, _ *Change) (contract.Harm, string, time.Time) {
+	var texts []string
+	for i := range c.Settings.Objectives {
+		o := &c.Settings.Objectives[i]
+		out := c.outcome(o.Name)
+		if !out.Before.Known || !out.Since.Known || o.IsBrokenBy(out.Before.N) || !o.IsBrokenBy(out.Since.N) {
+			continue
+		}
+		beyond := "above "
+		threshold := o.Above
+		if threshold == nil {
+			beyond, threshold = "below ", o.Below
+		}
+		texts = append(texts, fmt.Sprintf("objective %s: %s is %s%s, %s before the resize", o.Name, number(out.Since.N), beyond, number(*threshold), number(out.Before.N)))
+	}
+	return contract.Objective, strings.Join(texts, "; "), time.Time{}
+}
+
+// number returns a value of a query.
+func number(n float64) string {
+	if n != n {
+		return "nothing"
+	}
+	return strconv.FormatFloat(n, 'g', 4, 64)
+}
+
+// outcome returns what the query of an objective said.
+func (c *Case) outcome(name string) Outcome {
+	for _, out := range c.Signals.Objectives {
+		if out.Name == name {
+			return out
+		}
+	}
+	return Outcome{Name: name, Unknown: "the leader has not asked since the resize"}
+}
+
+// unknownObjectives returns the objectives of which something is not known, with the reasons.
+func (c *Case) unknownObjectives() (texts []string) {
+	for i := range c.Settings.Objectives {
+		if out := c.outcome(c.Settings.Objectives[i].Name); !out.Before.Known || !out.Since.Known {
+			texts = append(texts, "objective "+out.Name+": "+out.Unknown)
+		}
+	}
+	return texts
+}

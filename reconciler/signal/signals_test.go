@@ -1,0 +1,162 @@
+package signal_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/signal"
+)
+
+var settings = &ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute}
+
+// resized is a pod that was resized at a second; never at 0.
+func resized(uid string, second int) *pod.Pod {
+	changes := []func(*corev1.Pod){podtest.ManagedBy(podtest.AsMade)}
+	if second != 0 {
+		changes = append(changes, podtest.ManagedBy(podtest.ResizeOf(second, "app")))
+	}
+	of := podtest.Pod(podtest.Guaranteed, changes...)
+	of.UID = types.UID(uid)
+	return pod.From(of)
+}
+
+// minute returns a sample of the minute that ends at a second.
+func minute(second int, of guard.Strain) *signal.Sample {
+	return &signal.Sample{At: podtest.At(second), Length: time.Minute, Strain: of}
+}
+
+func throttled(share float64) guard.Strain { return guard.Strain{Throttled: guard.Of(share)} }
+
+// take takes a sample when it arrives.
+func take(s *signal.Signals, of *pod.Pod, sample *signal.Sample) bool {
+	return s.Take(of, "app", sample, settings, sample.At.Add(time.Second))
+}
+
+// check checks how much a container was throttled before the resize and since then; -1 means unknown.
+func check(t *testing.T, s *signal.Signals, of *pod.Pod, before, since float64) {
+	t.Helper()
+	got := s.Of(of, "app")
+	for _, v := range []struct {
+		name string
+		got  guard.Value
+		want float64
+	}{{"before", got.Before.Throttled, before}, {"since", got.Since.Throttled, since}} {
+		if want := (guard.Value{N: v.want, Known: true}); v.want < 0 && v.got.Known || v.want >= 0 && (!v.got.Known || v.got.N-want.N > 1e-6 || want.N-v.got.N > 1e-6) {
+			t.Errorf("%s: %+v, want %v", v.name, v.got, v.want)
+		}
+	}
+}
+
+func TestSignals(t *testing.T) {
+	t.Run("the time before a resize is the last 5 to 10 minutes", func(t *testing.T) {
+		for _, tc := range []struct {
+			at, resized int
+			want        float64
+		}{{1200, 1200, 0.5}, {1200, 1260, 0.5}, {1200, 1790, 0.5}, {1200, 1801, -1}, {1200, 1190, -1}} {
+			s := signal.New()
+			take(s, resized("a", 0), minute(tc.at, throttled(0.5)))
+			check(t, s, resized("a", tc.resized), tc.want, -1)
+		}
+	})
+	t.Run("the highest values count", func(t *testing.T) {
+		s := signal.New()
+		for i, share := range []float64{0.9, 0.1, 0.3, 0.2} { // The first one is too old.
+			take(s, resized("a", 0), minute(300*i+10, throttled(share)))
+		}
+		check(t, s, resized("a", 920), 0.3, -1)
+		of := resized("a", 920)
+		for i, share := range []float64{0.7, 0.8, 0.6} {
+			take(s, of, minute(980+60*i, throttled(share)))
+		}
+		check(t, s, of, 0.3, 0.8)
+	})
+	t.Run("a sample of a time with the resize in it does not count", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 620)
+		take(s, resized("a", 0), minute(600, throttled(0.1)))
+		if take(s, of, minute(679, throttled(0.9))) {
+			t.Error("the plan may differ")
+		}
+		check(t, s, of, 0.1, -1)
+		if !take(s, of, minute(680, throttled(0.9))) || take(s, of, minute(740, throttled(0.8))) {
+			t.Error("the plan may differ after the second sample instead of the first")
+		}
+		check(t, s, of, 0.1, 0.9)
+	})
+	t.Run("a sample of the time before counts if it arrives after the resize", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 620)
+		take(s, of, minute(610, throttled(0.1)))
+		check(t, s, of, 0.1, -1)
+	})
+	t.Run("values that were not measured stay unknown, and zero is known", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 620)
+		take(s, resized("a", 0), minute(600, guard.Strain{CPUPressure: guard.Of(0), Memory: guard.Of(5 << 20), LimitEvents: guard.Of(0)}))
+		got := s.Of(of, "app").Before
+		if want := (guard.Strain{CPUPressure: guard.Of(0), Memory: guard.Of(5 << 20), LimitEvents: guard.Of(0)}); got != want {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("of a few seconds, only memory counts", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 620)
+		all := guard.Strain{Throttled: guard.Of(1), CPUPressure: guard.Of(1), MemoryPressure: guard.Of(1), Memory: guard.Of(4096), LimitEvents: guard.Of(3)}
+		if !take(s, of, &signal.Sample{At: podtest.At(630), Length: 5 * time.Second, Strain: all}) {
+			t.Error("the plan cannot differ")
+		}
+		if got, want := s.Of(of, "app").Since, (guard.Strain{Memory: guard.Of(4096), LimitEvents: guard.Of(3)}); got != want {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a second resize is compared with the time before the first while that is observed", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0), minute(600, throttled(0.1)))
+		take(s, resized("a", 610), minute(680, throttled(0.9)))
+		second := resized("a", 700)
+		check(t, s, second, 0.1, -1)
+		take(s, second, minute(690, throttled(0.9))) // It is late.
+		take(s, second, minute(770, throttled(0.8)))
+		check(t, s, second, 0.1, 0.8)
+	})
+	t.Run("a resize after that is compared with the time since the first", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0), minute(600, throttled(0.1)))
+		take(s, resized("a", 610), minute(680, throttled(0.9)))
+		take(s, resized("a", 610), minute(1000, throttled(0.4)))
+		check(t, s, resized("a", 1010), 0.4, -1)
+		take(s, resized("a", 1010), minute(1075, throttled(0.6)))
+		check(t, s, resized("a", 1010), 0.4, 0.6)
+	})
+	t.Run("pods, containers and disabled guards are kept apart", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 620)
+		take(s, of, minute(700, throttled(0.9)))
+		check(t, s, resized("b", 620), -1, -1)
+		if s.Of(of, "proxy").Since.Throttled.Known {
+			t.Error("another container is known")
+		}
+		if s.Take(of, "app", minute(760, throttled(1)), &ratios.GuardSettings{Window: time.Hour}, podtest.At(761)) {
+			t.Error("the plan may differ")
+		}
+	})
+	t.Run("an old sample does not count", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 0)
+		s.Take(of, "app", minute(600, throttled(1)), settings, podtest.At(600+16*60))
+		check(t, s, resized("a", 601), -1, -1)
+	})
+	t.Run("containers that are gone are forgotten", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0), minute(600, throttled(1)))
+		take(s, resized("b", 600), minute(660, throttled(1)))
+		if all, observed := s.Len(); all != 1 || observed != 1 {
+			t.Errorf("%d, of which %d are observed", all, observed)
+		}
+		take(s, resized("c", 0), minute(3000, throttled(1)))
+		if all, observed := s.Len(); all != 1 || observed != 0 {
+			t.Errorf("%d, of which %d are observed", all, observed)
+		}
+	})
+}

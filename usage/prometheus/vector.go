@@ -1,0 +1,49 @@
+package prometheus
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// Element is an element of a vector.
+type Element struct {
+	Labels map[string]string
+	Value  float64
+}
+
+// Vector returns the vector of a query at a time, in no particular order. It is an error if some of it may
+// be missing. In the query, nothing is replaced.
+func (s *Source) Vector(ctx context.Context, query string, at time.Time) ([]Element, error) {
+	a := &answers{Source: s}
+	value, warnings, _, err := s.api.Query(ctx, query, at)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	a.warn(warnings)
+	if err := a.incomplete(); err != nil {
+		return nil, err
+	}
+	vector, ok := value.(model.Vector)
+	if !ok {
+		kind := "nothing"
+		if value != nil {
+			kind = "a " + value.Type().String()
+		}
+		return nil, fmt.Errorf("the answer is %s instead of a vector", kind)
+	}
+	elements := make([]Element, 0, len(vector))
+	for _, sample := range vector {
+		if sample == nil {
+			continue
+		}
+		labels := make(map[string]string, len(sample.Metric))
+		for name, text := range sample.Metric {
+			labels[string(name)] = string(text)
+		}
+		elements = append(elements, Element{labels, float64(sample.Value)})
+	}
+	return elements, nil
+}

@@ -120,7 +120,7 @@ func Unmeasured(c *Case) string {
 	var texts []string
 	for _, of := range why {
 		if len(missing[of]) > 0 {
-			texts = append(texts, of+": "+strings.Join(missing[of], ", "))
+			texts = append(texts, strings.Join(missing[of], ", ")+" ("+of+")")
 		}
 	}
 	if lowers {

@@ -318,9 +318,9 @@ func (o *Objectives) logFault(ctx context.Context, q question, text string) {
 		delete(o.logged, q)
 	}
 	o.mu.Unlock()
-	switch {
-	case text == before:
-	case text == "":
+	switch text {
+	case before:
+	case "":
 		klog.FromContext(ctx).Info("Objective answered again", "prometheus", q.address, "query", q.query)
 	default:
 		klog.FromContext(ctx).Error(nil, "Objective not known; nothing is reverted because of it", "prometheus", q.address, "query", q.query, "why", text)

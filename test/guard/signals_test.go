@@ -68,7 +68,7 @@ func (s *suite) signalled(t *testing.T, server *server, r *report, namespace str
 		resized[what.name] = time.Now()
 	}
 	name := s.seen.of(namespace, "throttled")[0].pod.Name
-	s.awaitReason(t, server, namespace, name, "NotMeasured", "it has not been measured since the resize: throttling of container app")
+	s.awaitReason(t, server, namespace, name, "NotMeasured", "throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app (it has not been measured since the resize)")
 	for _, what := range signals {
 		if what.urgent {
 			s.hurtSince(t, server, namespace, what, 0)

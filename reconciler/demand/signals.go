@@ -16,7 +16,10 @@ import (
 // these again.
 func (d *Demands) SignalUrgent(samples []usage.Sample) {
 	for i := range samples {
-		if p := d.podOf(&samples[i]); p != nil && samples[i].Length < signal.Brief {
+		if samples[i].Length >= signal.Brief {
+			continue
+		}
+		if p := d.podOf(&samples[i]); p != nil {
 			d.signal(p, &samples[i])
 		}
 	}
@@ -28,8 +31,7 @@ const longest = 24 * time.Hour
 
 var unobserved ratios.GuardSettings
 
-// signal notes how a container fares, and has its pod planned again if the last resize may have made it
-// worse.
+// signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 	settings := &unobserved
 	if table := d.Ratios.Table(); table != nil && guard.Observed(p, longest, sample.At) {

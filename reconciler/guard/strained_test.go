@@ -21,8 +21,8 @@ var strict = func() *ratios.GuardSettings {
 	return &s
 }()
 
-// fared is how the container fared before and since the resize: shares, and memory in MiB. What is
-// negative is not known.
+// fared is how the container fared before and since the resize: shares, and memory in MiB. Negative
+// values are unknown.
 type fared struct{ throttled, cpu, memory, used, events float64 }
 
 func (f fared) strain() guard.Strain {
@@ -176,7 +176,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// What is not known is said, and only of what was lowered.
+// Unknown values are named, and only those of resources that were lowered.
 func TestUnmeasured(t *testing.T) {
 	nothing := func(guard.Signals) guard.Signals { return guard.Signals{} }
 	follower := func(guard.Signals) guard.Signals { return guard.Signals{Unknown: "another replica knows it"} }

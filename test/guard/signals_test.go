@@ -50,8 +50,8 @@ const (
 	measured = 30 * time.Second
 )
 
-// signalled lets agents report that resizes hurt, while the pods look well.
-func (s *suite) signalled(t *testing.T, server *server, r *report, namespace string) {
+// reportSignals lets agents report that resizes hurt, while the pods look well.
+func (s *suite) reportSignals(t *testing.T, server *server, r *report, namespace string) {
 	for _, what := range signals {
 		s.apply(t, (&workload{name: what.name, replicas: 1, work: calm, skipped: true}).manifest(namespace))
 	}

@@ -85,7 +85,7 @@ type Reconciler struct {
 	Gate *startup.Gate
 	// Demands has what workloads need; nil if usage is not collected.
 	Demands *demand.Demands
-	// objectives are those of guards; nil if nobody asks for them.
+	// objectives asks for the objectives of guards; nil to not ask.
 	objectives *objective.Objectives
 }
 

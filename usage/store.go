@@ -68,7 +68,7 @@ type Status struct {
 	// Newest is when its newest sample was taken; zero without one.
 	Newest time.Time
 	// Counted and Rejected are the numbers of its samples that counted, and that cannot count. Waiting is
-	// that of samples whose pods are not known yet. None of them has repeated samples, or samples of a
+	// the number of samples whose pods are not known yet. None of them has repeated samples, or samples of a
 	// source that stands by.
 	Counted, Rejected, Waiting int
 	// Err is why the last read failed, or ErrIncomplete with what is missing; nil if it has read

@@ -18,9 +18,11 @@ var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationControlle
 // the Rollout of a ReplicaSet.
 //
 // A Job without an owner runs once, so a history under its name would never grow. Instead, job, the value
-// of a label of the pod, names the workload. WorkloadOf returns the zero value and false for a pod without a
-// controller, for a Job without this label, for a static pod, whose controller is its node, and for a controller that
-// cannot exist: a caller that can create pods can name any.
+// of a label of the pod, names the workload.
+//
+// WorkloadOf returns the zero value and false for a pod without a controller, for a Job without this label,
+// and for a static pod, whose controller is its node. The same applies to a controller that cannot exist: a
+// caller that can create pods can name any.
 func WorkloadOf(namespace string, owners []Owner, job string) (Workload, bool) {
 	if len(owners) == 0 {
 		return Workload{}, false

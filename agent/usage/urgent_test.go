@@ -31,7 +31,7 @@ func TestUrgent(t *testing.T) {
 		name   string
 		before cgroup.Reading
 		now    cgroup.Reading
-		want   int64 // The memory of the usage, in MiB; 0 means that there is none.
+		want   int64 // The memory of the usage, in MiB; 0 means none.
 	}{
 		{"far from the limit", uses(50, 0), uses(60, 0), 0},
 		{"near the limit", uses(50, 0), uses(90, 0), 90},

@@ -46,17 +46,29 @@ type existing struct {
 // Read implements usage.Source.
 func (e existing) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
 	return e.Source.Read(ctx, since, until, func(sample usage.Sample) {
-		if e.demands.mayHave(&sample) {
-			e.demands.signal(&sample)
-			observe(sample)
+		p := e.demands.podOf(&sample)
+		if !mayHave(p, &sample) {
+			return
 		}
+		if p != nil {
+			e.demands.signal(p, &sample)
+		}
+		observe(sample)
 	})
 }
 
-// mayHave reports whether the pod of a sample has its container, or is not known now.
-func (d *Demands) mayHave(sample *usage.Sample) bool {
+// podOf returns the pod of a sample; nil if it is not known now.
+func (d *Demands) podOf(sample *usage.Sample) *pod.Pod {
 	p := d.Cluster.Pods(sample.Namespace).Get(sample.Name)
 	if p == nil || sample.UID != "" && sample.UID != string(p.UID) {
+		return nil
+	}
+	return p
+}
+
+// mayHave reports whether the pod of a sample has its container, or is not known.
+func mayHave(p *pod.Pod, sample *usage.Sample) bool {
+	if p == nil {
 		return true
 	}
 	for i := range p.Containers {

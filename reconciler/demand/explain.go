@@ -71,9 +71,8 @@ type History struct {
 	On        []usage.Distribution
 }
 
-// Histories returns the histories of the containers of one name of a workload. These are of the workload
-// itself if its pods count for it, or else of all workloads that they count for. A workload without pods
-// has its own.
+// Histories returns the histories of the containers of one name of a workload. If the pods of the workload
+// count for other workloads, these have the histories. A workload without pods has its own.
 func (d *Demands) Histories(of usage.Workload, container string) (found []History) {
 	add := func(w usage.Workload) bool {
 		c := history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: container}

@@ -101,13 +101,13 @@ func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) ite
 		if table == nil {
 			return
 		}
-		wanted := of.wanted()
+		chosen := of.chosen()
 		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, item := range d.report(namespace, of.Selector, wanted, table, need) {
+			for _, item := range d.report(namespace, of.Selector, chosen, table, need) {
 				if !yield(item, nil) {
 					return
 				}
@@ -117,7 +117,7 @@ func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) ite
 }
 
 // report returns the items of a namespace.
-func (d *Demands) report(namespace string, selector labels.Selector, wanted *wanted, table *ratios.Table, need needs) []*Item {
+func (d *Demands) report(namespace string, selector labels.Selector, chosen *chosen, table *ratios.Table, need needs) []*Item {
 	type itemKey struct {
 		of usage.Workload
 		usage.Key
@@ -135,7 +135,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, wanted *wan
 		if !ok {
 			continue
 		}
-		if about = wanted.of(about[:0], namespace, owners, w); len(about) == 0 {
+		if about = chosen.of(about[:0], namespace, owners, w); len(about) == 0 {
 			continue
 		}
 		rule := d.Planner.Rule(p, d.Cluster.Node(p), "", table)

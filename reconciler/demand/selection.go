@@ -26,14 +26,14 @@ type Selection struct {
 	Visible func(namespaces ...string) ([]string, error)
 }
 
-// wanted has the workloads of a selection.
-type wanted struct {
+// chosen has the workloads of a selection.
+type chosen struct {
 	all  bool
 	some map[usage.Workload]bool
 }
 
-func (s *Selection) wanted() *wanted {
-	w := &wanted{all: len(s.Workloads) == 0, some: make(map[usage.Workload]bool, len(s.Workloads))}
+func (s *Selection) chosen() *chosen {
+	w := &chosen{all: len(s.Workloads) == 0, some: make(map[usage.Workload]bool, len(s.Workloads))}
 	for _, of := range s.Workloads {
 		if of == (usage.Workload{}) {
 			w.all = true
@@ -44,10 +44,10 @@ func (s *Selection) wanted() *wanted {
 	return w
 }
 
-// of appends the wanted workloads that a pod belongs to, given its owners and the workload that its usage
+// of appends the chosen workloads that a pod belongs to, given its owners and the workload that its usage
 // counts for. A pod belongs to all of these: to its ReplicaSet, for example, although its usage counts for
 // the Deployment. The workload of Jobs without an owner is a label, which is no owner of the pod.
-func (w *wanted) of(to []usage.Workload, namespace string, owners []safety.Workload, countsFor usage.Workload) []usage.Workload {
+func (w *chosen) of(to []usage.Workload, namespace string, owners []safety.Workload, countsFor usage.Workload) []usage.Workload {
 	if w.all {
 		to = append(to, usage.Workload{})
 	}
@@ -86,14 +86,14 @@ func (p *Pods) Running() int { return p.Total - p.Finished - p.Unscheduled }
 // PodsOf returns the pods that belong to a workload.
 func (d *Demands) PodsOf(of usage.Workload) Pods {
 	selection := Selection{Workloads: []usage.Workload{of}}
-	wanted := selection.wanted()
+	chosen := selection.chosen()
 	var found Pods
 	var owners []safety.Workload
 	var about []usage.Workload
 	for _, p := range d.Cluster.Pods(of.Namespace).List() {
 		owners = d.Cluster.Owners().Chain(owners[:0], p)
 		w, ok := d.countsFor(p, owners)
-		if about = wanted.of(about[:0], p.Namespace(), owners, w); len(about) == 0 {
+		if about = chosen.of(about[:0], p.Namespace(), owners, w); len(about) == 0 {
 			continue
 		}
 		switch found.Total++; {

@@ -13,7 +13,7 @@ import (
 func TestSelection(t *testing.T) {
 	t.Run("each selected workload has sums over its own pods", eachSelectedWorkloadHasSumsOverItsOwnPods)
 	t.Run("pods belong to their owners in any state", podsBelongToTheirOwnersInAnyState)
-	t.Run("the history of an owner is that of the workload that its pods count for", theHistoryOfAnOwnerIsOfTheWorkloadThatItsPodsCountFor)
+	t.Run("an owner has the history of the workload that its pods count for", theHistoryOfAnOwnerIsOfTheWorkloadThatItsPodsCountFor)
 	t.Run("a pod without a workload belongs to its owner", aPodWithoutAWorkloadBelongsToItsOwner)
 }
 

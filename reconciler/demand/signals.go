@@ -1,6 +1,9 @@
 package demand
 
 import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
@@ -13,20 +16,27 @@ import (
 // these again.
 func (d *Demands) SignalUrgent(samples []usage.Sample) {
 	for i := range samples {
-		if samples[i].Length < signal.Brief {
-			d.signal(&samples[i])
+		if samples[i].Length >= signal.Brief {
+			continue
+		}
+		if p := d.podOf(&samples[i]); p != nil {
+			d.signal(p, &samples[i])
 		}
 	}
 }
 
-// signal notes how a container fares, and has its pod planned again if the last resize may have made it
-// worse.
-func (d *Demands) signal(sample *usage.Sample) {
-	table, p := d.Ratios.Table(), d.Cluster.Pods(sample.Namespace).Get(sample.Name)
-	if table == nil || p == nil || sample.UID != "" && sample.UID != string(p.UID) {
-		return
+// longest is how long a resize may be observed at most. unobserved are the settings of all other pods: finding
+// the rule of a pod takes longer than the rest.
+const longest = 24 * time.Hour
+
+var unobserved ratios.GuardSettings
+
+// signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
+func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
+	settings := &unobserved
+	if table := d.Ratios.Table(); table != nil && guard.Observed(p, longest, sample.At) {
+		settings = &table.Profile(p).Guard
 	}
-	settings := &table.Profile(p).Guard
 	if d.signals.Take(p, sample.Container, strainOf(sample), settings, d.Clock.Now()) {
 		d.Cluster.Changed(p)
 	}

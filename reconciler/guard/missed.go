@@ -62,7 +62,7 @@ func (c *Case) outcome(name string) Outcome {
 func (c *Case) unknownObjectives() (texts []string) {
 	for i := range c.Settings.Objectives {
 		if out := c.outcome(c.Settings.Objectives[i].Name); !out.Before.Known || !out.Since.Known {
-			texts = append(texts, "objective "+out.Name+": "+out.Unknown)
+			texts = append(texts, "objective "+out.Name+" ("+out.Unknown+")")
 		}
 	}
 	return texts

@@ -81,7 +81,7 @@ func percent(share float64) string { return fmt.Sprintf("%.0f%%", share*100) }
 func (c *Change) lowersLimit() bool { return c.To.Limit != 0 && c.To.Limit < c.From.Limit }
 
 // Unmeasured returns what is not known of how an observed pod fares, with the reason; empty if everything is
-// known. What is not known is no reason to revert anything.
+// known. Unknown values are no reason to revert anything.
 func Unmeasured(c *Case) string {
 	missing := map[string][]string{}
 	why := []string{"no source of usage shows it", "it has not been measured since the resize", "it was not measured before the resize"}
@@ -120,7 +120,7 @@ func Unmeasured(c *Case) string {
 	var texts []string
 	for _, of := range why {
 		if len(missing[of]) > 0 {
-			texts = append(texts, of+": "+strings.Join(missing[of], ", "))
+			texts = append(texts, strings.Join(missing[of], ", ")+" ("+of+")")
 		}
 	}
 	if lowers {

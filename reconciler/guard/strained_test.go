@@ -21,8 +21,8 @@ var strict = func() *ratios.GuardSettings {
 	return &s
 }()
 
-// fared is how the container fared before and since the resize: shares, and memory in MiB. What is
-// negative is not known.
+// fared is how the container fared before and since the resize: shares, and memory in MiB. Negative
+// values are unknown.
 type fared struct{ throttled, cpu, memory, used, events float64 }
 
 func (f fared) strain() guard.Strain {
@@ -148,8 +148,8 @@ func TestMissed(t *testing.T) {
 		{name: "broken before, too", outcome: guard.Outcome{Before: guard.Of(0.6), Since: guard.Of(0.75)}},
 		{name: "broken, and without a value before", outcome: guard.Outcome{Before: guard.Of(math.NaN()), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, nothing before the resize"},
 		{name: "without a value", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(math.NaN())}},
-		{name: "broken, and nobody knows how it was", outcome: guard.Outcome{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors: Prometheus is down"},
-		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors: the leader has not asked since the resize"},
+		{name: "broken, and nobody knows how it was", outcome: guard.Outcome{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors (Prometheus is down)"},
+		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors (the leader has not asked since the resize)"},
 	} {
 		c := caseOf(resized(), fared{}, fared{})
 		with := *strict
@@ -176,7 +176,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// What is not known is said, and only of what was lowered.
+// Unknown values are named, and only those of resources that were lowered.
 func TestUnmeasured(t *testing.T) {
 	nothing := func(guard.Signals) guard.Signals { return guard.Signals{} }
 	follower := func(guard.Signals) guard.Signals { return guard.Signals{Unknown: "another replica knows it"} }
@@ -188,12 +188,12 @@ func TestUnmeasured(t *testing.T) {
 		want          string
 	}{
 		{name: "everything is known"},
-		{name: "no source", before: unknown, since: unknown, want: "no source of usage shows it: throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app"},
+		{name: "no source", before: unknown, since: unknown, want: "throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app (no source of usage shows it)"},
 		{name: "without a cluster", before: unknown, since: unknown, signals: nothing},
-		{name: "on another replica", before: unknown, since: unknown, signals: follower, want: "another replica knows it: throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app"},
-		{name: "a stale source", since: unknown, pod: resized(record("app 3 cpu 1/1>500m/500m")), want: "it has not been measured since the resize: throttling of container app, pressure of cpu of container app"},
-		{name: "a new pod", before: unknown, want: "it was not measured before the resize: throttling of container app, pressure of cpu of container app, pressure of memory of container app"},
-		{name: "a source without pressure", before: fared{cpu: -1, memory: -1}, since: fared{cpu: -1, memory: -1}, want: "no source of usage shows it: pressure of cpu of container app, pressure of memory of container app"},
+		{name: "on another replica", before: unknown, since: unknown, signals: follower, want: "throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app (another replica knows it)"},
+		{name: "a stale source", since: unknown, pod: resized(record("app 3 cpu 1/1>500m/500m")), want: "throttling of container app, pressure of cpu of container app (it has not been measured since the resize)"},
+		{name: "a new pod", before: unknown, want: "throttling of container app, pressure of cpu of container app, pressure of memory of container app (it was not measured before the resize)"},
+		{name: "a source without pressure", before: fared{cpu: -1, memory: -1}, since: fared{cpu: -1, memory: -1}, want: "pressure of cpu of container app, pressure of memory of container app (no source of usage shows it)"},
 		{name: "requests without limits", pod: resized(keptLimits), before: fared{throttled: -1, used: -1}, since: fared{throttled: -1, used: -1}},
 		{name: "an increase", pod: resized(record("app 3 cpu 250m/250m>500m/500m")), before: unknown, since: unknown},
 		{name: "a resize that the node has deferred", pod: resized(has("1", "1Gi")), before: unknown, since: unknown},

@@ -48,8 +48,8 @@ type Objectives struct {
 
 // observation is a pod whose resize is observed.
 type observation struct {
-	// resized is when the pod was last resized, since when the first resize that is still observed was
-	// made, and until when the last one is observed.
+	// resized is the time of the last resize, until is when that is no longer observed, and since is the
+	// time of the first resize that was still observed then.
 	resized, since, until time.Time
 	outcomes              map[string]*outcome
 }
@@ -299,7 +299,7 @@ func (o *Objectives) valueOf(s *subject, values map[owner][]float64) float64 {
 	return worst
 }
 
-// fail notes that a query failed. What was known of the time since the resize may be wrong by now.
+// fail notes that a query failed. The last value since the resize may be wrong by now.
 func (o *Objectives) fail(ctx context.Context, q question, asked []*subject, err error) {
 	o.mu.Lock()
 	for _, s := range asked {
@@ -318,9 +318,9 @@ func (o *Objectives) logFault(ctx context.Context, q question, text string) {
 		delete(o.logged, q)
 	}
 	o.mu.Unlock()
-	switch {
-	case text == before:
-	case text == "":
+	switch text {
+	case before:
+	case "":
 		klog.FromContext(ctx).Info("Objective answered again", "prometheus", q.address, "query", q.query)
 	default:
 		klog.FromContext(ctx).Error(nil, "Objective not known; nothing is reverted because of it", "prometheus", q.address, "query", q.query, "why", text)

@@ -146,7 +146,7 @@ func TestObjectives(t *testing.T) {
 		}
 		silent(f)
 	})
-	t.Run("a workload's value is that of its pods, and the worst counts", func(t *testing.T) {
+	t.Run("the value of a workload counts for its pods, and the worst of several counts", func(t *testing.T) {
 		f := newFixture(t, errorsAbove)
 		f.prom.answer = func(string, int) ([]Element, error) {
 			return []Element{{map[string]string{"namespace": "shop", "workload": "web-1"}, 0.7}, {map[string]string{"namespace": "shop", "pod": "web-1-x"}, 0.2}, {map[string]string{"namespace": "bank", "workload": "web-1"}, 9}}, nil

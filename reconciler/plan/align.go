@@ -33,6 +33,9 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 		// The pod was never changed, and cannot be.
 		plan.Decision = Skip
 	}
+	if plan.unmeasured != "" {
+		plan.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+plan.unmeasured)
+	}
 	if plan.resized() {
 		plan.explainAutoscalers(s, original, "compared with the original requests")
 	}

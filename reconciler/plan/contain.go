@@ -39,8 +39,8 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 		reverts = p.revert(s.Pod, &harms[i], bounds) || reverts
 	}
 	if !reverts {
-		if unmeasured := guard.Unmeasured(of); observed && unmeasured != "" {
-			p.because(contract.NotMeasured, "not known of the last resize, so nothing is reverted because of it: "+unmeasured)
+		if observed {
+			p.unmeasured = guard.Unmeasured(of)
 		}
 		return
 	}

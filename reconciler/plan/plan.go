@@ -118,6 +118,8 @@ type Plan struct {
 	// reverts are the resizes that made the pod worse, to record before they are reverted.
 	// earlier are those that the pod records already.
 	reverts, earlier []pod.Revert
+	// unmeasured is what is not known of how the pod fares since its last resize; empty if it is known.
+	unmeasured string
 	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it
 	// need not be written.
 	recounted string

@@ -34,7 +34,7 @@ func rolling(p *corev1.Pod) {
 func TestOwners(t *testing.T) {
 	t.Run("a watch of an owner gets what its list has", aWatchOfAnOwnerGetsWhatItsListHas)
 	t.Run("what nobody watches is kept for a while, so that a watch can resume", whatNobodyWatchesIsKeptForAWhile)
-	t.Run("the history of an owner is that of the workload that its pods count for", theHistoryOfAnOwnerIsThatOfTheWorkload)
+	t.Run("an owner has the history of the workload that its pods count for", theHistoryOfAnOwnerIsThatOfTheWorkload)
 	t.Run("says what is the case with the pods of a workload that is not known", saysWhatIsTheCaseWithThePods)
 }
 

@@ -82,6 +82,7 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 }
 
 const methodsConfig = planeConfig + `
+    guard: {window: 1h} # The plans of observed pods say more.
     overrides:
     - name: critical
       match: {podLabel: {tier: critical}}

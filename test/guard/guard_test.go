@@ -60,7 +60,7 @@ func (s *suite) round(t *testing.T, server *server, r *report, namespace string)
 		part(namespace+" "+c.workload.name, func(t *testing.T) { s.control(t, r, namespace, c) })
 	}
 	part(namespace+" full node", func(t *testing.T) { s.fullNode(t, server, r, namespace+"-full") })
-	part(namespace+" signals", func(t *testing.T) { s.signalled(t, server, r, namespace+"-signals") })
+	part(namespace+" signals", func(t *testing.T) { s.reportSignals(t, server, r, namespace+"-signals") })
 	part(namespace+" objective", func(t *testing.T) { s.missed(t, server, r, namespace+"-objective") })
 	parts.Wait()
 	for _, what := range injections {

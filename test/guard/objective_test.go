@@ -24,7 +24,7 @@ func (s *suite) missed(t *testing.T, server *server, r *report, namespace string
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The value of the time before the resize is that of the round before it.
+	// The last round before the resize has the value to compare with.
 	localcluster.Eventually(t, "Prometheus to have known both pods for one round", func() error {
 		now := time.Now()
 		for _, at := range []time.Time{now, now.Add(-asked)} {

@@ -50,8 +50,8 @@ const (
 	measured = 30 * time.Second
 )
 
-// signalled lets agents report that resizes hurt, while the pods look well.
-func (s *suite) signalled(t *testing.T, server *server, r *report, namespace string) {
+// reportSignals lets agents report that resizes hurt, while the pods look well.
+func (s *suite) reportSignals(t *testing.T, server *server, r *report, namespace string) {
 	for _, what := range signals {
 		s.apply(t, (&workload{name: what.name, replicas: 1, work: calm, skipped: true}).manifest(namespace))
 	}
@@ -68,7 +68,7 @@ func (s *suite) signalled(t *testing.T, server *server, r *report, namespace str
 		resized[what.name] = time.Now()
 	}
 	name := s.seen.of(namespace, "throttled")[0].pod.Name
-	s.awaitReason(t, server, namespace, name, "NotMeasured", "it has not been measured since the resize: throttling of container app")
+	s.awaitReason(t, server, namespace, name, "NotMeasured", "throttling of container app, pressure of cpu of container app, pressure of memory of container app, use of memory of container app (it has not been measured since the resize)")
 	for _, what := range signals {
 		if what.urgent {
 			s.hurtSince(t, server, namespace, what, 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// ResetsCount is how long the reset of a breaker is remembered. What happened longer ago must not
-// open a breaker.
+// ResetsCount is how long the reset of a breaker is remembered. Nothing that happened longer ago
+// may open a breaker.
 const ResetsCount = 7 * 24 * time.Hour
 
 // Breaker returns the open breaker of exactly this scope, or when it was last reset; zero if it was

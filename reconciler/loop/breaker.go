@@ -136,8 +136,8 @@ func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
 	return nil
 }
 
-// trips returns which breakers must be open. What happened before a breaker was reset does not count,
-// nor what happened so long ago that a reset may no longer be known.
+// trips returns which breakers must be open. Nothing counts that happened before a breaker was reset,
+// or so long ago that a reset may no longer be known.
 func (l *Loop) trips(table *hold.Table) []guard.Trip {
 	now := l.Clock.Now()
 	oldest := now.Add(-hold.ResetsCount)

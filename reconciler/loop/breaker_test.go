@@ -49,7 +49,7 @@ func (o *opener) Open(_ context.Context, scope hold.Scope, reason string, _ time
 	return true, nil
 }
 
-// attempts returns how often breakers were to be opened.
+// attempts returns how often Open was called.
 func (o *opener) attempts() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -55,7 +55,7 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 		{"forbids reverts during a pause", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
 		{"forbids sizes while a breaker is open", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: deployment}}}, false, true},
 		{"permits sizes after it was reset", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Reset: time.Unix(1, 0)}}, false, false},
-		{"permits to put back a refused size while a breaker is open", plan.PutBack, []hold.Hold{{Kind: hold.Breaker}}, false, false},
+		{"permits to revert a refused size while a breaker is open", plan.PutBack, []hold.Hold{{Kind: hold.Breaker}}, false, false},
 		{"permits reverts while a breaker is open", plan.Revert, []hold.Hold{{Kind: hold.Breaker}}, false, false},
 		{"permits a restore while its hold is in effect and a breaker is open", plan.Restore, []hold.Hold{{Kind: hold.Breaker}, restored(hold.Scope{})}, false, false},
 		{"forbids a restore if only a breaker is left", plan.Restore, []hold.Hold{{Kind: hold.Breaker}}, false, true},

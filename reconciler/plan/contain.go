@@ -153,7 +153,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
-		// What was pushed must become smaller again even if no pod may be sized now.
+		// A pushed size must become smaller again even if no pod may be sized now.
 		if (current == r.Hurt || current == pushed(back, r.Measure)) && back != current {
 			c.reverting[r.Measure.Index], reverts = true, true
 		}

@@ -105,16 +105,27 @@ func isReportedRarely(t *testing.T) {
 	step(uses(95, 0), mostUrgent)
 }
 
+// filling is a node whose container comes near its limit at a time.
+type filling struct {
+	limited
+	at time.Time
+}
+
+func (f *filling) Read(cgroup.Container) (cgroup.Reading, error) {
+	if time.Now().Before(f.at) {
+		return uses(50, 0), nil
+	}
+	return uses(95, 0), nil
+}
+
 func doesNotWait(t *testing.T) {
-	n := &limited{uses(50, 0)}
 	var at []time.Duration
 	began := time.Now()
-	r := &Reporter{Sampler: NewSampler(n), Interval: 5 * time.Second, Log: slog.New(slog.DiscardHandler), Report: func(u []Usage) {
+	r := &Reporter{Sampler: NewSampler(&filling{at: began.Add(7 * time.Second)}), Interval: 5 * time.Second, Log: slog.New(slog.DiscardHandler), Report: func(u []Usage) {
 		if u[0].CPU == nil {
 			at = append(at, time.Since(began))
 		}
 	}}
-	time.AfterFunc(7*time.Second, func() { n.Reading = uses(95, 0) })
 	ctx, cancel := context.WithTimeout(t.Context(), 21*time.Second)
 	defer cancel()
 	r.Run(ctx)

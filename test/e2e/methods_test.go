@@ -81,8 +81,8 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 	t.Run("methods of the old API have the names of the new ones", c.moved)
 }
 
-const methodsConfig = planeConfig + `
-    guard: {window: 1h} # The plans of observed pods say more.
+// methodsConfig observes pods for longer, since their plans say more then.
+var methodsConfig = strings.Replace(planeConfig, "guard: {", "guard: {window: 1h, ", 1) + `
     overrides:
     - name: critical
       match: {podLabel: {tier: critical}}

@@ -71,7 +71,9 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 		s.usual[key] = u
 		return false
 	}
-	if !sample.At.After(resized) {
+	spans := sample.At.Add(-sample.Length).Before(resized)
+	// The time of a resize has no fraction of a second: a long sample that ends in that second is of the time before.
+	if !sample.At.After(resized) || spans && sample.Length >= Brief && sample.At.Sub(resized) < time.Second {
 		// The pod may be resized while a sample of the time before is on its way. After that, a later resize
 		// must not hide what an earlier one did.
 		if s.observed[key] == nil {
@@ -82,7 +84,7 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 		return false
 	}
 	o := s.observe(key, resized, settings.Window)
-	if sample.At.Add(-sample.Length).Before(resized) {
+	if spans {
 		return false // Nobody knows what was before.
 	}
 	before := o.Since

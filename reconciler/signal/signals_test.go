@@ -65,6 +65,14 @@ func TestSignals(t *testing.T) {
 			check(t, s, resized("a", tc.resized), tc.want, -1)
 		}
 	})
+	t.Run("a sample that ends in the second of the resize is of the time before", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 1200)
+		sample := minute(1200, throttled(0.5))
+		sample.At = sample.At.Add(900 * time.Millisecond)
+		take(s, of, sample)
+		take(s, of, minute(1270, throttled(0.7)))
+		check(t, s, of, 0.5, 0.7)
+	})
 	t.Run("the highest values count", func(t *testing.T) {
 		s := signal.New()
 		for i, share := range []float64{0.9, 0.1, 0.3, 0.2} { // The first one is too old.

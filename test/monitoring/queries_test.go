@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/metriclabels"
 )
 
@@ -33,10 +35,13 @@ func (s *scene) queries(t *testing.T) {
 	labels := map[string]map[model.LabelName][]string{}
 	of := func(metric string) map[model.LabelName][]string {
 		if labels[metric] == nil {
-			labels[metric] = s.labels(t, metric)
-			if len(labels[metric]) == 0 {
-				t.Errorf("the server has no metric %s", metric)
-			}
+			// Some exist only after the first read of a source of usage.
+			localcluster.Eventually(t, "the metric "+metric, func() error {
+				if labels[metric] = s.labels(t, metric); len(labels[metric]) == 0 {
+					return errors.New("the server does not have it")
+				}
+				return nil
+			})
 		}
 		return labels[metric]
 	}

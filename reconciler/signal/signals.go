@@ -34,8 +34,9 @@ type Signals struct {
 // observation is how a container fared before a resize, and since then.
 type observation struct {
 	guard.Fared
-	// resized is when the pod was last resized, and until is when that has proven itself.
-	resized, until time.Time
+	// began is the resize with which it began. resized is when the pod was last resized, and until is when
+	// that has proven itself.
+	began, resized, until time.Time
 }
 
 // New returns signals of no container.
@@ -74,14 +75,7 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	spans := sample.At.Add(-sample.Length).Before(resized)
 	// The time of a resize has no fraction of a second: a long sample that ends in that second is of the time before.
 	if !sample.At.After(resized) || spans && sample.Length >= Brief && sample.At.Sub(resized) < time.Second {
-		// The pod may be resized while a sample of the time before is on its way. After that, a later resize
-		// must not hide what an earlier one did.
-		if s.observed[key] == nil {
-			u := s.usual[key]
-			u.add(sample)
-			s.usual[key] = u
-		}
-		return false
+		return s.late(key, sample)
 	}
 	o := s.observe(key, resized, settings.Window)
 	if spans {
@@ -92,13 +86,32 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	return o.Since != before
 }
 
+// late takes a sample of the time before a resize that was on its way when the pod was resized. It may even
+// arrive after an urgent one of the time since then. What an earlier resize did, which has not proven
+// itself either, must not hide what was before that.
+func (s *Signals) late(key uint64, sample *Sample) (changed bool) {
+	o := s.observed[key]
+	if o != nil && sample.At.Sub(o.began) >= time.Second {
+		return false
+	}
+	u := s.usual[key]
+	u.add(sample)
+	s.usual[key] = u
+	if o == nil {
+		return false
+	}
+	before := o.Before
+	o.Before = u.before(o.began)
+	return o.Before != before
+}
+
 // observe returns the observation of a container, which begins with what is usual for it. If an earlier
 // resize has not proven itself either, the time before that counts, as in the record of the pod.
 func (s *Signals) observe(key uint64, resized time.Time, window time.Duration) *observation {
 	o := s.observed[key]
 	switch {
 	case o == nil || !resized.Before(o.until):
-		o = &observation{}
+		o = &observation{began: resized}
 		u := s.usual[key]
 		o.Before = u.before(resized)
 		s.observed[key] = o

@@ -73,6 +73,14 @@ func TestSignals(t *testing.T) {
 		take(s, of, minute(1270, throttled(0.7)))
 		check(t, s, of, 0.5, 0.7)
 	})
+	t.Run("a sample of the time before may arrive after one of the time since then", func(t *testing.T) {
+		s, of := signal.New(), resized("a", 1200)
+		take(s, of, minute(1270, throttled(0.7)))
+		if !take(s, of, minute(1190, throttled(0.5))) {
+			t.Error("the plan does not change")
+		}
+		check(t, s, of, 0.5, 0.7)
+	})
 	t.Run("the highest values count", func(t *testing.T) {
 		s := signal.New()
 		for i, share := range []float64{0.9, 0.1, 0.3, 0.2} { // The first one is too old.

@@ -87,8 +87,8 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 }
 
 // late takes a sample of the time before a resize that was on its way when the pod was resized. It may even
-// arrive after an urgent one of the time since then. What an earlier resize did, which has not proven
-// itself either, must not hide what was before that.
+// arrive after an urgent one of the time since then. An earlier resize, which has not proven itself either,
+// must not hide what was before it.
 func (s *Signals) late(key uint64, sample *Sample) (changed bool) {
 	o := s.observed[key]
 	if o != nil && sample.At.Sub(o.began) >= time.Second {

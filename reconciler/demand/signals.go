@@ -1,8 +1,6 @@
 package demand
 
 import (
-	"time"
-
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -25,16 +23,14 @@ func (d *Demands) SignalUrgent(samples []usage.Sample) {
 	}
 }
 
-// longest is how long a resize may be observed at most. unobserved are the settings of all other pods: finding
-// the rule of a pod takes longer than the rest.
-const longest = 24 * time.Hour
-
+// unobserved are the settings of pods whose resize cannot be observed: finding the rule of a pod takes longer
+// than the rest.
 var unobserved ratios.GuardSettings
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 	settings := &unobserved
-	if table := d.Ratios.Table(); table != nil && guard.Observed(p, longest, sample.At) {
+	if table := d.Ratios.Table(); table != nil && guard.Observed(p, ratios.LongestWindow, sample.At) {
 		settings = &table.Profile(p).Guard
 	}
 	if d.signals.Take(p, sample.Container, strainOf(sample), settings, d.Clock.Now()) {

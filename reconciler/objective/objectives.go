@@ -170,8 +170,8 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 	before := o.observed
 	o.observed = map[types.UID]*observation{}
 	for _, p := range o.Cluster.Pods("").List() {
-		if p.ResizedAt().IsZero() {
-			continue
+		if !guard.Observed(p, ratios.LongestWindow, now) {
+			continue // Finding the rule of a pod takes longer.
 		}
 		settings := &table.Profile(p).Guard
 		if !settings.Enabled || len(settings.Objectives) == 0 || !guard.Observed(p, settings.Window, now) {

@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/workload-resizer/workload-resizer/reconciler/contract"
+import (
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
 
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
@@ -47,4 +52,47 @@ func (p *Plan) Deed(said []Reason) string {
 		return "Pod resized"
 	}
 	return "Pod annotated"
+}
+
+// Describe returns the changes to the containers in one line, e.g. "app: cpu 1 → 800m,
+// memory 1Gi".
+func (p *Plan) Describe() string {
+	var b strings.Builder
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		from := c.Original
+		if p.Kind != Sizes {
+			from = c.Current
+		}
+		if from.CPU.Request == 0 && from.Memory.Request == 0 {
+			continue
+		}
+		if b.Len() > mostOfAReason {
+			b.WriteString(andMore)
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(c.Name)
+		b.WriteByte(':')
+		describeAmount(&b, " cpu ", sizing.CPUText, from.CPU, c.Desired.CPU)
+		if from.CPU.Request > 0 && from.Memory.Request > 0 {
+			b.WriteByte(',')
+		}
+		describeAmount(&b, " memory ", sizing.MemoryText, from.Memory, c.Desired.Memory)
+	}
+	return b.String()
+}
+
+func describeAmount(b *strings.Builder, name string, text func(int64) string, from, to sizing.Amount) {
+	if from.Request == 0 {
+		return
+	}
+	b.WriteString(name)
+	b.WriteString(text(from.Request))
+	if to.Request != from.Request {
+		b.WriteString(" → ")
+		b.WriteString(text(to.Request))
+	}
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestCanaries(t *testing.T) {
 	}
 	server := s.serve(t, nil)
 	s.seen.awaitSome(t, "canaries", "good", canaries, sized)
-	s.awaitWaiting(t, server, "good", "WaitingForCanary", pods-canaries)
+	s.awaitPlans(t, server, "good", "WaitingForCanary", pods-canaries)
 	s.seen.awaitSome(t, "canaries", "leaky", canaries, sized)
 	for _, c := range s.seen.of("canaries", "leaky") {
 		if sized(&c) {
@@ -49,7 +50,7 @@ func TestCanaries(t *testing.T) {
 	t.Run("a size that hurts canaries is not tried on others", func(t *testing.T) {
 		// Cpu did no harm, so all pods get it.
 		s.seen.await(t, "canaries", "leaky", pods, "with less cpu and all memory", func(c *course) bool { return sizesOf(c.pod) == loweredCPU+" "+memory })
-		s.awaitWaiting(t, server, "leaky", "CanaryReverted", pods-canaries)
+		s.awaitPlans(t, server, "leaky", "CanaryReverted", pods-canaries)
 		harmed := 0
 		for _, c := range s.seen.of("canaries", "leaky") {
 			if statusOf(c.pod).RestartCount > 0 {
@@ -62,8 +63,8 @@ func TestCanaries(t *testing.T) {
 	})
 }
 
-// awaitWaiting waits until the plans of so many pods of a workload give a reason.
-func (s *suite) awaitWaiting(t *testing.T, server *server, workload, reason string, pods int) {
+// awaitPlans waits until the plans of so many pods of a workload give a reason.
+func (s *suite) awaitPlans(t *testing.T, server *server, workload, reason string, pods int) {
 	t.Helper()
 	localcluster.Eventually(t, fmt.Sprintf("%d pods with %s", pods, reason), func() error {
 		found := 0
@@ -86,7 +87,7 @@ func (s *suite) awaitWaiting(t *testing.T, server *server, workload, reason stri
 func has(p *workloadresizerv1.Plan, workload, reason string) bool {
 	for _, r := range p.GetReasons() {
 		if r.GetCode() == reason {
-			return len(p.GetPod()) > len(workload) && p.GetPod()[:len(workload)] == workload
+			return strings.HasPrefix(p.GetPod(), workload+"-")
 		}
 	}
 	return false

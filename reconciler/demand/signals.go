@@ -33,15 +33,16 @@ func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 	if table := d.Ratios.Table(); table != nil && guard.Observed(p, ratios.LongestWindow, sample.At) {
 		settings = &table.Profile(p).Guard
 	}
-	if d.signals.Take(p, sample.Container, strainOf(sample), settings, d.Clock.Now()) {
+	strain := strainOf(sample)
+	if d.signals.Take(p, sample.Container, &strain, settings, d.Clock.Now()) {
 		d.Cluster.Changed(p)
 	}
 }
 
 // strainOf returns how a container fared in the time of a sample.
-func strainOf(sample *usage.Sample) *signal.Sample {
+func strainOf(sample *usage.Sample) signal.Sample {
 	value := func(m usage.Value) guard.Value { return guard.Value{N: float64(m.N), Known: m.Known} }
-	s := &signal.Sample{At: sample.At, Length: sample.Length}
+	s := signal.Sample{At: sample.At, Length: sample.Length}
 	if sample.Resource == history.CPU {
 		s.Throttled, s.CPUPressure = value(sample.Strain.Throttled), value(sample.Strain.Pressure)
 	} else {

@@ -117,12 +117,12 @@ func (r *report) take(request *workloadresizerv1.ReportUsageRequest) error {
 	samples := make([]usagestore.Sample, 0, 2*len(request.GetUsages()))
 	accepted := 0
 	for i, u := range request.GetUsages() {
-		made, wrong := r.samples(u)
+		more, wrong := r.appendSamples(samples, u)
 		if wrong != nil {
 			r.reject(first+i, u, wrong)
 			continue
 		}
-		samples = append(samples, made...)
+		samples = more
 		accepted++
 	}
 	if !request.GetValidateOnly() {

@@ -23,8 +23,8 @@ func invalid(field, format string, args ...any) *fault {
 	return &fault{workloadresizerv1.UsageErrorCode_USAGE_ERROR_CODE_INVALID, field, fmt.Sprintf(format, args...)}
 }
 
-// samples returns the samples of a usage, or its fault.
-func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Sample, *fault) {
+// appendSamples appends the samples of a usage, or returns its fault.
+func (r *report) appendSamples(all []usagestore.Sample, u *workloadresizerv1.ContainerUsage) ([]usagestore.Sample, *fault) {
 	if wrong := faultOf(u); wrong != nil {
 		return nil, wrong
 	}
@@ -39,7 +39,6 @@ func (r *report) samples(u *workloadresizerv1.ContainerUsage) ([]usagestore.Samp
 	one := usagestore.Sample{Namespace: p.Namespace(), Name: p.Name, Container: name}
 	one.UID, one.At, one.Length = string(p.UID), u.GetEndTime().AsTime().Truncate(time.Millisecond), u.GetMeasureDuration().AsDuration()
 	has := r.service.config.Demands.Capacity(p)
-	var all []usagestore.Sample
 	if u.CpuCores != nil {
 		cpu := one
 		cpu.Usage, _ = history.Millicores(u.GetCpuCores())

@@ -26,16 +26,18 @@ var ErrFull = errors.New("more usage has arrived than was read")
 
 // Source is a source of usage that others push. All methods are safe for concurrent use.
 type Source struct {
-	mu      sync.Mutex
-	samples []pushed
+	mu sync.Mutex
+	// pushes are in the order of their arrival, and held is how many samples they have.
+	pushes []push
+	held   int
 	// from has the number of samples of each sender.
 	from map[string]int
 }
 
-// pushed is a sample and its sender.
-type pushed struct {
-	usage.Sample
-	sender string
+// push has samples that a sender has pushed in one call.
+type push struct {
+	sender  string
+	samples []usage.Sample
 }
 
 // New returns a source without samples.
@@ -45,18 +47,23 @@ func New() *Source { return &Source{from: map[string]int{}} }
 func (s *Source) Name() string { return Name }
 
 // Push adds samples of a sender for the next read: all of them, or none if there is no room. Those of a pod's
-// container and resource must be in the order of time.
+// container and resource must be in the order of time. The caller must not change the samples after that.
 func (s *Source) Push(sender string, samples []usage.Sample) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.samples)+len(samples) > Most || s.from[sender]+len(samples) > MostOfOne {
+	if s.held+len(samples) > Most || s.from[sender]+len(samples) > MostOfOne {
 		return ErrFull
 	}
-	s.from[sender] += len(samples)
-	for _, sample := range samples {
-		s.samples = append(s.samples, pushed{sample, sender})
+	if len(samples) > 0 {
+		s.pushes = append(s.pushes, push{sender, samples})
 	}
+	s.count(sender, len(samples))
 	return nil
+}
+
+func (s *Source) count(sender string, samples int) {
+	s.held += samples
+	s.from[sender] += samples
 }
 
 // Read implements usage.Source. It passes each sample once, however old it is: an agent sends what it
@@ -66,24 +73,40 @@ func (s *Source) Read(ctx context.Context, _, until time.Time, observe func(usag
 		return err
 	}
 	s.mu.Lock()
-	all := s.samples
-	s.samples = nil
+	all := s.pushes
+	s.pushes, s.held = nil, 0
 	clear(s.from)
 	s.mu.Unlock()
 	// The order of those that stay must not change, even if others have arrived in the meantime.
-	stay := slices.DeleteFunc(slices.Clone(all), func(p pushed) bool { return !p.At.After(until) })
-	if len(stay) > 0 {
+	if stay := after(until, all); len(stay) > 0 {
 		s.mu.Lock()
-		s.samples = append(stay, s.samples...)
+		s.pushes = append(stay, s.pushes...)
 		for _, p := range stay {
-			s.from[p.sender]++
+			s.count(p.sender, len(p.samples))
 		}
 		s.mu.Unlock()
 	}
-	for _, p := range all {
-		if !p.At.After(until) {
-			observe(p.Sample)
+	for i, p := range all {
+		for j := range p.samples {
+			if !p.samples[j].At.After(until) {
+				observe(p.samples[j])
+			}
 		}
+		all[i] = push{} // A minute of a large cluster need not stay in memory until its end has been read.
 	}
 	return nil
+}
+
+// after returns the samples that were taken after a time.
+func after(t time.Time, all []push) (later []push) {
+	for _, p := range all {
+		earlier := func(s usage.Sample) bool { return !s.At.After(t) }
+		if slices.ContainsFunc(p.samples, earlier) {
+			p.samples = slices.DeleteFunc(slices.Clone(p.samples), earlier)
+		}
+		if len(p.samples) > 0 {
+			later = append(later, p)
+		}
+	}
+	return later
 }

@@ -17,7 +17,11 @@ type Guard struct {
 	Unready  *time.Duration
 	Cooldown *time.Duration
 	Canary   *float64
-	Breaker  *bool
+	// MaxChange is a share. MaxPods and MaxPodsOnNode are numbers of pods.
+	MaxChange              *float64
+	MaxPods, MaxPodsOnNode *int
+	DisruptionBudgets      *bool
+	Breaker                *bool
 	// Objectives are set as a whole. A rule without any has an empty list.
 	Objectives []Objective
 	// Shares from 0 to 1.
@@ -29,6 +33,7 @@ type Guard struct {
 // IsEmpty reports whether nothing is set.
 func (g *Guard) IsEmpty() bool {
 	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Canary == nil && g.Breaker == nil &&
+		g.MaxChange == nil && g.MaxPods == nil && g.MaxPodsOnNode == nil && g.DisruptionBudgets == nil &&
 		g.Throttling == nil && g.CPUPressure == nil && g.MemoryPressure == nil && g.MemoryUse == nil && g.Objectives == nil && g.Schedule == nil
 }
 
@@ -38,6 +43,8 @@ func (g *Guard) Over(globals *Guard) Guard {
 		Enabled: cmp.Or(g.Enabled, globals.Enabled), Window: cmp.Or(g.Window, globals.Window), Restarts: cmp.Or(g.Restarts, globals.Restarts),
 		Unready: cmp.Or(g.Unready, globals.Unready), Cooldown: cmp.Or(g.Cooldown, globals.Cooldown), Canary: cmp.Or(g.Canary, globals.Canary),
 		Breaker: cmp.Or(g.Breaker, globals.Breaker), Schedule: g.Schedule,
+		MaxChange: cmp.Or(g.MaxChange, globals.MaxChange), MaxPods: cmp.Or(g.MaxPods, globals.MaxPods),
+		MaxPodsOnNode: cmp.Or(g.MaxPodsOnNode, globals.MaxPodsOnNode), DisruptionBudgets: cmp.Or(g.DisruptionBudgets, globals.DisruptionBudgets),
 		Throttling: cmp.Or(g.Throttling, globals.Throttling), CPUPressure: cmp.Or(g.CPUPressure, globals.CPUPressure),
 		MemoryPressure: cmp.Or(g.MemoryPressure, globals.MemoryPressure), MemoryUse: cmp.Or(g.MemoryUse, globals.MemoryUse), Objectives: g.Objectives,
 	}

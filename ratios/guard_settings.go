@@ -23,6 +23,15 @@ type GuardSettings struct {
 	// Canary is the share of a workload's pods on a node type that try a smaller size before the others
 	// get it, above 0 and at most 1. 1 means that no pod waits.
 	Canary float64
+	// MaxChange is the share by which a resize may lower a request or limit, above 0 and at most 1. The rest
+	// follows when the resize has proven itself. 1 means no limit.
+	MaxChange float64
+	// MaxPods is how many pods of a workload, and MaxPodsOnNode how many of a node, may have a smaller size
+	// at the same time that has not proven itself. 0 means no limit.
+	MaxPods, MaxPodsOnNode int
+	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets would let
+	// it be disrupted.
+	DisruptionBudgets bool
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool
 	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
@@ -45,13 +54,14 @@ func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 	return s.Enabled == o.Enabled && s.Window == o.Window && s.Restarts == o.Restarts && s.Unready == o.Unready && s.Cooldown == o.Cooldown &&
 		s.Throttling == o.Throttling && s.CPUPressure == o.CPUPressure && s.MemoryPressure == o.MemoryPressure && s.MemoryUse == o.MemoryUse &&
 		slices.EqualFunc(s.Objectives, o.Objectives, Objective.sameAs) && s.Canary == o.Canary && s.Breaker == o.Breaker &&
+		s.MaxChange == o.MaxChange && s.MaxPods == o.MaxPods && s.MaxPodsOnNode == o.MaxPodsOnNode && s.DisruptionBudgets == o.DisruptionBudgets &&
 		slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.
 var defaultGuard = GuardSettings{
 	Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
-	Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, Breaker: true,
+	Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, MaxChange: 1, DisruptionBudgets: true, Breaker: true,
 }
 
 // Settings returns the settings of a guard. That of a rule must have the values of the globals.
@@ -63,6 +73,10 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.Unready, g.Unready)
 	set(&s.Cooldown, g.Cooldown)
 	set(&s.Canary, g.Canary)
+	set(&s.MaxChange, g.MaxChange)
+	set(&s.MaxPods, g.MaxPods)
+	set(&s.MaxPodsOnNode, g.MaxPodsOnNode)
+	set(&s.DisruptionBudgets, g.DisruptionBudgets)
 	set(&s.Breaker, g.Breaker)
 	set(&s.Throttling, g.Throttling)
 	set(&s.CPUPressure, g.CPUPressure)

@@ -64,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 13 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 17 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -98,7 +98,7 @@ func anEmptyListIsAValue(t *testing.T) {
 func whatIsNotSetHasItsDefault(t *testing.T) {
 	want := ratios.GuardSettings{
 		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
-		Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, Breaker: true,
+		Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, MaxChange: 1, DisruptionBudgets: true, Breaker: true,
 	}
 	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
 		t.Error(diff)
@@ -109,15 +109,16 @@ func whatIsNotSetHasItsDefault(t *testing.T) {
 }
 
 func aSettingIsWhatIsSet(t *testing.T) {
-	off, three, half, duration := false, 3, 0.5, []time.Duration{1, 2, 4}
+	off, three, seven, half, duration := false, 3, 7, 0.5, []time.Duration{1, 2, 4}
 	share := []float64{0.1, 0.2, 0.3, 0.4}
 	g := ratios.Guard{
 		Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Canary: &half, Breaker: &off,
+		MaxChange: &share[1], MaxPods: &three, MaxPodsOnNode: &seven, DisruptionBudgets: &off,
 		Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3],
 		Objectives: []ratios.Objective{{Name: "a"}}, Schedule: schedule.Schedule{},
 	}
 	want := ratios.GuardSettings{
-		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5,
+		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, MaxChange: 0.2, MaxPods: 3, MaxPodsOnNode: 7,
 		Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Objectives: g.Objectives, Schedule: g.Schedule,
 	}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {

@@ -23,11 +23,19 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"memoryUse":  share(&g.MemoryUse),
 			"objectives": readObjectives(&g.Objectives),
 			"canary":     share(&g.Canary),
-			"breaker":    flag(&g.Breaker),
-			"schedule":   readSchedule(&g.Schedule),
+			"maxChange":  share(&g.MaxChange),
+			"maxPods": func(v reader.Value) {
+				v.Fields(reader.Known{"workload": count(&g.MaxPods, mostPods, 10), "node": count(&g.MaxPodsOnNode, mostPods, 10)})
+			},
+			"disruptionBudgets": flag(&g.DisruptionBudgets),
+			"breaker":           flag(&g.Breaker),
+			"schedule":          readSchedule(&g.Schedule),
 		})
 	}
 }
+
+// mostPods is the largest number of pods that a limit may have. A cluster has no more.
+const mostPods = 150_000
 
 // checkGuard adds faults between the values of a guard. all has those of the globals, too: a fault
 // between these alone is not the rule's.

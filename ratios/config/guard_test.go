@@ -54,6 +54,9 @@ guard:
   unready: 90s
   cooldown: 30m
   canary: 20%
+  maxChange: 30%
+  maxPods: {workload: 20, node: 3}
+  disruptionBudgets: false
   breaker: false
   throttling: 0.4
   pressure: {cpu: 0.5, memory: 10%}
@@ -69,10 +72,11 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
+		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
 		Objectives: []ratios.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
@@ -86,6 +90,7 @@ overrides:
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
 	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker, shop.MemoryPressure = false, 1, 1, true, 0.3
+	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets = 0.5, 7, true
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -155,6 +160,11 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"more canaries than pods, as a percentage", "guard: {canary: 101%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "101%"`},
 		{"a percentage without a number", "guard: {canary: a%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "a%"`},
 		{"a percentage that is no number", "guard: {canary: NaN%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "NaN%"`},
+		{"no change", "guard: {maxChange: 0}", "guard.maxChange: line 4: " + share + `, not "0"`},
+		{"no pods", "guard: {maxPods: {workload: 0}}", `guard.maxPods.workload: line 4: must be a whole number from 1 to 150000, such as 10, not "0"`},
+		{"pods of a workload or of a node", "guard: {maxPods: 10}", `guard.maxPods: line 4: must be a mapping, not "10"`},
+		{"pods of something else", "guard: {maxPods: {cluster: 5}}", "guard.maxPods.cluster: line 4: unknown key"},
+		{"budgets", "guard: {disruptionBudgets: 1}", `guard.disruptionBudgets: line 4: must be true or false, not "1"`},
 		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},
 		{"more than all", "guard: {memoryUse: 1.1}", "guard.memoryUse: line 4: " + share + `, not "1.1"`},
 		{"a percentage without its sign", "guard: {pressure: {cpu: 60}}", "guard.pressure.cpu: line 4: " + share + `, not "60"`},

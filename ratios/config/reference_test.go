@@ -109,8 +109,8 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 func namesTheDefaultsOfAGuard(t *testing.T) {
 	want := new(ratios.Guard).Settings()
 	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 9 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 9: %q", len(rows), rows)
+	if len(rows) != 11 {
+		t.Fatalf("%d keys have a number or a flag as their default, want 11: %q", len(rows), rows)
 	}
 	for _, row := range rows {
 		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard)

@@ -33,8 +33,8 @@ func BenchmarkSiblings(b *testing.B) {
 	planner := &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds, NodeTypes: nodetype.New("")}
 	for b.Loop() {
 		s := c.Snapshot(pods[17], Rules{Table: podtest.Table(b)})
-		if p := planner.Plan(s); p.Places != 500 {
-			b.Fatalf("%d places: %v", p.Places, p.Reasons)
+		if p := planner.Plan(s); len(p.Claims) != 1 || p.Claims[0].Places != 500 {
+			b.Fatalf("claims %v: %v", p.Claims, p.Reasons)
 		}
 	}
 }

@@ -258,6 +258,24 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
+		Reason: LoweredInSteps, Severity: Silent,
+		Meaning: "The size is lowered in steps of at most `guard.maxChange`, each after the one before has proven itself.",
+		Remedy:  "nothing: the message says when the next step follows; or change `guard.maxChange` in config.yaml",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
+		Reason: WaitingForOthers, Severity: Silent,
+		Meaning: "As many other pods of the workload or of the node as `guard.maxPods` allows have a smaller size that has not proven itself.",
+		Remedy:  "nothing: the pod is resized when some of them have proven theirs; or change `guard.maxPods` in config.yaml",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
+		Reason: DisruptionBudget, Severity: Silent,
+		Meaning: "A PodDisruptionBudget allows no more disruptions of the workload's pods now, and a smaller size may disrupt the pod.",
+		Remedy:  "nothing: the pod is resized when the budget allows a disruption; if it never does, set `guard.disruptionBudgets: false` in config.yaml for the workload",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",

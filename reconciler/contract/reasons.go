@@ -109,6 +109,12 @@ const (
 	WaitingForCanary Reason = "WaitingForCanary"
 	// CanaryReverted: the smaller size made another pod of the workload worse.
 	CanaryReverted Reason = "CanaryReverted"
+	// LoweredInSteps: a resize must not lower a size that far, or not yet.
+	LoweredInSteps Reason = "LoweredInSteps"
+	// WaitingForOthers: enough other pods have a smaller size that has not proven itself.
+	WaitingForOthers Reason = "WaitingForOthers"
+	// DisruptionBudget: a PodDisruptionBudget does not let the pod be disrupted.
+	DisruptionBudget Reason = "DisruptionBudget"
 )
 
 // These reasons do not prevent a resize, but users should know them.

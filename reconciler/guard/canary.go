@@ -46,6 +46,9 @@ func Canaries(pods int, share float64) int {
 // Places returns how many more pods of the controller may get a size now, this pod included: all if
 // enough of them have proven the size on nodes of the type. If there is no place, it says why.
 func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (places int, why Wait) {
+	if t.Settings.Canary >= 1 {
+		return Unlimited, Wait{}
+	}
 	pods, proven, trying := 1, 0, 0
 	var again time.Time
 	var worse *pod.Pod
@@ -133,22 +136,33 @@ func (t *Trial) ended(s *pod.Pod, container string, m *sizing.Measure) (has sizi
 	return has, at
 }
 
-// triesUntil returns until when a sibling tries a size that a resize lowered a container to, and whether
-// it does. A sibling shows nothing if its node has not made the resize by then, or if it is not ready:
-// another pod tries the size instead.
+// triesUntil returns until when a sibling tries a size, or a smaller one, that a resize lowered a container
+// to, and whether it does. A sibling shows nothing if its node has not made the resize by then, or if it is
+// not ready: another pod tries the size instead.
 func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount) (until time.Time, tries bool) {
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		if c.Name() != container {
 			continue
 		}
-		if *m.Of(&c.Spec) != to || !c.Resized() || !c.Standings[m.Index].Ours() {
+		has := *m.Of(&c.Spec)
+		if !within(has, to) || !c.Resized() || !c.Standings[m.Index].Ours() {
 			return time.Time{}, false
 		}
 		until = Until(s, t.Settings.Window)
+		for _, change := range Changes(s) {
+			if change.Index == i && change.Measure == m && t.Settings.MaxChange < 1 && within(change.From, to) {
+				return t.Now, true // It got the next smaller size because this one had proven itself.
+			}
+		}
 		allocated := c.Allocated()
 		ready, _ := s.Ready()
-		return until, t.Now.Before(until) || ready && *m.Of(&allocated) == to
+		return until, t.Now.Before(until) || ready && *m.Of(&allocated) == has
 	}
 	return time.Time{}, false
+}
+
+// within reports whether a size is at most as large as another.
+func within(size, other sizing.Amount) bool {
+	return size.Request <= other.Request && (other.Limit == 0 || size.Limit != 0 && size.Limit <= other.Limit)
 }

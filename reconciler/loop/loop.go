@@ -85,8 +85,8 @@ type Loop struct {
 	line   *waitingLine
 	pacer  *pacer
 	ledger *ledger
-	// canaries limits on how many pods of a workload a size is tried.
-	canaries *canaries
+	// places limits how many pods of a group get a smaller size at the same time.
+	places *places
 	// brake delays all writes while the API server is too busy.
 	brake   brake
 	metrics *metrics
@@ -102,7 +102,7 @@ type Loop struct {
 func New(config Config) *Loop {
 	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock), breakers: newBreakers()}
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
-	l.ledger, l.canaries = newLedger(l.metrics), newCanaries()
+	l.ledger, l.places = newLedger(l.metrics), newPlaces()
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit
 	l.Cluster.Serve(l, l.ledger.refused)

@@ -53,7 +53,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	queued := l.line.turn(key)
 	found := l.Cluster.Pods(key.Namespace).Get(key.Name)
 	if found == nil {
-		l.canaries.end(key)
+		l.places.end(key)
 		l.ledger.forget(key)
 		l.pacer.gone(key)
 		return
@@ -68,8 +68,8 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.queue.AddAfter(key, trusted)
 		return
 	}
-	l.canaries.end(key) // The cache shows the last resize of the pod.
-	siblings := l.canaries.mark(controller{key.Namespace, found.Controller().UID})
+	l.places.end(key) // The cache shows the last resize of the pod.
+	shown := l.places.mark()
 	ctx, visit := l.begin(ctx, queued)
 	defer visit.end()
 	began, changes := l.Clock.Now(), l.changes.Load()
@@ -113,7 +113,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 			klog.FromContext(ctx).Info("Dry run, pod not changed", "pod", key, "node", p.Node, "nodeType", p.NodeType, "decision", p.Decision.String(), "plan", p.Describe())
 		}
 	default:
-		l.carryOut(ctx, key, p, siblings)
+		l.carryOut(ctx, key, p, &shown)
 	}
 }
 
@@ -141,7 +141,7 @@ func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 }
 
 // carryOut executes a plan unless the pod is backing off or has to wait for its turn.
-func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan, siblings mark) {
+func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan, shown *mark) {
 	if pause := l.ledger.pause(p, l.Clock.Now()); pause > 0 {
 		l.queue.AddAfter(key, pause)
 		return
@@ -155,7 +155,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
 		return // The pod is queued again when its turn begins.
 	}
-	if p.Places > 0 && !l.canaries.begin(key, p.Places, siblings) {
+	if len(p.Claims) > 0 && !l.places.take(key, p.Claims, shown) {
 		l.queue.AddAfter(key, time.Second)
 		return
 	}
@@ -183,14 +183,14 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
 		logger.V(1).Info("Write stopped; planning the pod again", "err", err)
-		l.canaries.end(key)
+		l.places.end(key)
 		l.queue.Add(key)
 		return
 	}
 	var refused *actuate.RefusedError
 	var unrecorded *actuate.UnrecordedError
 	if !errors.As(err, &unrecorded) {
-		l.canaries.end(key)
+		l.places.end(key)
 	}
 	switch {
 	case errors.As(err, &refused):

@@ -161,7 +161,7 @@ func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
 		clock.Step(tc.after)
 		p := planOfSized(t)
 		p.Pod, p.UID, p.Kind = types.NamespacedName{Namespace: "shop", Name: tc.pod}, types.UID(tc.pod), tc.kind
-		r.carryOut(t.Context(), p.Pod, p, mark{})
+		r.carryOut(t.Context(), p.Pod, p, &mark{})
 		if len(calls) != tc.calls {
 			t.Fatalf("%s: %d calls, want %d: %v", tc.pod, len(calls), tc.calls, calls)
 		}
@@ -225,7 +225,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 	write := func(name string) {
 		p := planOfSized(t)
 		p.Pod, p.UID = types.NamespacedName{Namespace: "shop", Name: name}, types.UID(name)
-		r.carryOut(t.Context(), p.Pod, p, mark{})
+		r.carryOut(t.Context(), p.Pod, p, &mark{})
 	}
 	for n := range 10 {
 		write("bad")

@@ -94,9 +94,9 @@ type Plan struct {
 	// Partial is the reason why the plan applies only some of the desired sizes; empty if
 	// it applies all of them.
 	Partial contract.Reason
-	// Places is how many more pods of the workload may try the plan's sizes, this pod included; 0 if
-	// the plan tries none.
-	Places int
+	// Claims are the places that the pod takes among others if it is resized: it gets a smaller size, which
+	// not all of them may have now.
+	Claims []Claim
 	// without lists the resources that a partial plan does not resize.
 	without []string
 	// sized means that we resized the pod before.

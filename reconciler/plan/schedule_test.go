@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Tests start on a Saturday at midnight.
@@ -113,6 +114,20 @@ func TestTryOut(t *testing.T) {
 		p.Spec.NodeName = node
 		return p
 	}
+	// The controller of the pods, their node and their budget.
+	controlled, onNode := Group{Controlled, "default", string(pod.From(calm).Controller().UID)}, Group{OnOneNode, "", "node"}
+	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
+	limited := func(g ratios.Guard) func(*Snapshot) {
+		g.Canary = new(1.0)
+		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g) }
+	}
+	budgeted := func(allowed int, g ratios.Guard) func(*Snapshot) {
+		return func(s *Snapshot) {
+			limited(g)(s)
+			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
+		}
+	}
+	budget := func(name string, places int) Claim { return Claim{Group{Budgeted, "default", name}, places} }
 	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
 		name     string
@@ -122,19 +137,35 @@ func TestTryOut(t *testing.T) {
 		decision Decision
 		reason   contract.Reason
 		desired  podtest.Amounts
-		places   int
+		claims   []Claim
 		replan   int
 	}{
-		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
+		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, places: 1},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, ratios.Guard{}) },
 			decision: Resize, reason: contract.WaitingForCanary, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "one pod of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "two pods of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(2)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "one pod of the node may have less", first: calm, change: limited(ratios.Guard{MaxPodsOnNode: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(ratios.Guard{MaxPods: new(3), MaxPodsOnNode: new(10)}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
+		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
+			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0), MaxPods: new(1)})
+		}, decision: Resize, reason: contract.WaitingForOthers, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
+			budgeted(0, ratios.Guard{})(s)
+			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)})
+		}, decision: Resize, reason: contract.DisruptionBudget, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget allows the disruption of the pod that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 310},
+		{name: "a budget allows one more", first: calm, change: budgeted(2, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
@@ -148,14 +179,15 @@ func TestTryOut(t *testing.T) {
 			}
 			s := snapshotOf(t, authored(9), podtest.Node("big"))
 			s.Now, s.Siblings = podtest.At(tc.seconds), func() []*pod.Pod { return siblings }
+			s.OnNode = s.Siblings
 			nodes := map[string]*corev1.Node{"node": s.Around.Node, elsewhere.Name: elsewhere}
 			s.NodeOf = func(of *pod.Pod) *corev1.Node { return nodes[of.Node()] }
 			if tc.change != nil {
 				tc.change(s)
 			}
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() || p.Places != tc.places {
-				t.Errorf("decision %v, desired %v, %d places, reasons %v", p.Decision, p.Containers[0].Desired, p.Places, p.Reasons)
+			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() || !slices.Equal(p.Claims, tc.claims) {
+				t.Errorf("decision %v, desired %v, claims %v, reasons %v", p.Decision, p.Containers[0].Desired, p.Claims, p.Reasons)
 			}
 			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == tc.reason }); has != (tc.reason != "") {
 				t.Errorf("reasons %v, want %v", p.Reasons, tc.reason)
@@ -190,7 +222,7 @@ func TestTryOut(t *testing.T) {
 		}
 		// One of 5 pods tries the size, not 5 of 50.
 		if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); p.Decision != Skip || p.Reasons[0].Code != contract.WaitingForCanary {
-			t.Errorf("decision %v, %d places, reasons %v", p.Decision, p.Places, p.Reasons)
+			t.Errorf("decision %v, claims %v, reasons %v", p.Decision, p.Claims, p.Reasons)
 		}
 	})
 }
@@ -243,4 +275,59 @@ func TestDegraded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// On big nodes, cpu and memory shrink to half, by at most a fifth at a time. A resize is observed for five
+// minutes.
+func TestStep(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		most     float64
+		seconds  int
+		decision Decision
+		desired  podtest.Amounts
+		reason   bool
+		replan   int
+	}{
+		{name: "the first step", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), most: 0.2, decision: Resize, desired: podtest.Amounts{"800m", "800m", "820Mi", "820Mi"}, reason: true},
+		{name: "a step that is large enough", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), most: 0.5, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "no limit", pod: podtest.Pod(podtest.Guaranteed, podtest.AsCreated), most: 1, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "a limit that is larger than the request", pod: podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "3Gi"}, podtest.AsCreated), most: 0.25, decision: Resize, desired: podtest.Amounts{"750m", "3", "768Mi", "2304Mi"}, reason: true},
+		{name: "the step is observed", pod: stepped("800m", "820Mi"), most: 0.2, decision: Align, desired: podtest.Amounts{"800m", "800m", "820Mi", "820Mi"}, reason: true, replan: 310},
+		{name: "the next step", pod: stepped("800m", "820Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"640m", "640m", "656Mi", "656Mi"}, reason: true},
+		{name: "the last step", pod: stepped("512m", "526Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, tc.pod, podtest.Node("big"))
+			s.Now, s.Siblings, s.Table = podtest.At(max(tc.seconds, 100)), func() []*pod.Pod { return nil }, guardedBy(t, 2, ratios.Guard{Canary: new(1.0), MaxChange: &tc.most})
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() {
+				t.Errorf("decision %v, desired %v, reasons %v", p.Decision, p.Containers[0].Desired, p.Reasons)
+			}
+			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.LoweredInSteps }); has != tc.reason {
+				t.Errorf("reasons %v", p.Reasons)
+			}
+			if at := podtest.At(tc.replan); tc.replan != 0 && !p.ReplanAt.Equal(at) {
+				t.Errorf("it is planned again at %v, want %v", p.ReplanAt, at)
+			}
+		})
+	}
+	t.Run("small amounts get smaller, too", func(t *testing.T) {
+		for amount, want := range map[int64]int64{10: 9, 5: 4, 1: 0, 1000: 900} {
+			if got := lessBy(amount, 0.1, sizing.CPU); got != want {
+				t.Errorf("%dm, a tenth less: %dm, want %dm", amount, got, want)
+			}
+		}
+		if got := lessBy(1<<30, 0.9, sizing.Memory); got != 103<<20 {
+			t.Errorf("1Gi, nine tenths less: %d Mi", got>>20)
+		}
+	})
+}
+
+// stepped returns a pod whose cpu and memory were lowered to these sizes at second 10.
+func stepped(cpu, memory string) *corev1.Pod {
+	return leaky(sized(podtest.Amounts{cpu, cpu, memory, memory}),
+		func(p *corev1.Pod) { p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{} },
+		podtest.Annotated("applied-sizes", "app 0 cpu 1/1>"+cpu+"/"+cpu+" memory 1Gi/1Gi>"+memory+"/"+memory))
 }

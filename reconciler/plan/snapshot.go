@@ -33,6 +33,11 @@ type Snapshot struct {
 	// the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
 	NodeOf   func(*pod.Pod) *corev1.Node
+	// OnNode returns the pods on the pod's node; nil if Siblings is.
+	OnNode func() []*pod.Pod
+	// Budgets returns the PodDisruptionBudgets of the pod, by name; nil for none. It is a function because
+	// only decreases need them.
+	Budgets func() []Budget
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string
@@ -63,9 +68,18 @@ type Snapshot struct {
 	Settled bool
 }
 
+// Budget is what a PodDisruptionBudget allows.
+type Budget struct {
+	Name string
+	// Allowed is how many of its pods may be disrupted now.
+	Allowed int
+	// Pods returns its pods.
+	Pods func() []*pod.Pod
+}
+
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
-	s.NodeType, s.Siblings = nodeType, nil
+	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
 	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
 }
 

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -26,7 +28,7 @@ const (
 // be resized.
 func Waits(reason contract.Reason) Place {
 	switch reason {
-	case contract.QuotaExceeded, contract.LimitRangeViolation:
+	case contract.QuotaExceeded, contract.LimitRangeViolation, contract.DisruptionBudget:
 		return InNamespace
 	case contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError:
 		return OnNode
@@ -55,38 +57,121 @@ func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
 	return true
 }
 
+// GroupKind is what pods have in common that take places of each other.
+type GroupKind int
+
+const (
+	// Controlled pods have the same controller, OnOneNode pods the same node, and Budgeted pods the same
+	// PodDisruptionBudget.
+	Controlled GroupKind = iota
+	OnOneNode
+	Budgeted
+)
+
+// Group is pods of which only some may have a smaller size that has not proven itself.
+type Group struct {
+	Kind GroupKind
+	// Namespace is empty for the pods of a node. Name is the UID of a controller, or else a name.
+	Namespace, Name string
+}
+
+// Claim is a place in a group. Places is how many more of its pods may get a smaller size now, this pod
+// included.
+type Claim struct {
+	Group  Group
+	Places int
+}
+
+// lowers reports whether a plan that changes a size from has to to lowers the request or the limit.
+func lowers(has, to sizing.Amount) bool { return to.Request < has.Request || to.Limit < has.Limit }
+
+// step limits by how much the plan lowers each size. A size that a resize lowered before stays until that
+// has proven itself.
+func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
+	if settings.MaxChange >= 1 {
+		return
+	}
+	unproven := map[[2]int]bool{}
+	if guard.Observed(s.Pod, settings.Window, s.Now) {
+		for _, change := range guard.Changes(s.Pod) {
+			unproven[[2]int{change.Index, change.Measure.Index}] = change.Lowers()
+		}
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			has, to, least := *m.Of(&c.Current), m.Of(&c.Desired), *m.Of(&c.Current)
+			wanted := *to
+			if !unproven[[2]int{c.index, m.Index}] {
+				least = sizing.Amount{Request: lessBy(has.Request, settings.MaxChange, m), Limit: lessBy(has.Limit, settings.MaxChange, m)}
+			}
+			if to.Request = max(to.Request, least.Request); to.Limit != 0 {
+				to.Limit = max(to.Limit, least.Limit)
+			}
+			if *to == wanted {
+				continue
+			}
+			c.clamped[m.Index] = false
+			next := s.Now.Add(settings.Window)
+			if unproven[[2]int{c.index, m.Index}] {
+				next = guard.Until(s.Pod, settings.Window)
+				p.replanAt(next)
+			}
+			p.because(contract.LoweredInSteps, fmt.Sprintf("container %s: %s %s instead of %s: the next step is at %s or later",
+				c.Name, m.Name, m.Show(*to), m.Show(wanted), next.UTC().Format(time.RFC3339)))
+		}
+	}
+}
+
+// lessBy returns an amount lowered by a share, or by one unit if that is more: otherwise, small amounts
+// would never get smaller.
+func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
+	const lost = 1e-9 // 1 - 0.9 is less than 0.1 as a float64.
+	units := int64(math.Ceil((1-share)*float64(amount)/float64(m.Unit) - lost))
+	return max(0, min(units*m.Unit, amount-m.Unit))
+}
+
 // tryOut keeps each resource that the plan would lower to a size that too few pods of the workload have
-// tried, unless the pod is one of them. It returns a veto if nothing else would change.
+// tried, unless the pod is one of them, or while too many pods have smaller sizes that have not proven
+// themselves. It returns a veto if nothing else would change.
 //
 // Increases, reverts and restores do not wait: they make no pod worse.
 func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) *safety.Veto {
 	settings := &profile.Guard
-	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled || settings.Canary >= 1 {
+	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
 		return nil
 	}
+	p.step(s, settings)
+	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}
 	var waiting []Reason
+	lowered := false
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
 			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
-			if to.Request >= has.Request && to.Limit >= has.Limit {
+			if !lowers(has, to) {
 				continue
 			}
-			if trial.Siblings == nil {
+			if settings.Canary < 1 && trial.Siblings == nil {
 				trial.Siblings = alike()
 			}
 			places, why := trial.Places(c.Name, m, to)
 			if places > 0 {
-				if places < guard.Unlimited && (p.Places == 0 || places < p.Places) {
-					p.Places = places
-				}
+				why = crowded()
+			}
+			if why.Reason == "" {
+				p.claim(s.controlled(), places)
+				lowered = true
 				continue
 			}
 			c.waits[m.Index] = true
 			waiting = append(waiting, Reason{why.Reason, fmt.Sprintf("container %s: %s stays %s: %s", c.Name, m.Name, m.Show(has), why.Message)})
 			p.replanAt(why.Again)
 		}
+	}
+	if !lowered {
+		p.Claims = nil
 	}
 	if len(waiting) == 0 {
 		return nil
@@ -114,6 +199,67 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 		p.because(reason.Code, reason.Message)
 	}
 	return nil
+}
+
+// crowded claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
+// It says why the pod must wait if there is none.
+func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
+	takes := func(group Group, most int, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
+		crowd := guard.Crowd{Pods: pods(), Most: most, Settings: settings, Now: s.Now}
+		places, again := crowd.Places(s.Pod)
+		if places == 0 {
+			if !again.IsZero() {
+				full += ", the first until " + again.UTC().Format(time.RFC3339)
+			}
+			return guard.Wait{Reason: reason, Message: full, Again: again}
+		}
+		p.claim(group, places)
+		return guard.Wait{}
+	}
+	observed := func(n int, of string) string {
+		return fmt.Sprintf("%d pods of the %s, as many as guard.maxPods allows, have smaller sizes that have not proven themselves", n, of)
+	}
+	var why guard.Wait
+	if n := settings.MaxPods; n > 0 {
+		why = takes(s.controlled(), n, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
+	}
+	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
+		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
+	}
+	if !settings.DisruptionBudgets || s.Budgets == nil {
+		return why
+	}
+	for _, b := range s.Budgets() {
+		if why.Reason != "" {
+			break
+		}
+		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
+		if b.Allowed > 0 {
+			full = fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions, and as many of its pods have smaller sizes that have not proven themselves", b.Name, b.Allowed)
+		}
+		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, b.Pods, contract.DisruptionBudget, full)
+	}
+	return why
+}
+
+// claim claims a place in a group, unless there are places for all.
+func (p *Plan) claim(group Group, places int) {
+	if places == guard.Unlimited {
+		return
+	}
+	for i := range p.Claims {
+		if claim := &p.Claims[i]; claim.Group == group {
+			claim.Places = min(claim.Places, places)
+			return
+		}
+	}
+	p.Claims = append(p.Claims, Claim{group, places})
+}
+
+// controlled returns the group of the pods of the pod's controller. Pods in other namespaces may name it,
+// too, but do not belong to it.
+func (s *Snapshot) controlled() Group {
+	return Group{Controlled, s.Pod.Namespace(), string(s.Pod.Controller().UID)}
 }
 
 // alike returns the siblings of a pod on nodes of the same type. The node counts, not the type that a

@@ -66,5 +66,6 @@ func (p *Plan) withheld() bool {
 
 func isWithheld(r Reason) bool {
 	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.Reverted ||
-		r.Code == contract.WaitingForCanary || r.Code == contract.CanaryReverted
+		r.Code == contract.WaitingForCanary || r.Code == contract.CanaryReverted || r.Code == contract.LoweredInSteps ||
+		r.Code == contract.WaitingForOthers || r.Code == contract.DisruptionBudget
 }

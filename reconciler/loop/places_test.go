@@ -1,0 +1,78 @@
+package loop
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+)
+
+func TestPlaces(t *testing.T) {
+	pod := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "shop", Name: name} }
+	of := func(namespace, controller string, places int) []plan.Claim {
+		return []plan.Claim{{Group: plan.Group{Kind: plan.Controlled, Namespace: namespace, Name: controller}, Places: places}}
+	}
+	take := func(p *places, pod types.NamespacedName, claims []plan.Claim) bool {
+		now := p.mark()
+		return p.take(pod, claims, &now)
+	}
+	t.Run("no more pods begin than there are places", func(t *testing.T) {
+		p := newPlaces()
+		if !take(p, pod("web-0"), of("shop", "web", 2)) || !take(p, pod("web-1"), of("shop", "web", 2)) {
+			t.Error("a pod with a place must not begin")
+		}
+		if take(p, pod("web-2"), of("shop", "web", 2)) {
+			t.Error("a third pod takes one of two places")
+		}
+		if !take(p, pod("db-0"), of("shop", "db", 1)) {
+			t.Error("a pod waits for another workload")
+		}
+		if !take(p, types.NamespacedName{Namespace: "evil", Name: "web-0"}, of("evil", "web", 1)) {
+			t.Error("a pod waits for pods in another namespace")
+		}
+	})
+	t.Run("a pod needs a place in all of its groups", func(t *testing.T) {
+		p := newPlaces()
+		on := func(node string, places int) plan.Claim {
+			return plan.Claim{Group: plan.Group{Kind: plan.OnOneNode, Name: node}, Places: places}
+		}
+		if !take(p, pod("web-0"), append(of("shop", "web", 3), on("a", 1))) {
+			t.Error("a pod with two places must not begin")
+		}
+		if take(p, pod("web-1"), append(of("shop", "web", 3), on("a", 1))) {
+			t.Error("a second pod takes the place on the node")
+		}
+		if !take(p, pod("web-1"), append(of("shop", "web", 2), on("b", 1))) {
+			t.Error("a pod that could not begin keeps the place of others")
+		}
+	})
+	t.Run("a plan from before the cache showed a resize is out of date", func(t *testing.T) {
+		p := newPlaces()
+		web, before := of("shop", "web", 1), p.mark()
+		if !p.take(pod("web-0"), web, &before) {
+			t.Fatal("the first pod must not begin")
+		}
+		p.end(pod("web-0"))
+		if p.take(pod("web-1"), web, &before) {
+			t.Error("a second pod takes the place that the plan saw before")
+		}
+		if !take(p, pod("web-1"), web) {
+			t.Error("a pod that was planned again must not begin")
+		}
+	})
+	t.Run("nothing stays once all pods have ended", func(t *testing.T) {
+		p := newPlaces()
+		for _, name := range []string{"web-0", "web-1", "never-begun"} {
+			if name != "never-begun" && !take(p, pod(name), of("shop", "web", 2)) {
+				t.Fatalf("%s must not begin", name)
+			}
+		}
+		for _, name := range []string{"web-0", "web-1", "never-begun"} {
+			p.end(pod(name))
+		}
+		if len(p.underWay) != 0 || len(p.counts) != 0 {
+			t.Errorf("left: %v, %v", p.underWay, p.counts)
+		}
+	})
+}

@@ -204,8 +204,8 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 // crowded claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
 // It says why the pod must wait if there is none.
 func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
-	takes := func(group Group, most int, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
-		crowd := guard.Crowd{Pods: pods(), Most: most, Settings: settings, Now: s.Now}
+	takes := func(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
+		crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: s.Now}
 		places, again := crowd.Places(s.Pod)
 		if places == 0 {
 			if !again.IsZero() {
@@ -221,10 +221,10 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	}
 	var why guard.Wait
 	if n := settings.MaxPods; n > 0 {
-		why = takes(s.controlled(), n, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
+		why = takes(s.controlled(), n, settings.Window, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
 	}
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
-		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
+		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
 	}
 	if !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
@@ -235,9 +235,10 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		}
 		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
 		if b.Allowed > 0 {
-			full = fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions, and as many of its pods have smaller sizes that have not proven themselves", b.Name, b.Allowed)
+			full = fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions, and as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
-		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, b.Pods, contract.DisruptionBudget, full)
+		// After that time, the budget knows whether they are ready.
+		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full)
 	}
 	return why
 }

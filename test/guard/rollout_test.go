@@ -21,7 +21,8 @@ func TestRollout(t *testing.T) {
       app:
         limited: {guard: {maxPods: {workload: 2}}}
         crowded: {guard: {maxPods: {node: 1}}}
-        steps: {guard: {maxChange: 10%%}}`, window, unready)))
+        steps: {guard: {maxChange: 10%%}}
+        budgeted: {guard: {unready: 20s}}`, window, unready)))
 	for _, w := range []workload{{name: "limited", replicas: 4}, {name: "crowded", replicas: 2, nodeType: "c3"}, {name: "budgeted", replicas: 3}, {name: "never", replicas: 1}, {name: "steps", replicas: 1}} {
 		w.work = calm
 		s.apply(t, w.manifest(namespace))
@@ -50,7 +51,8 @@ spec: {maxUnavailable: %[3]d, selector: {matchLabels: {app: %[1]s}}}
 	for _, tc := range []struct {
 		name       string
 		pods, most int
-	}{{"limited", 4, 2}, {"crowded", 2, 1}, {"budgeted", 3, 1}} {
+		within     time.Duration
+	}{{"limited", 4, 2, window}, {"crowded", 2, 1, window}, {"budgeted", 3, 1, 20 * time.Second}} {
 		t.Run(tc.name, func(t *testing.T) {
 			var times []time.Time
 			for _, c := range s.seen.await(t, namespace, tc.name, tc.pods, "lowered", lowered) {
@@ -59,7 +61,7 @@ spec: {maxUnavailable: %[3]d, selector: {matchLabels: {app: %[1]s}}}
 			slices.SortFunc(times, time.Time.Compare)
 			// The times of resizes are whole seconds.
 			for i := tc.most; i < len(times); i++ {
-				if after := times[i].Sub(times[i-tc.most]); after < window-2*time.Second {
+				if after := times[i].Sub(times[i-tc.most]); after < tc.within-2*time.Second {
 					t.Errorf("%d pods were resized within %v: %v", tc.most+1, after, times)
 				}
 			}

@@ -129,6 +129,12 @@ func (s *suite) hurtSince(t *testing.T, server *server, namespace string, what *
 // tell reports a usage of all pods of a workload that ends now, as a node agent does.
 func (s *suite) tell(t *testing.T, server *server, namespace, workload string, fares *workloadresizerv1.ContainerUsage, length time.Duration) error {
 	t.Helper()
+	return s.tellOf(t, server, s.seen.of(namespace, workload), fares, length)
+}
+
+// tellOf is tell for some pods.
+func (s *suite) tellOf(t *testing.T, server *server, pods []course, fares *workloadresizerv1.ContainerUsage, length time.Duration) error {
+	t.Helper()
 	var answer error
 	localcluster.Eventually(t, "the server to collect usage", func() error {
 		stream, err := server.api.Usage().ReportUsage(t.Context())
@@ -136,7 +142,7 @@ func (s *suite) tell(t *testing.T, server *server, namespace, workload string, f
 			return err
 		}
 		request := &workloadresizerv1.ReportUsageRequest{}
-		for _, c := range s.seen.of(namespace, workload) {
+		for _, c := range pods {
 			request.Usages = append(request.Usages, &workloadresizerv1.ContainerUsage{
 				PodUid: string(c.pod.UID), Container: "app", EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(length),
 				CpuCores: fares.CpuCores, Throttled: fares.Throttled, CpuPressure: fares.CpuPressure,

@@ -258,6 +258,11 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
+		Reason: DisruptionBudget, Severity: Silent,
+		Meaning: "A PodDisruptionBudget allows no more disruptions of the workload's pods now, and a smaller size may make the pod not ready.",
+		Remedy:  "nothing; it is resized when the budget allows a disruption; or set `guard.disruptionBudgets: false` in config.yaml for it",
+	},
+	{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",

@@ -109,6 +109,9 @@ const (
 	WaitingForCanary Reason = "WaitingForCanary"
 	// CanaryReverted: the smaller size made another pod of the workload worse.
 	CanaryReverted Reason = "CanaryReverted"
+	// DisruptionBudget: a PodDisruptionBudget allows no more disruptions, and the smaller size may
+	// be one.
+	DisruptionBudget Reason = "DisruptionBudget"
 )
 
 // These reasons do not prevent a resize, but users should know them.

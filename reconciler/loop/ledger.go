@@ -295,7 +295,7 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 // different message is not new.
 func restless(code contract.Reason) bool {
 	switch code {
-	case contract.ResizeDeferred, contract.ResizeInProgress, contract.NodeCapacity, contract.QuotaExceeded, contract.WaitingForCanary, contract.CanaryReverted:
+	case contract.ResizeDeferred, contract.ResizeInProgress, contract.NodeCapacity, contract.QuotaExceeded, contract.WaitingForCanary, contract.CanaryReverted, contract.DisruptionBudget:
 		return true
 	}
 	return false

@@ -33,6 +33,9 @@ type Snapshot struct {
 	// the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
 	NodeOf   func(*pod.Pod) *corev1.Node
+	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
+	// limited. It is a function because only decreases need them.
+	Budgets func() []Budget
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
 	VPA string
@@ -63,9 +66,20 @@ type Snapshot struct {
 	Settled bool
 }
 
+// Budget is a PodDisruptionBudget that selects the pod.
+type Budget struct {
+	Name string
+	// Allowed is how many of its pods may be disrupted now. It is 0 until the disruption controller has
+	// seen the last change to its spec.
+	Allowed int
+	// Pods returns all pods that it selects, in any order, as new as the pod itself. It takes time for each
+	// of them, and more the first time. The caller must not change the slice.
+	Pods func() []*pod.Pod
+}
+
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
-	s.NodeType, s.Siblings = nodeType, nil
+	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
 	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
 }
 

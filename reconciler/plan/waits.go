@@ -26,7 +26,7 @@ const (
 // be resized.
 func Waits(reason contract.Reason) Place {
 	switch reason {
-	case contract.QuotaExceeded, contract.LimitRangeViolation:
+	case contract.QuotaExceeded, contract.LimitRangeViolation, contract.DisruptionBudget:
 		return InNamespace
 	case contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError:
 		return OnNode

@@ -14,7 +14,7 @@
 //     NodePressure, NodeCapacity, QuotaExceeded.
 //  4. The planner, for parts that stay while the rest is resized: ExternallyResized,
 //     InvalidAnnotation, RestartRequired, MemoryLimitKept, Reverted, WaitingForCanary,
-//     CanaryReverted.
+//     CanaryReverted, DisruptionBudget.
 //  5. The planner, if the rest agrees: OutsideSchedule.
 //
 // The checks predict what the API server would reject, by its rules in Kubernetes 1.36. The

@@ -111,6 +111,7 @@ func followsTheOwnersOfControllers(t *testing.T) {
 	t.Run("applies autoscalers of a Rollout to its pods", s.autoscalersOfARollout)
 	t.Run("finds a Deployment above its ReplicaSet", s.deployment)
 	t.Run("reports a kind that it may not read, and reads it once permitted", s.missingPermission)
+	t.Run("names a right that it lacks, and is ready once it has the right", s.missingRight)
 	t.Run("plans pods again when their controller gets an owner", s.laterOwner)
 	t.Run("reads a kind that is installed later", s.laterKind)
 	s.uninstall(t, apps)
@@ -305,6 +306,46 @@ func (s *above) holdsOfARollout(t *testing.T) {
 	s.awaitCPU(t, other, "800m")
 	s.release(t, restored)
 	s.awaitCPU(t, pod, "800m")
+}
+
+// missingRight reads the cluster with the rights of an older version, which did not read
+// PodDisruptionBudgets.
+func (s *above) missingRight(t *testing.T) {
+	s.allow(t, rbacv1.PolicyRule{Verbs: []string{"list", "watch"}, APIGroups: []string{"", "autoscaling", tuners.group},
+		Resources: []string{"pods", "nodes", "limitranges", "resourcequotas", "horizontalpodautoscalers", tuners.plural}})
+	restricted := rest.CopyConfig(s.config)
+	restricted.Impersonate.UserName = reader
+	store := ratios.NewStore(ratiotest.NewMemory("memory", performance(1.25)))
+	r, err := New(Config{
+		Client: kubernetes.NewForConfigOrDie(restricted), Dynamic: dynamic.NewForConfigOrDie(restricted),
+		Writer: s.client, Asker: s.client, Ratios: store, Holds: s.holds, DryRun: true,
+		Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Events: loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	for _, part := range []func(context.Context) error{store.Run, r.Run} {
+		go func() { ended <- part(ctx) }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		for range cap(ended) {
+			if err := <-ended; err != nil {
+				t.Errorf("ended with %v", err)
+			}
+		}
+	})
+	localcluster.Eventually(t, "the reconciler to name the missing right", func() error {
+		const want = `poddisruptionbudgets.policy is forbidden: User "reader" cannot list resource "poddisruptionbudgets"`
+		if err := r.Ready(); err == nil || !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("it reports %w", err)
+		}
+		return nil
+	})
+	s.allow(t, rbacv1.PolicyRule{Verbs: []string{"list", "watch"}, APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}})
+	localcluster.Eventually(t, "the reconciler to be ready with the right", r.Ready)
 }
 
 func (s *above) autoscalersOfARollout(t *testing.T) {

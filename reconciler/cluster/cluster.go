@@ -88,9 +88,13 @@ type Cluster struct {
 	limitRanges listersv1.LimitRangeLister
 	quotas      listersv1.ResourceQuotaLister
 	autoscalers cache.Indexer
-	vpas        *vpas
-	answers     *answers
-	owners      *owners.Owners
+	// budgets has the PodDisruptionBudgets, members the pods of some, and relief reports changes to them.
+	budgets cache.Indexer
+	members *members
+	relief  *relief
+	vpas    *vpas
+	answers *answers
+	owners  *owners.Owners
 	// above is called for each pod whose known owners may have changed.
 	above    []func(types.NamespacedName)
 	reserved *reserved
@@ -118,6 +122,9 @@ func New(config Config) (*Cluster, error) {
 		limitRanges: factory.Core().V1().LimitRanges().Lister(),
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer().GetIndexer(),
+		budgets:     factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer(),
+		members:     newMembers(),
+		relief:      newRelief(),
 		reserved:    newReserved(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
@@ -174,6 +181,7 @@ func (c *Cluster) fill(ctx context.Context) error {
 		return err
 	}
 	c.factory.StartWithContext(ctx)
+	go c.relief.run(ctx, c.Clock, c.changes)
 	go c.vpas.informer.RunWithContext(ctx)
 	if err := c.factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
 		return err
@@ -188,6 +196,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 			return err
 		}
 		c.reserved.set(of, c.Clock.Now())
+		c.members.podChanged(nil, of)
 	}
 	for _, node := range nodes {
 		if err := c.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
@@ -203,6 +212,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 // Forget removes a pod as if it had been deleted, for tests.
 func (c *Cluster) Forget(of *pod.Pod) error {
 	c.reserved.remove(of.UID)
+	c.members.podChanged(of, nil)
 	return c.podIndex.Delete(of)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -41,13 +42,15 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 }
 
 // trim drops what neither plans nor package startup need, to save memory in large clusters. It
-// replaces a pod with its pod.Pod.
+// replaces a pod with its pod.Pod, and a PodDisruptionBudget with its budget.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		return pod.From(o), nil
 	case *corev1.Node:
 		return trimNode(o), nil
+	case *policyv1.PodDisruptionBudget:
+		return budgetOf(o), nil
 	case metav1.Object:
 		o.SetManagedFields(nil)
 	}

@@ -111,7 +111,7 @@ func byIndex(index cache.Indexer, name, value string) []any {
 	found, err := index.ByIndex(name, value)
 	if err != nil {
 		// The only error is an index that was never added.
-		panic(fmt.Sprintf("cluster: pods by %s: %v", name, err))
+		panic(fmt.Sprintf("cluster: objects by %s: %v", name, err))
 	}
 	return found
 }

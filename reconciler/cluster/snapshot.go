@@ -23,6 +23,7 @@ type Shared struct {
 	limitRanges []*corev1.LimitRange
 	quotas      []*corev1.ResourceQuota
 	siblings    *siblings
+	budgets     *budgets
 }
 
 // siblings remembers the pods of the last controller that was asked for: neighbors in a list of pods
@@ -44,7 +45,7 @@ func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
 
 // Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
-	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}}
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &budgets{}}
 }
 
 // Snapshot returns the inputs for the plan of a pod.
@@ -77,6 +78,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
 		OnNode:      func() []*pod.Pod { return c.On(of.Node()) },
+		Budgets:     func() []plan.Budget { return around.budgets.of(c, of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,

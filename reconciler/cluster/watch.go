@@ -28,6 +28,7 @@ func (c *Cluster) watch() error {
 			c.changes.Eased(namespaceOf(old, obj), contract.LimitRangeViolation)
 		}},
 		{core.ResourceQuotas().Informer(), c.quotaChanged},
+		{c.factory.Policy().V1().PodDisruptionBudgets().Informer(), c.budgetChanged},
 		// Horizontal autoscalers change no decision: only previews mention them.
 		{c.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), func(any, any) {}},
 	}
@@ -114,6 +115,7 @@ func (c *Cluster) podChanged(old, obj any) {
 	switch {
 	case now == nil:
 		roomier = c.reserved.remove(before.UID)
+		c.members.podChanged(before, nil)
 		now = before
 	case before != nil && before.ResourceVersion() == now.ResourceVersion():
 		return // A new list repeats a known version.
@@ -124,6 +126,7 @@ func (c *Cluster) podChanged(old, obj any) {
 		if node := c.reserved.set(now, c.Clock.Now()); node != "" {
 			roomier = node
 		}
+		c.members.podChanged(before, now)
 	}
 	if obj != nil {
 		c.answers.hear(now, c.Node(now))

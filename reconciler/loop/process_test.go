@@ -188,7 +188,7 @@ func noPodLosesItsTurnToABusyServer(t *testing.T) {
 		p := planOfSized(t)
 		p.Pod, p.UID = first, types.UID(first.Name)
 		r.pacer.take(first)
-		r.carryOut(t.Context(), first, p, mark{})
+		r.carryOut(t.Context(), first, p, &mark{})
 		r.pacer.release(first)
 		left := r.brake.left(clock.Now())
 		if next, wait := r.pacer.next(); wait < left {

@@ -35,8 +35,8 @@ type Snapshot struct {
 	NodeOf   func(*pod.Pod) *corev1.Node
 	// OnNode returns the pods on the pod's node; nil if Siblings is.
 	OnNode func() []*pod.Pod
-	// Budgets returns the PodDisruptionBudgets of the pod, by name; nil for none. It is a function because
-	// only decreases need them.
+	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
+	// limited. It is a function because only decreases need them.
 	Budgets func() []Budget
 	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
 	// there is none.
@@ -68,12 +68,14 @@ type Snapshot struct {
 	Settled bool
 }
 
-// Budget is what a PodDisruptionBudget allows.
+// Budget is a PodDisruptionBudget that selects the pod.
 type Budget struct {
 	Name string
-	// Allowed is how many of its pods may be disrupted now.
+	// Allowed is how many of its pods may be disrupted now. It is 0 until the disruption controller has
+	// seen the last change to its spec.
 	Allowed int
-	// Pods returns its pods.
+	// Pods returns all pods that it selects, in any order, as new as the pod itself. It takes time for each
+	// of them, and more the first time. The caller must not change the slice.
 	Pods func() []*pod.Pod
 }
 

@@ -112,12 +112,22 @@ func (t Texts) All() iter.Seq2[string, string] {
 // Kept returns the texts in memory that is shared with all pods that have the same, so that
 // keeping them does not keep a pod.
 func (t Texts) Kept() Texts {
+	return Texts{t.keys, unique.Make(t.own()).Value(), slices.Clone(t.long)}
+}
+
+// Equal reports whether both have the same keys and values.
+func (t Texts) Equal(other Texts) bool {
+	return t.keys == other.keys && t.own() == other.own() && slices.Equal(t.long, other.long)
+}
+
+// own returns the part of the values that belongs to the keys.
+func (t Texts) own() string {
 	rest := t.values
 	for range strings.Count(textOf(t.keys), "\x00") {
 		n, size := uvarint(rest)
 		rest = rest[size+int(max(n, 1)-1):]
 	}
-	return Texts{t.keys, unique.Make(t.values[:len(t.values)-len(rest)]).Value(), slices.Clone(t.long)}
+	return t.values[:len(t.values)-len(rest)]
 }
 
 // uvarint is like binary.Uvarint, for a string that AppendUvarint has written.

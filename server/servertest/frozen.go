@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,7 @@ func Frozen(t testing.TB, pods []corev1.Pod, nodes []corev1.Node) *rest.Config {
 		"/api/v1/limitranges":    &corev1.LimitRangeList{ListMeta: version},
 		"/api/v1/resourcequotas": &corev1.ResourceQuotaList{ListMeta: version},
 		"/apis/autoscaling/v2/horizontalpodautoscalers": map[string]any{"metadata": version, "items": []any{}},
+		"/apis/policy/v1/poddisruptionbudgets":          &policyv1.PodDisruptionBudgetList{ListMeta: version},
 	}
 	bodies := map[string][]byte{}
 	for path, list := range lists {

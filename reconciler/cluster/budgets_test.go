@@ -58,6 +58,11 @@ func limited(t testing.TB, limits []*policyv1.PodDisruptionBudget, pods ...*core
 	return c
 }
 
+// budgetsOf returns the budgets of a pod.
+func budgetsOf(c *Cluster, of *pod.Pod) []plan.Budget {
+	return c.Shared(of.Namespace()).budgets.of(c, of)
+}
+
 func namesOf(found []plan.Budget) string {
 	var names []string
 	for _, b := range found {
@@ -90,7 +95,7 @@ func selectPodsInTheirNamespace(t *testing.T) {
 		{"bank", "web-3", "web", "web-3"},
 		{"home", "web-4", "", ""},
 	} {
-		found := c.budgetsOf(c.Pods(tc.namespace).Get(tc.name))
+		found := budgetsOf(c, c.Pods(tc.namespace).Get(tc.name))
 		var pods []string
 		for _, b := range found {
 			pods = append(pods, podsIn(b))
@@ -116,7 +121,7 @@ func allowNothingUntilTheirStatusIsKnown(t *testing.T) {
 		limit := limiting("shop", "web", "web", tc.allowed)
 		limit.Generation, limit.Status.ObservedGeneration = tc.generation, tc.observed
 		c := limited(t, []*policyv1.PodDisruptionBudget{limit}, ofApp("shop", "web-1", "web"))
-		if found := c.budgetsOf(c.Pods("shop").Get("web-1")); len(found) != 1 || found[0].Allowed != tc.want {
+		if found := budgetsOf(c, c.Pods("shop").Get("web-1")); len(found) != 1 || found[0].Allowed != tc.want {
 			t.Errorf("%s: %+v, want %d allowed", name, found, tc.want)
 		}
 	}
@@ -145,7 +150,7 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 			c.podChanged(old, obj)
 		}
 	}
-	budget := func() plan.Budget { return c.budgetsOf(c.Pods("shop").Get("web-1"))[0] }
+	budget := func() plan.Budget { return budgetsOf(c, c.Pods("shop").Get("web-1"))[0] }
 	check := func(step, want string) {
 		t.Helper()
 		if got := podsIn(budget()); got != want {
@@ -179,7 +184,7 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 
 func forgetTheirPodsWhenTheyAreDeleted(t *testing.T) {
 	c := limited(t, []*policyv1.PodDisruptionBudget{limiting("shop", "web", "web", 1)}, ofApp("shop", "web-1", "web"))
-	found := c.budgetsOf(c.Pods("shop").Get("web-1"))
+	found := budgetsOf(c, c.Pods("shop").Get("web-1"))
 	if got := podsIn(found[0]); got != "web-1" || len(c.members.namespaces["shop"]) != 1 {
 		t.Fatalf("%q, %v", got, c.members.namespaces)
 	}

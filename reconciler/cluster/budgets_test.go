@@ -1,8 +1,12 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +26,7 @@ func TestBudgets(t *testing.T) {
 	t.Run("select pods in their namespace", selectPodsInTheirNamespace)
 	t.Run("allow nothing until their status is known", allowNothingUntilTheirStatusIsKnown)
 	t.Run("know their pods as the cache shows them", knowTheirPodsAsTheCacheShowsThem)
+	t.Run("find all their pods, no matter when they are asked for", findAllTheirPodsNoMatterWhenTheyAreAskedFor)
 	t.Run("forget their pods when they are deleted", forgetTheirPodsWhenTheyAreDeleted)
 	t.Run("have waiting pods planned again if they may permit more", haveWaitingPodsPlannedAgainIfTheyMayPermitMore)
 	t.Run("do not have pods planned again all the time", doNotHavePodsPlannedAgainAllTheTime)
@@ -180,6 +185,71 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("the selector changes", "db web-1 web-3")
+}
+
+// findAllTheirPodsNoMatterWhenTheyAreAskedFor changes pods while plans ask for the pods of budgets. Handlers
+// hear of changes in order, but later than the cache.
+func findAllTheirPodsNoMatterWhenTheyAreAskedFor(t *testing.T) {
+	apps := []string{"web", "db", "cache"}
+	var limits []*policyv1.PodDisruptionBudget
+	for _, app := range apps {
+		limits = append(limits, limiting("shop", app, app, 1))
+	}
+	c := limited(t, limits)
+	type change struct{ old, obj any }
+	changes := make(chan change, 20)
+	var under sync.WaitGroup
+	under.Go(func() {
+		for told := range changes {
+			c.podChanged(told.old, told.obj)
+		}
+	})
+	asking, stop := context.WithCancel(t.Context())
+	for range 2 {
+		under.Go(func() {
+			for asking.Err() == nil {
+				for _, limit := range limits {
+					c.membersOf(budgetOf(limit))
+				}
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for version := range 3000 {
+		name := fmt.Sprint("pod-", random.IntN(50))
+		var told change
+		if before := c.Pods("shop").Get(name); before != nil {
+			told.old = before
+		}
+		if told.old == nil || random.IntN(3) > 0 {
+			now := ofApp("shop", name, apps[random.IntN(len(apps))])
+			now.ResourceVersion = fmt.Sprint(version + 2)
+			kept := pod.From(now)
+			told.obj = kept
+			if err := c.podIndex.Update(kept); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := c.podIndex.Delete(told.old); err != nil {
+			t.Fatal(err)
+		}
+		changes <- told
+	}
+	close(changes)
+	stop()
+	under.Wait()
+	for _, limit := range limits {
+		b, want := budgetOf(limit), []string{}
+		for _, of := range c.Pods("shop").List() {
+			if b.selector.Matches(of.Labels()) {
+				want = append(want, of.Name)
+			}
+		}
+		slices.Sort(want)
+		got := podsIn(plan.Budget{Pods: func() []*pod.Pod { return c.membersOf(b) }})
+		if got != strings.Join(want, " ") || len(c.members.namespaces["shop"][b.uid].keys) != len(want) {
+			t.Errorf("%s: %q, want %q", limit.Name, got, want)
+		}
+	}
 }
 
 func forgetTheirPodsWhenTheyAreDeleted(t *testing.T) {

@@ -259,6 +259,15 @@ func forgetTheirPodsWhenTheyAreDeleted(t *testing.T) {
 		t.Fatalf("%q, %v", got, c.members.namespaces)
 	}
 	gone := budgetOf(limiting("shop", "web", "web", 1))
+	// An informer that misses a deletion sees a change.
+	replaced := limiting("shop", "web", "web", 1)
+	replaced.UID = "new"
+	if c.budgetChanged(gone, budgetOf(replaced)); len(c.members.namespaces) != 0 {
+		t.Errorf("remembered for a new budget: %v", c.members.namespaces)
+	}
+	if podsIn(found[0]); len(c.members.namespaces) != 0 {
+		t.Error("a plan asks for the pods more than once")
+	}
 	if err := c.budgets.Delete(gone); err != nil {
 		t.Fatal(err)
 	}

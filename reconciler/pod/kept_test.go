@@ -53,7 +53,7 @@ func TestEqual(t *testing.T) {
 	some := []map[string]string{nil, {"app": "web"}, {"app": "db"}, {"tier": "web"}, {"app": "web", "tier": ""}, {"app": "web", "tier": "web"}, {"app": long}, {"app": long + "x"}}
 	for i, a := range some {
 		for j, b := range some {
-			// What follows the labels does not count.
+			// Labels that are followed by annotations count alone.
 			if got := of(a, nil).Labels().Equal(of(b, map[string]string{"other": "x"}).Labels()); got != (i == j) {
 				t.Errorf("labels %v and %v: %v", a, b, got)
 			}

@@ -92,9 +92,6 @@ func (b *budgets) selected(c *Cluster, of *budget) []*pod.Pod {
 	return pods
 }
 
-// budgetsOf returns the budgets that select a pod, by name.
-func (c *Cluster) budgetsOf(of *pod.Pod) []plan.Budget { return (&budgets{}).of(c, of) }
-
 // budgetsIn returns the budgets of a namespace, in any order.
 func (c *Cluster) budgetsIn(namespace string) []*budget {
 	found := byIndex(c.budgets, cache.NamespaceIndex, namespace)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -38,7 +39,7 @@ func BenchmarkBudgets(b *testing.B) {
 	c, limits, pods := crowded(b)
 	b.Run("of a pod", func(b *testing.B) {
 		for b.Loop() {
-			if found := c.budgetsOf(pods[17]); len(found) != 1 {
+			if found := budgetsOf(c, pods[17]); len(found) != 1 {
 				b.Fatal(found)
 			}
 		}
@@ -55,7 +56,7 @@ func BenchmarkBudgets(b *testing.B) {
 	b.Run("pods of a budget, for the first time", func(b *testing.B) {
 		for b.Loop() {
 			c.members = newMembers()
-			if found := c.budgetsOf(pods[17])[0].Pods(); len(found) != 150 {
+			if found := budgetsOf(c, pods[17])[0].Pods(); len(found) != 150 {
 				b.Fatal(len(found))
 			}
 		}
@@ -112,7 +113,7 @@ func BenchmarkBudgetMemory(b *testing.B) {
 		for n := range count {
 			// As decoded: no string shares memory with another one.
 			o := limiting(fmt.Sprint("team-", n), fmt.Sprint("checkout-", n), fmt.Sprint("checkout-", n), 1)
-			o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: &metav1.FieldsV1{Raw: make([]byte, 500)}}}
+			o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(strings.Repeat(" ", 500))}}
 			o.Status.Conditions = []metav1.Condition{{Type: "DisruptionAllowed", Message: fmt.Sprint(n)}}
 			if err := c.budgets.Add(budgetOf(o)); err != nil {
 				b.Fatal(err)

@@ -123,7 +123,7 @@ func (g *guarded) await(t *testing.T, step, name, want string) {
 			return fmt.Errorf("pod %s is unknown", name)
 		}
 		var all []string
-		for _, b := range g.budgetsOf(of) {
+		for _, b := range budgetsOf(g.Cluster, of) {
 			all = append(all, fmt.Sprintf("%s:%d(%s)", b.Name, b.Allowed, podsIn(b)))
 		}
 		if got := strings.Join(all, " "); got != want {
@@ -163,7 +163,7 @@ func selectThePodsWhoseEvictionTheyPrevent(t *testing.T) {
 		})
 		var selected []string
 		for _, of := range g.Pods(g.namespace).List() {
-			found := g.budgetsOf(of)
+			found := budgetsOf(g.Cluster, of)
 			if len(found) > 0 {
 				selected = append(selected, of.Name)
 			}

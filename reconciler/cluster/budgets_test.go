@@ -1,8 +1,12 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +26,7 @@ func TestBudgets(t *testing.T) {
 	t.Run("select pods in their namespace", selectPodsInTheirNamespace)
 	t.Run("allow nothing until their status is known", allowNothingUntilTheirStatusIsKnown)
 	t.Run("know their pods as the cache shows them", knowTheirPodsAsTheCacheShowsThem)
+	t.Run("find all their pods, no matter when they are asked for", findAllTheirPodsNoMatterWhenTheyAreAskedFor)
 	t.Run("forget their pods when they are deleted", forgetTheirPodsWhenTheyAreDeleted)
 	t.Run("have waiting pods planned again if they may permit more", haveWaitingPodsPlannedAgainIfTheyMayPermitMore)
 	t.Run("do not have pods planned again all the time", doNotHavePodsPlannedAgainAllTheTime)
@@ -58,6 +63,11 @@ func limited(t testing.TB, limits []*policyv1.PodDisruptionBudget, pods ...*core
 	return c
 }
 
+// budgetsOf returns the budgets of a pod.
+func budgetsOf(c *Cluster, of *pod.Pod) []plan.Budget {
+	return c.Shared(of.Namespace()).budgets.of(c, of)
+}
+
 func namesOf(found []plan.Budget) string {
 	var names []string
 	for _, b := range found {
@@ -90,7 +100,7 @@ func selectPodsInTheirNamespace(t *testing.T) {
 		{"bank", "web-3", "web", "web-3"},
 		{"home", "web-4", "", ""},
 	} {
-		found := c.budgetsOf(c.Pods(tc.namespace).Get(tc.name))
+		found := budgetsOf(c, c.Pods(tc.namespace).Get(tc.name))
 		var pods []string
 		for _, b := range found {
 			pods = append(pods, podsIn(b))
@@ -116,7 +126,7 @@ func allowNothingUntilTheirStatusIsKnown(t *testing.T) {
 		limit := limiting("shop", "web", "web", tc.allowed)
 		limit.Generation, limit.Status.ObservedGeneration = tc.generation, tc.observed
 		c := limited(t, []*policyv1.PodDisruptionBudget{limit}, ofApp("shop", "web-1", "web"))
-		if found := c.budgetsOf(c.Pods("shop").Get("web-1")); len(found) != 1 || found[0].Allowed != tc.want {
+		if found := budgetsOf(c, c.Pods("shop").Get("web-1")); len(found) != 1 || found[0].Allowed != tc.want {
 			t.Errorf("%s: %+v, want %d allowed", name, found, tc.want)
 		}
 	}
@@ -145,7 +155,7 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 			c.podChanged(old, obj)
 		}
 	}
-	budget := func() plan.Budget { return c.budgetsOf(c.Pods("shop").Get("web-1"))[0] }
+	budget := func() plan.Budget { return budgetsOf(c, c.Pods("shop").Get("web-1"))[0] }
 	check := func(step, want string) {
 		t.Helper()
 		if got := podsIn(budget()); got != want {
@@ -177,13 +187,87 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 	check("the selector changes", "db web-1 web-3")
 }
 
+// findAllTheirPodsNoMatterWhenTheyAreAskedFor changes pods while plans ask for the pods of budgets. Handlers
+// hear of changes in order, but later than the cache.
+func findAllTheirPodsNoMatterWhenTheyAreAskedFor(t *testing.T) {
+	apps := []string{"web", "db", "cache"}
+	var limits []*policyv1.PodDisruptionBudget
+	for _, app := range apps {
+		limits = append(limits, limiting("shop", app, app, 1))
+	}
+	c := limited(t, limits)
+	type change struct{ old, obj any }
+	changes := make(chan change, 20)
+	var under sync.WaitGroup
+	under.Go(func() {
+		for told := range changes {
+			c.podChanged(told.old, told.obj)
+		}
+	})
+	asking, stop := context.WithCancel(t.Context())
+	for range 2 {
+		under.Go(func() {
+			for asking.Err() == nil {
+				for _, limit := range limits {
+					c.membersOf(budgetOf(limit))
+				}
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for version := range 3000 {
+		name := fmt.Sprint("pod-", random.IntN(50))
+		var told change
+		if before := c.Pods("shop").Get(name); before != nil {
+			told.old = before
+		}
+		if told.old == nil || random.IntN(3) > 0 {
+			now := ofApp("shop", name, apps[random.IntN(len(apps))])
+			now.ResourceVersion = fmt.Sprint(version + 2)
+			kept := pod.From(now)
+			told.obj = kept
+			if err := c.podIndex.Update(kept); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := c.podIndex.Delete(told.old); err != nil {
+			t.Fatal(err)
+		}
+		changes <- told
+	}
+	close(changes)
+	stop()
+	under.Wait()
+	for _, limit := range limits {
+		b, want := budgetOf(limit), []string{}
+		for _, of := range c.Pods("shop").List() {
+			if b.selector.Matches(of.Labels()) {
+				want = append(want, of.Name)
+			}
+		}
+		slices.Sort(want)
+		got := podsIn(plan.Budget{Pods: func() []*pod.Pod { return c.membersOf(b) }})
+		if got != strings.Join(want, " ") || len(c.members.namespaces["shop"][b.uid].keys) != len(want) {
+			t.Errorf("%s: %q, want %q", limit.Name, got, want)
+		}
+	}
+}
+
 func forgetTheirPodsWhenTheyAreDeleted(t *testing.T) {
 	c := limited(t, []*policyv1.PodDisruptionBudget{limiting("shop", "web", "web", 1)}, ofApp("shop", "web-1", "web"))
-	found := c.budgetsOf(c.Pods("shop").Get("web-1"))
+	found := budgetsOf(c, c.Pods("shop").Get("web-1"))
 	if got := podsIn(found[0]); got != "web-1" || len(c.members.namespaces["shop"]) != 1 {
 		t.Fatalf("%q, %v", got, c.members.namespaces)
 	}
 	gone := budgetOf(limiting("shop", "web", "web", 1))
+	// An informer that misses a deletion sees a change.
+	replaced := limiting("shop", "web", "web", 1)
+	replaced.UID = "new"
+	if c.budgetChanged(gone, budgetOf(replaced)); len(c.members.namespaces) != 0 {
+		t.Errorf("remembered for a new budget: %v", c.members.namespaces)
+	}
+	if podsIn(found[0]); len(c.members.namespaces) != 0 {
+		t.Error("a plan asks for the pods more than once")
+	}
 	if err := c.budgets.Delete(gone); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // members remembers the pods that budgets select, from the first plan that needs them. Without it, each plan
-// would compare all pods of a namespace, which may be tens of thousands, with a selector.
+// would compare all pods in a namespace, which may be tens of thousands, with a selector.
 //
 // It remembers the keys of pods. The pods come from the cache, which may be ahead of its event handlers: a
 // plan must see each resize that the loop has seen.

@@ -38,6 +38,7 @@ func TestLedger(t *testing.T) {
 	t.Run("counts pods by decision and reason", countsPodsByDecisionAndReason)
 	t.Run("measures the wait for a first size across a change of leaders", measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders)
 	t.Run("queues a restore that waits for room when there is room", queuesARestoreThatWaitsForRoomWhenThereIsRoom)
+	t.Run("queues the pods in a namespace that wait for a disruption budget", queuesThePodsInANamespaceThatWaitForADisruptionBudget)
 }
 
 func delaysGrowWhileTheSamePlanFails(t *testing.T) {
@@ -183,5 +184,23 @@ func queuesARestoreThatWaitsForRoomWhenThereIsRoom(t *testing.T) {
 	r.ledger.planned(planned, in, difference{}, podtest.Start)
 	if held := r.ledger.held("node", contract.NodeCapacity); len(held) != 1 {
 		t.Errorf("%d pods wait for room; the reasons of the restore: %v", len(held), planned.Reasons)
+	}
+}
+
+func queuesThePodsInANamespaceThatWaitForADisruptionBudget(t *testing.T) {
+	r := ruled(t)
+	in, _ := r.Cluster.Rules()
+	skipped := func(namespace, name string, reason contract.Reason) {
+		p := &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: name}, Decision: plan.Skip, Reasons: []plan.Reason{{Code: reason}}}
+		r.ledger.planned(p, in, difference{}, podtest.Start)
+	}
+	skipped("shop", "waits", contract.DisruptionBudget)
+	skipped("shop", "other", contract.QuotaExceeded)
+	skipped("bank", "waits", contract.DisruptionBudget)
+	if r.Eased("shop", contract.DisruptionBudget); r.queue.Len() != 1 {
+		t.Fatalf("%d pods queued", r.queue.Len())
+	}
+	if got, _ := r.queue.Get(); got.String() != "shop/waits" {
+		t.Errorf("%s is queued", got)
 	}
 }

@@ -44,3 +44,22 @@ func TestKept(t *testing.T) {
 		}
 	})
 }
+
+func TestEqual(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	of := func(labels, annotations map[string]string) *pod.Pod {
+		return pod.From(podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.Labels, p.Annotations = labels, annotations }))
+	}
+	some := []map[string]string{nil, {"app": "web"}, {"app": "db"}, {"tier": "web"}, {"app": "web", "tier": ""}, {"app": "web", "tier": "web"}, {"app": long}, {"app": long + "x"}}
+	for i, a := range some {
+		for j, b := range some {
+			// Labels that are followed by annotations count alone.
+			if got := of(a, nil).Labels().Equal(of(b, map[string]string{"other": "x"}).Labels()); got != (i == j) {
+				t.Errorf("labels %v and %v: %v", a, b, got)
+			}
+			if got := of(nil, a).Annotations().Equal(of(map[string]string{"other": "x"}, b).Annotations()); got != (i == j) {
+				t.Errorf("annotations %v and %v: %v", a, b, got)
+			}
+		}
+	}
+}

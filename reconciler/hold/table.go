@@ -17,6 +17,8 @@ type Table struct {
 	byKey map[key]int
 	// resets has the breakers that were reset, ordered like holds.
 	resets []Hold
+	// emergencies reports whether any hold is an emergency restore.
+	emergencies bool
 	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
 	freeze   *Freeze
 	unfrozen *Table
@@ -28,7 +30,7 @@ func NewTable(holds []Hold) *Table {
 	holds = ordered(holds)
 	resets := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.Reset.IsZero() })
 	holds = slices.DeleteFunc(holds, func(h Hold) bool { return !h.Reset.IsZero() })
-	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds))}
+	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds)), emergencies: slices.ContainsFunc(holds, isEmergency)}
 	for i := range t.holds {
 		t.byKey[t.holds[i].key()] = i
 	}
@@ -37,7 +39,7 @@ func NewTable(holds []Hold) *Table {
 
 // Frozen returns a table with the holds of t and this freeze; nil for none.
 func (t *Table) Frozen(freeze *Freeze) *Table {
-	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, freeze: freeze, unfrozen: t}
+	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, emergencies: t.emergencies, freeze: freeze, unfrozen: t}
 }
 
 // Freeze returns the freeze in effect; nil if there is none.
@@ -83,6 +85,27 @@ func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Wor
 		}
 	}
 	return Hold{}, false
+}
+
+// isEmergency reports whether a hold is an emergency restore.
+func isEmergency(h Hold) bool { return h.Emergency }
+
+// Emergencies reports whether an emergency restore is in effect, for any pod.
+func (t *Table) Emergencies() bool { return t != nil && t.emergencies }
+
+// Emergency reports whether an emergency restore covers a pod, as for Of. It need not be the
+// hold that Of returns: a restore of a narrower scope must not slow down an emergency restore
+// of a wider one.
+func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...safety.Workload) bool {
+	if !t.Emergencies() {
+		return false
+	}
+	covers := func(scope Scope) bool {
+		h, ok := t.at(scope, Restore)
+		return ok && h.Emergency
+	}
+	return covers(Scope{}) || covers(Scope{Namespace: namespace}) || covers(Scope{Namespace: namespace, Pod: pod, UID: uid}) ||
+		slices.ContainsFunc(workloads, func(w safety.Workload) bool { return covers(Scope{Namespace: namespace, Workload: w}) })
 }
 
 // at returns the hold with exactly this scope and kind.

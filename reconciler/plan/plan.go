@@ -76,6 +76,8 @@ type Plan struct {
 	Workloads []safety.Workload
 	// Kind is the purpose of the plan.
 	Kind Kind
+	// Emergency means that nothing but the API server may delay the writes of a restore.
+	Emergency bool
 	// keepRecord means that a restore is incomplete, so it must not remove the originals.
 	keepRecord bool
 	// awaits means that the restore is incomplete only until the node has completed it.
@@ -218,9 +220,10 @@ func (p *Plan) adoptionsChange() bool {
 	return false
 }
 
-// Realigns reports whether the plan changes the sizes of a pod that was sized before.
+// Realigns reports whether the plan changes the sizes of a pod that was sized before, and waits
+// for its turn to do so: an emergency restore does not wait.
 func (p *Plan) Realigns() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore)
+	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore && !p.Emergency)
 }
 
 // First reports whether the pod was never sized before, not even partly.

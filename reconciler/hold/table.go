@@ -17,8 +17,8 @@ type Table struct {
 	byKey map[key]int
 	// resets has the breakers that were reset, ordered like holds.
 	resets []Hold
-	// emergencies reports whether any hold is an emergency restore.
-	emergencies bool
+	// emergencies counts the emergency restores.
+	emergencies int
 	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
 	freeze   *Freeze
 	unfrozen *Table
@@ -30,9 +30,12 @@ func NewTable(holds []Hold) *Table {
 	holds = ordered(holds)
 	resets := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.Reset.IsZero() })
 	holds = slices.DeleteFunc(holds, func(h Hold) bool { return !h.Reset.IsZero() })
-	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds)), emergencies: slices.ContainsFunc(holds, isEmergency)}
+	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds))}
 	for i := range t.holds {
 		t.byKey[t.holds[i].key()] = i
+		if t.holds[i].Emergency {
+			t.emergencies++
+		}
 	}
 	return t
 }
@@ -87,17 +90,19 @@ func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Wor
 	return Hold{}, false
 }
 
-// isEmergency reports whether a hold is an emergency restore.
-func isEmergency(h Hold) bool { return h.Emergency }
-
-// Emergencies reports whether an emergency restore is in effect, for any pod.
-func (t *Table) Emergencies() bool { return t != nil && t.emergencies }
+// Emergencies returns the number of emergency restores in effect.
+func (t *Table) Emergencies() int {
+	if t == nil {
+		return 0
+	}
+	return t.emergencies
+}
 
 // Emergency reports whether an emergency restore covers a pod, as for Of. It need not be the
 // hold that Of returns: a restore of a narrower scope must not slow down an emergency restore
 // of a wider one.
 func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...safety.Workload) bool {
-	if !t.Emergencies() {
+	if t.Emergencies() == 0 {
 		return false
 	}
 	covers := func(scope Scope) bool {

@@ -355,10 +355,11 @@ func (p *Plan) before(code contract.Reason, message string) {
 	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 
-// Signature returns a hash of what the plan writes to the pod.
+// Signature returns a hash of what the plan writes to the pod, and whether in an emergency: a
+// restore that becomes one does not wait because it failed before.
 func (p *Plan) Signature() uint64 {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %s %s %s", p.Kind, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
+	_, _ = fmt.Fprintf(h, "%d %t %s %s %s", p.Kind, p.Emergency, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
 	return h.Sum64()
 }
 

@@ -40,6 +40,7 @@ var everyPod = ratios.Guard{Canary: new(1.0)}
 type replicas struct {
 	*apiServer
 	config *rest.Config
+	pods   int
 	source *ratiotest.Memory
 	sizes  *sizeHistory
 }
@@ -104,8 +105,8 @@ func (s *replicas) create(t *testing.T, n *corev1.Node, name string) {
 	})
 }
 
-// start starts a replica without a rate limit.
-func (s *replicas) start(t *testing.T, identity string) *replica {
+// start starts a replica without a rate limit, unless a change to its configuration sets one.
+func (s *replicas) start(t *testing.T, identity string, changes ...func(*Config)) *replica {
 	t.Helper()
 	c := &replica{registry: prometheus.NewRegistry()}
 	config := rest.CopyConfig(s.config)
@@ -124,12 +125,15 @@ func (s *replicas) start(t *testing.T, identity string) *replica {
 	c.holds = hold.New(client, "default", "holds")
 	c.events = loop.NewEvents(client)
 	writer := kubernetes.NewForConfigOrDie(actuate.ClientConfig(config, 2*time.Second))
-	c.Reconciler, err = New(Config{
+	reconciling := Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(config), Writer: writer, Asker: writer, Leader: c.elector,
 		Ratios: store, Holds: c.holds, Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
 		Events: c.events, Metrics: c.registry, Workers: replicaWorkers,
-	})
-	if err != nil {
+	}
+	for _, change := range changes {
+		change(&reconciling)
+	}
+	if c.Reconciler, err = New(reconciling); err != nil {
 		t.Fatal(err)
 	}
 	c.rate.set(0)
@@ -243,8 +247,8 @@ func (s *replicas) sized(cpu string) int {
 func (s *replicas) awaitSizes(t *testing.T, cpu string) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods to have "+cpu, func() error {
-		if n := s.sized(cpu); n != replicaPods {
-			return fmt.Errorf("%d of %d have it", n, replicaPods)
+		if n := s.sized(cpu); n != s.pods {
+			return fmt.Errorf("%d of %d have it", n, s.pods)
 		}
 		return nil
 	})

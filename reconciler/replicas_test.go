@@ -26,22 +26,34 @@ const (
 	leaseDuration  = 3 * time.Second
 )
 
+// perNode is how many pods fit on a node.
+const perNode = 50
+
 // newReplicas returns a cluster with replicaPods pods on one node, and no replicas yet.
 func newReplicas(t *testing.T) *replicas {
+	t.Helper()
+	return newReplicasOf(t, replicaPods)
+}
+
+// newReplicasOf returns a cluster with this many pods, and no replicas yet.
+func newReplicasOf(t *testing.T, pods int) *replicas {
 	t.Helper()
 	config := localcluster.ForTest(t, "").Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &replicas{
 		apiServer: &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}, config: config,
-		source: ratiotest.NewMemory("memory", performance(1.25)), sizes: followSizes(t, client),
+		pods: pods, source: ratiotest.NewMemory("memory", performance(1.25)), sizes: followSizes(t, client),
 	}
 	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "holds"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	statuswriter.Start(t, config, statuswriter.Options{})
-	n := s.node(t, "replicas")
-	for i := range replicaPods {
+	var n *corev1.Node
+	for i := range pods {
+		if i%perNode == 0 {
+			n = s.node(t, fmt.Sprintf("replicas-%d", i/perNode))
+		}
 		s.create(t, n, fmt.Sprintf("pod-%d", i))
 	}
 	return s

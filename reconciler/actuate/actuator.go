@@ -36,7 +36,7 @@ type Config struct {
 	// Client has the configuration of ClientConfig.
 	Client kubernetes.Interface
 	// Limiter limits the rate of requests. The client must not limit it: a write that
-	// waits inside the client was permitted already.
+	// waits inside the client was permitted already. Emergency restores do not wait for it.
 	Limiter flowcontrol.RateLimiter
 	// Permit returns an error if this write of the plan must not begin now.
 	Permit  func(context.Context, *plan.Plan, plan.Write) error
@@ -81,7 +81,7 @@ func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion 
 }
 
 func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
-	if err := a.turn(ctx); err != nil {
+	if err := a.turn(ctx, p); err != nil {
 		return nil, err
 	}
 	var asked time.Duration
@@ -89,12 +89,15 @@ func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
 	return pod, busy(err, asked)
 }
 
-// turn waits until another request may begin. It returns a *StoppedError if none may.
-func (a *Actuator) turn(ctx context.Context) error {
+// turn waits until another request of the plan may begin. It returns a *StoppedError if none may.
+func (a *Actuator) turn(ctx context.Context, p *plan.Plan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.ending, cancel)()
-	err := a.Limiter.Wait(ctx)
+	var err error
+	if !p.Emergency {
+		err = a.Limiter.Wait(ctx)
+	}
 	switch {
 	case a.ending.Err() != nil:
 		return &StoppedError{Because: "the process is shutting down"}
@@ -139,7 +142,7 @@ func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resou
 }
 
 func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Write, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
-	if err := a.turn(ctx); err != nil {
+	if err := a.turn(ctx, p); err != nil {
 		return nil, err
 	}
 	if err := a.Permit(ctx, p, w); err != nil {

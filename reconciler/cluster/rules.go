@@ -80,10 +80,11 @@ func (c *Cluster) Affects(of *pod.Pod, before, now Rules) bool {
 
 func isFrozen(in Rules) bool { return in.Holds.Freeze() != nil }
 
-// heldOtherwise reports whether the kind of hold on a pod has changed.
+// heldOtherwise reports whether the kind of hold on a pod has changed, or whether it is an emergency.
 func (c *Cluster) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {
 	workloads := c.owners.Chain(make([]safety.Workload, 0, 4), of) // Few pods have more than 4.
 	heldBefore, _ := before.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	heldNow, _ := now.Of(of.Namespace(), of.Name, of.UID, workloads...)
-	return heldBefore.Kind != heldNow.Kind
+	return heldBefore.Kind != heldNow.Kind ||
+		before.Emergency(of.Namespace(), of.Name, of.UID, workloads...) != now.Emergency(of.Namespace(), of.Name, of.UID, workloads...)
 }

@@ -97,7 +97,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	if h, ok := in.Holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
-			s.Restore = true
+			s.Restore, s.Emergency = true, in.Holds.Emergency(of.Namespace(), of.Name, of.UID, workloads...)
 		case hold.Pause:
 			s.Paused = fmt.Sprintf("the pause of %s began at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
 		case hold.Breaker:

@@ -59,6 +59,11 @@ func dataKey(h Hold) string {
 	return kind + ".pod." + s.Namespace + "." + digest(s.Pod, string(s.UID))
 }
 
+// emergencyLine is the first line of the text of an emergency restore. It is a comment, because
+// versions that know no emergency restores reject unknown fields: they must read the hold as a
+// restore at the usual rate, and a hold that they write again is one.
+const emergencyLine = "# emergency: true\n"
+
 // digest returns a short string for names, with 80 bits: enough that nobody finds other
 // names with the same digest.
 func digest(names ...string) string {
@@ -97,6 +102,9 @@ func format(h Hold) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write hold as YAML: %w", err)
 	}
+	if h.Emergency {
+		return emergencyLine + string(text), nil
+	}
 	return string(text), nil
 }
 
@@ -109,7 +117,7 @@ func parseHold(key, text string) (Hold, error) {
 	if err := document.Decode(text, &e); err != nil {
 		return Hold{}, fmt.Errorf("%s: %w", key, err)
 	}
-	h, wrong := e.hold()
+	h, wrong := e.hold(strings.HasPrefix(text, emergencyLine))
 	if want := dataKey(h); len(wrong) == 0 && key != want {
 		wrong = append(wrong, fmt.Errorf("the key of the %s of %s must be %s", h.Kind.lower(), h.Scope, want))
 	}
@@ -119,9 +127,9 @@ func parseHold(key, text string) (Hold, error) {
 	return h, wrong.Err()
 }
 
-func (e entry) hold() (Hold, faults) {
+func (e entry) hold(emergency bool) (Hold, faults) {
 	var errs faults
-	h := Hold{Kind: e.Kind, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author, CredentialID: e.CredentialID, RequestID: e.RequestID, RequestDigest: e.RequestDigest}
+	h := Hold{Kind: e.Kind, Emergency: emergency, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author, CredentialID: e.CredentialID, RequestID: e.RequestID, RequestDigest: e.RequestDigest}
 	if e.Workload != nil {
 		h.Scope.Workload = safety.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
 var (
@@ -17,6 +19,7 @@ var (
 
 func TestFormat(t *testing.T) {
 	t.Run("reads the holds that it wrote", readsTheHoldsThatItWrote)
+	t.Run("older versions read an emergency as a restore", olderVersionsReadAnEmergencyAsARestore)
 	t.Run("accepts what users write", acceptsWhatUsersWrite)
 	t.Run("accepts the example of the reference", acceptsTheExampleOfTheReference)
 	t.Run("reports faults with their paths", reportsFaultsWithTheirPaths)
@@ -35,6 +38,11 @@ reason: 'black friday: no'
 since: "2026-11-21T01:02:03Z"
 `},
 		{Hold{Kind: Restore, Scope: shop}, "restore.namespace.shop", "kind: Restore\nnamespace: shop\n"},
+		{Hold{Kind: Restore, Scope: cluster, Emergency: true, Since: began}, "restore.cluster", `# emergency: true
+allNamespaces: true
+kind: Restore
+since: "2026-11-21T01:02:03Z"
+`},
 		{Hold{Kind: Restore, Scope: web, Since: began}, "restore.pod.shop.fbdbf2012d852a942e1b", `kind: Restore
 namespace: shop
 pod: web
@@ -62,6 +70,31 @@ workload:
 	}
 }
 
+// Older versions reject fields that are not in the entry of the first release.
+func olderVersionsReadAnEmergencyAsARestore(t *testing.T) {
+	text, err := readable(Hold{Kind: Restore, Scope: cluster, Emergency: true, Reason: "# emergency: true", Author: "ann", Since: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var older struct {
+		Kind          Kind   `json:"kind"`
+		AllNamespaces bool   `json:"allNamespaces"`
+		Reason        string `json:"reason"`
+		Author        string `json:"author"`
+		Since         string `json:"since"`
+	}
+	if err := document.Decode(text, &older); err != nil || older.Kind != Restore || !older.AllNamespaces || older.Author != "ann" {
+		t.Errorf("read as %+v, %v:\n%s", older, err, text)
+	}
+	again, err := format(Hold{Kind: older.Kind, Reason: older.Reason, Author: older.Author, Since: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err := parseHold("restore.cluster", again); err != nil || h.Emergency {
+		t.Errorf("what an older version wrote is read as %+v, %v", h, err)
+	}
+}
+
 func acceptsWhatUsersWrite(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -74,6 +107,8 @@ func acceptsWhatUsersWrite(t *testing.T) {
 		"a workload on one line":        {"{kind: Pause, namespace: shop, workload: {kind: Deployment, name: web}}", Hold{Kind: Pause, Scope: webs}},
 		"an end in the past":            {"{kind: Pause, namespace: shop, expires: 2026-11-21T01:02:03Z}", Hold{Kind: Pause, Scope: shop, Expires: began}},
 		"fractions of a second":         {"{kind: Pause, namespace: shop, since: '2026-11-21T01:02:03.9Z'}", Hold{Kind: Pause, Scope: shop, Since: began}},
+		"an emergency":                  {"# emergency: true\nkind: Restore\nnamespace: shop", Hold{Kind: Restore, Scope: shop, Emergency: true}},
+		"a comment elsewhere":           {"kind: Restore\n# emergency: true\nnamespace: shop", Hold{Kind: Restore, Scope: shop}},
 		"the cluster as explicit scope": {"{kind: Pause, allNamespaces: true}", Hold{Kind: Pause, Scope: cluster}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,6 +150,7 @@ func reportsFaultsWithTheirPaths(t *testing.T) {
 		{"a key in the wrong case", "{Kind: Pause, namespace: shop}", []string{`unknown field "Kind"`}},
 		{"a duplicate key", "{kind: Pause, kind: Restore, namespace: shop}", []string{`mapping key "kind" already defined at line 1`}},
 		{"no kind", "{namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore, Pause or Breaker, not ""`}},
+		{"an emergency that is no restore", "# emergency: true\n{kind: Pause, namespace: shop}", []string{"pause.namespace.shop: emergency: must be set only for a Restore"}},
 		{"an unknown kind", "{kind: pause, namespace: shop}", []string{`pause.namespace.shop: kind: must be Restore, Pause or Breaker, not "pause"`}},
 		{"no scope", "{kind: Pause}", []string{"pause.namespace.shop: namespace: must set either a namespace or allNamespaces: true"}},
 		{"the cluster and a namespace", "{kind: Pause, namespace: shop, allNamespaces: true}", []string{"pause.namespace.shop: namespace: must set either"}},

@@ -107,6 +107,8 @@ func (s Scope) level() level {
 type Hold struct {
 	Kind  Kind
 	Scope Scope
+	// Emergency restores as fast as the API server accepts writes; only for a Restore.
+	Emergency bool
 	// Reason and Author are as the caller gave them; they are not verified.
 	Reason, Author string
 	// CredentialID identifies the credential of the author; empty if it is not known.

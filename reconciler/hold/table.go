@@ -17,6 +17,8 @@ type Table struct {
 	byKey map[key]int
 	// resets has the breakers that were reset, ordered like holds.
 	resets []Hold
+	// emergencies counts the emergency restores.
+	emergencies int
 	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
 	freeze   *Freeze
 	unfrozen *Table
@@ -31,13 +33,16 @@ func NewTable(holds []Hold) *Table {
 	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds))}
 	for i := range t.holds {
 		t.byKey[t.holds[i].key()] = i
+		if t.holds[i].Emergency {
+			t.emergencies++
+		}
 	}
 	return t
 }
 
 // Frozen returns a table with the holds of t and this freeze; nil for none.
 func (t *Table) Frozen(freeze *Freeze) *Table {
-	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, freeze: freeze, unfrozen: t}
+	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, emergencies: t.emergencies, freeze: freeze, unfrozen: t}
 }
 
 // Freeze returns the freeze in effect; nil if there is none.
@@ -83,6 +88,29 @@ func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Wor
 		}
 	}
 	return Hold{}, false
+}
+
+// Emergencies returns the number of emergency restores in effect.
+func (t *Table) Emergencies() int {
+	if t == nil {
+		return 0
+	}
+	return t.emergencies
+}
+
+// Emergency reports whether an emergency restore covers a pod, as for Of. It need not be the
+// hold that Of returns: a restore of a narrower scope must not slow down an emergency restore
+// of a wider one.
+func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...safety.Workload) bool {
+	if t.Emergencies() == 0 {
+		return false
+	}
+	covers := func(scope Scope) bool {
+		h, ok := t.at(scope, Restore)
+		return ok && h.Emergency
+	}
+	return covers(Scope{}) || covers(Scope{Namespace: namespace}) || covers(Scope{Namespace: namespace, Pod: pod, UID: uid}) ||
+		slices.ContainsFunc(workloads, func(w safety.Workload) bool { return covers(Scope{Namespace: namespace, Workload: w}) })
 }
 
 // at returns the hold with exactly this scope and kind.

@@ -116,3 +116,34 @@ func findsARestoreOverAScope(t *testing.T) {
 		}
 	}
 }
+
+func TestEmergency(t *testing.T) {
+	replicaSet, deployment := safety.Workload{Kind: "ReplicaSet", Name: "web-1"}, safety.Workload{Kind: "Deployment", Name: "web"}
+	emergency := func(s Scope) Hold { return Hold{Kind: Restore, Scope: s, Emergency: true} }
+	restore := func(s Scope) Hold { return Hold{Kind: Restore, Scope: s} }
+	for _, tc := range []struct {
+		name  string
+		holds []Hold
+		want  bool
+	}{
+		{"none", nil, false},
+		{"a restore", []Hold{restore(cluster)}, false},
+		{"of the cluster", []Hold{emergency(cluster)}, true},
+		{"of the namespace", []Hold{emergency(shop)}, true},
+		{"of another namespace", []Hold{emergency(bank), restore(shop)}, false},
+		{"of the Deployment", []Hold{emergency(Scope{Namespace: "shop", Workload: deployment})}, true},
+		{"of the pod", []Hold{emergency(web)}, true},
+		{"of a wider scope than a restore", []Hold{emergency(cluster), restore(shop), restore(web)}, true},
+		{"of a narrower scope than a restore", []Hold{restore(cluster), emergency(web)}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			table := NewTable(tc.holds).Frozen(nil)
+			if got := table.Emergency("shop", "web", "1", replicaSet, deployment); got != tc.want {
+				t.Errorf("an emergency: %t", got)
+			}
+		})
+	}
+	if (*Table)(nil).Emergency("shop", "web", "1") {
+		t.Error("an emergency without holds")
+	}
+}

@@ -83,6 +83,9 @@ func (h Hold) Faults() []*FieldError {
 	}
 	errs = line(errs, "uid", string(h.Scope.UID), maxAuthor)
 	errs = append(errs, h.breakerFaults()...)
+	if h.Emergency && h.Kind != Restore {
+		add("emergency", "must be set only for a %s", Restore)
+	}
 	errs = append(errs, TextFaults(h.Reason, h.Author)...)
 	errs = line(errs, "credentialID", h.CredentialID, maxCredentialID)
 	if !h.Expires.IsZero() && h.Expires.Before(h.Since) {

@@ -47,6 +47,9 @@ func queuesOnlyThePodsThatAChangeToTheRulesAffects(t *testing.T) {
 	}
 	paused := hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop", Pod: "lost", UID: "shop/lost"}}})
 	none := hold.NewTable(nil)
+	restore := func(emergency bool) *hold.Table {
+		return hold.NewTable([]hold.Hold{{Kind: hold.Restore, Scope: hold.Scope{Namespace: "shop", Pod: "n4", UID: "shop/n4"}, Emergency: emergency}})
+	}
 	with := func(table *ratios.Table, holds *hold.Table) cluster.Rules {
 		return cluster.Rules{Table: table, Holds: holds}
 	}
@@ -64,6 +67,9 @@ func queuesOnlyThePodsThatAChangeToTheRulesAffects(t *testing.T) {
 		{"a different ratio in a rule", with(layer(1.25, rule(1)), none), with(layer(1.25, rule(2)), none), []string{"n2d-test"}},
 		{"another rule", with(layer(1.25), none), with(layer(1.25, rule(1)), none), []string{"n2d-test", "n4-test"}},
 		{"a hold", with(layer(1.25), none), with(layer(1.25), paused), []string{"lost"}},
+		{"a restore that becomes an emergency", with(layer(1.25), restore(false)), with(layer(1.25), restore(true)), []string{"n4"}},
+		{"a restore that is no longer an emergency", with(layer(1.25), restore(true)), with(layer(1.25), restore(false)), []string{"n4"}},
+		{"an emergency that goes on", with(layer(1.25), restore(true)), with(layer(1.25), restore(true)), nil},
 		{"both", with(layer(1.25), none), with(layer(2), paused), []string{"lost", "n4", "n4-test"}},
 		{"the first rules", cluster.Rules{}, with(layer(1.25), none), []string{"lost", "n2d", "n2d-test", "n4", "n4-test"}},
 	} {

@@ -18,7 +18,7 @@ func (p *Plan) Outcome() []Reason {
 	var said []Reason
 	switch {
 	case p.Kind == Restore && !p.keepRecord:
-		said = []Reason{{contract.Restored, "the pod has its originals again: " + p.Describe()}}
+		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
 		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.Describe()
 		if len(p.without) > 0 {

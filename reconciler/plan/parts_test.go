@@ -19,6 +19,7 @@ import (
 
 func TestParts(t *testing.T) {
 	t.Run("names a sidecar whose original a restore lacks", namesASidecarWhoseOriginalARestoreLacks)
+	t.Run("an emergency restore waits for no turn", anEmergencyRestoreWaitsForNoTurn)
 	t.Run("does not delay a restore because of a node's answer", doesNotDelayARestoreBecauseOfANodesAnswer)
 	t.Run("ignores a resize in progress since a future time", ignoresAResizeInProgressSinceAFutureTime)
 	t.Run("records what a partial plan adopts", recordsWhatAPartialPlanAdopts)
@@ -49,6 +50,29 @@ func namesASidecarWhoseOriginalARestoreLacks(t *testing.T) {
 		if !plan.keepRecord || !slices.Contains(codes(plan), contract.InvalidAnnotation) {
 			t.Errorf("sidecars %v: %v %v, the record is kept: %v", sidecars, plan.Decision, plan.Reasons, plan.keepRecord)
 		}
+	}
+}
+
+func anEmergencyRestoreWaitsForNoTurn(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.SizedForN4, podtest.AsResized)
+	s := snapshotOf(t, p, podtest.Node("n4"))
+	s.Restore = true
+	usual := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	s.Emergency = true
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if !usual.Realigns() || plan.Realigns() || plan.Decision != Resize || !plan.Emergency {
+		t.Errorf("%v, emergency %t, it waits for its turn: %t, and otherwise: %t", plan.Decision, plan.Emergency, plan.Realigns(), usual.Realigns())
+	}
+	if usual.Signature() == plan.Signature() {
+		t.Error("it waits because the restore failed before it became an emergency")
+	}
+	for _, said := range []string{plan.Reasons[0].Message, plan.Outcome()[0].Message} {
+		if !strings.Contains(said, "in an emergency restore") {
+			t.Errorf("the pod is told %q", said)
+		}
+	}
+	if said := usual.Outcome()[0].Message; !strings.HasPrefix(said, "the pod has its originals again: ") {
+		t.Errorf("without an emergency, the pod is told %q", said)
 	}
 }
 

@@ -76,6 +76,8 @@ type Plan struct {
 	Workloads []safety.Workload
 	// Kind is the purpose of the plan.
 	Kind Kind
+	// Emergency means that nothing but the API server may delay the writes of a restore.
+	Emergency bool
 	// keepRecord means that a restore is incomplete, so it must not remove the originals.
 	keepRecord bool
 	// awaits means that the restore is incomplete only until the node has completed it.
@@ -218,9 +220,10 @@ func (p *Plan) adoptionsChange() bool {
 	return false
 }
 
-// Realigns reports whether the plan changes the sizes of a pod that was sized before.
+// Realigns reports whether the plan changes the sizes of a pod that was sized before, and waits
+// for its turn to do so: an emergency restore does not wait.
 func (p *Plan) Realigns() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore)
+	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore && !p.Emergency)
 }
 
 // First reports whether the pod was never sized before, not even partly.
@@ -352,10 +355,11 @@ func (p *Plan) before(code contract.Reason, message string) {
 	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 
-// Signature returns a hash of what the plan writes to the pod.
+// Signature returns a hash of what the plan writes to the pod, and whether in an emergency: a
+// restore that becomes one does not wait because it failed before.
 func (p *Plan) Signature() uint64 {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %s %s %s", p.Kind, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
+	_, _ = fmt.Fprintf(h, "%d %t %s %s %s", p.Kind, p.Emergency, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
 	return h.Sum64()
 }
 

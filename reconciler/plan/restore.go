@@ -15,7 +15,7 @@ import (
 // annotation and the pod's owner do not matter: the originals are only what the pod was
 // created with. It restores what it can and, if that is not everything, keeps all records.
 func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
-	plan.Kind = Restore
+	plan.Kind, plan.Emergency = Restore, s.Emergency
 	asked := *s
 	asked.Around.Infeasible = nil // A restore that a user requested is tried anyway.
 	s = &asked
@@ -48,7 +48,7 @@ func (p *Planner) restore(plan *Plan, s *Snapshot) *Plan {
 		}
 	}
 	if len(plan.Reasons) == 0 {
-		plan.before(contract.Restored, "the pod gets its originals again")
+		plan.before(contract.Restored, "the pod gets its originals again"+plan.inEmergency())
 		// If managedFields are cut, only the originals prove that the pod has its originals.
 		plan.keepOriginals = s.Pod.RecordCut()
 		if plan.Decision == Align && !plan.sized && (!s.Pod.Marked() || s.Pod.RecordCut() && s.Pod.OnlyOriginals()) {
@@ -84,6 +84,14 @@ func (p *Plan) awaitLimits(s *Snapshot) {
 			p.because(contract.ResizeInProgress, fmt.Sprintf("container %s: memory limit is not lowered yet", c.Name))
 		}
 	}
+}
+
+// inEmergency returns what messages about an emergency restore add; empty for other restores.
+func (p *Plan) inEmergency() string {
+	if p.Emergency {
+		return " in an emergency restore"
+	}
+	return ""
 }
 
 // asWritten skips a pod that needs no restore.

@@ -51,6 +51,8 @@ type Snapshot struct {
 	Degraded string
 	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
+	// Emergency means that Restore is requested by an emergency restore.
+	Emergency bool
 	// Refused is the size that the node refused before; nil if it refused none.
 	Refused *Refusal
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.

@@ -77,7 +77,7 @@ func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
 
 func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
 	if options.WithoutHolds {
-		s.Frozen, s.Paused, s.Degraded, s.Restore = "", "", "", false
+		s.Frozen, s.Paused, s.Degraded, s.Restore, s.Emergency = "", "", "", false, false
 	}
 	if options.WithoutHolds || options.Table != nil {
 		s.Siblings = nil // In the end, each pod gets its size.

@@ -442,6 +442,24 @@ func TestHoldService(t *testing.T) {
 			t.Errorf("of one pod: %v", err)
 		}
 	})
+	t.Run("the last request decides whether a restore is an emergency", func(t *testing.T) {
+		s := service(t, "emergency")
+		for _, emergency := range []bool{true, false, true} {
+			response, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, Emergency: emergency})
+			if err != nil || response.GetHold().GetEmergency() != emergency {
+				t.Fatalf("an emergency: %t: %v, %v", emergency, response, err)
+			}
+			if diff := cmp.Diff([]*workloadresizerv1.Hold{response.GetHold()}, list(t, s), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		const id = "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a13"
+		if _, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, RequestId: id}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Restore(t.Context(), &workloadresizerv1.RestoreRequest{Scope: shop, Emergency: true, RequestId: id})
+		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "request_id is the ID of another request")
+	})
 	t.Run("a request that is sent again does not change the hold that it made", func(t *testing.T) {
 		s := service(t, "again")
 		const id = "2f1c4f2a-6a1d-4b2e-9d58-0d9f4f8f0a11"

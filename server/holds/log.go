@@ -17,7 +17,15 @@ const mostLogged = 100
 // logStored logs who created a hold.
 func logStored(ctx context.Context, h hold.Hold) {
 	klog.FromContext(ctx).Info("Hold stored", "caller", access.Described(ctx), "author", h.Author,
-		"kind", h.Kind, "scope", h.Scope.String(), "expires", expiryText(h), "reason", h.Reason)
+		"kind", kindText(h), "scope", h.Scope.String(), "expires", expiryText(h), "reason", h.Reason)
+}
+
+// kindText returns the kind of a hold, and whether it is an emergency.
+func kindText(h hold.Hold) string {
+	if h.Emergency {
+		return "emergency " + string(h.Kind)
+	}
+	return string(h.Kind)
 }
 
 // expiryText returns when a hold expires, in human-readable form.
@@ -32,7 +40,7 @@ func expiryText(h hold.Hold) string {
 func logEnded(ctx context.Context, author string, request *workloadresizerv1.ResumeRequest, ended []hold.Hold) {
 	var released []string
 	for _, h := range ended[:min(len(ended), mostLogged)] {
-		released = append(released, string(h.Kind)+" of "+h.Scope.String())
+		released = append(released, kindText(h)+" of "+h.Scope.String())
 	}
 	klog.FromContext(ctx).Info("Holds ended", "caller", access.Described(ctx), "author", author,
 		"kind", kinds[request.GetKind()], "holds", len(ended), "released", released, "reason", request.GetReason())

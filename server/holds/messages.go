@@ -24,7 +24,7 @@ func message(h hold.Hold) *workloadresizerv1.Hold {
 	return &workloadresizerv1.Hold{
 		Kind:  kind,
 		Scope: scopeMessage(h.Scope),
-		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author, CredentialId: h.CredentialID,
+		Uid:   string(h.Scope.UID), Reason: h.Reason, Author: h.Author, CredentialId: h.CredentialID, Emergency: h.Emergency,
 		CreateTime: values.Timestamp(h.Since), ExpireTime: values.Timestamp(h.Expires),
 	}
 }

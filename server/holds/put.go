@@ -17,7 +17,7 @@ import (
 
 // Restore implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.RestoreRequest) (*workloadresizerv1.RestoreResponse, error) {
-	h, err := s.put(ctx, hold.Restore, request)
+	h, err := s.put(ctx, hold.Hold{Kind: hold.Restore, Emergency: request.GetEmergency()}, request)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.Restor
 
 // Pause implements workloadresizerv1.HoldServiceServer.
 func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseRequest) (*workloadresizerv1.PauseResponse, error) {
-	h, err := s.put(ctx, hold.Pause, request)
+	h, err := s.put(ctx, hold.Hold{Kind: hold.Pause}, request)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,8 @@ type putRequest interface {
 	GetRequestId() string
 }
 
-func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (hold.Hold, error) {
+// put completes a hold of a kind with what the request says, and stores it.
+func (s *Service) put(ctx context.Context, h hold.Hold, request putRequest) (hold.Hold, error) {
 	scope, err := scopeOf(request.GetScope())
 	if err != nil {
 		return hold.Hold{}, err
@@ -64,10 +65,9 @@ func (s *Service) put(ctx context.Context, kind hold.Kind, request putRequest) (
 	if err != nil {
 		return hold.Hold{}, err
 	}
-	h := hold.Hold{
-		Kind: kind, Scope: scope, Reason: request.GetReason(), Author: author, CredentialID: access.Credential(ctx),
-		RequestID: request.GetRequestId(), RequestDigest: translate.RequestDigest(request, author), Since: time.Now().UTC().Truncate(time.Second),
-	}
+	h.Scope, h.Reason, h.Author, h.CredentialID = scope, request.GetReason(), author, access.Credential(ctx)
+	h.RequestID, h.RequestDigest = request.GetRequestId(), translate.RequestDigest(request, author)
+	h.Since = time.Now().UTC().Truncate(time.Second)
 	if ttl := request.GetTtl(); ttl != nil {
 		h.Expires = h.Since.Add(ttl.AsDuration())
 	}

@@ -77,6 +77,7 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	if holds, err := s.config.Holds.Ready(); err == nil {
 		response.Holds = int64(len(holds.All()))
 		response.ClusterBreaker, response.WorkloadBreakers = breakers(holds)
+		response.EmergencyRestores = int64(holds.Emergencies())
 		response.Freeze = translate.Freeze(holds.Freeze())
 	}
 	for _, count := range now.Pods {

@@ -119,7 +119,7 @@ func TestRunbooks(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			typed := strings.NewReplacer("-n workload-resizer-system describe pod POD", "-n workload-resizer-system describe pod workload-resizer", "logs POD", "logs workload-resizer", "POD", pod.Name, "WORKLOAD", "deployment/web", "NAMESPACE", "shop", "NODE", pod.Spec.NodeName, "TYPE=CPU/MEMORY", "t2d=1.1/1",
 				"REASON", "new", "SCOPE", "-n shop", "FILE", "deploy/samples/config.yaml", "kubectl workload-resizer", "resizectl").Replace(command)
-			if strings.HasPrefix(typed, "resizectl unfreeze") || strings.HasPrefix(typed, "resizectl ratios set") || strings.HasPrefix(typed, "resizectl resume -A") {
+			if strings.HasPrefix(typed, "resizectl unfreeze") || strings.HasPrefix(typed, "resizectl ratios set") || strings.HasPrefix(typed, "resizectl resume -A") || strings.HasPrefix(typed, "resizectl restore -A") {
 				typed += " --yes" // A user is asked.
 			}
 			cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", typed)

@@ -11,20 +11,22 @@ import (
 )
 
 // killedWhileRestoring kills the server in the middle of the restore of a namespace. The
-// next server completes the restore.
+// next server completes the restore, and knows whether it is an emergency.
 func (c *cluster) killedWhileRestoring(t *testing.T) {
 	for _, tc := range []struct {
-		n      int64
-		action localcluster.Action
+		n         int64
+		action    localcluster.Action
+		emergency bool
 	}{
-		{2, localcluster.CutBefore},       // At most one pod has its sizes.
-		{4, localcluster.ForwardThenHang}, // Some pods are done, some half done.
+		{2, localcluster.CutBefore, false},       // At most one pod has its sizes.
+		{3, localcluster.CutBefore, true},        // The same, but all workers write.
+		{4, localcluster.ForwardThenHang, false}, // Some pods are done, some half done.
 	} {
-		t.Run(fmt.Sprintf("write %d, %s", tc.n, tc.action), func(t *testing.T) { c.killedInRestore(t, tc.n, tc.action) })
+		t.Run(fmt.Sprintf("write %d, %s", tc.n, tc.action), func(t *testing.T) { c.killedInRestore(t, tc.n, tc.action, tc.emergency) })
 	}
 }
 
-func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Action) {
+func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Action, emergency bool) {
 	namespace := fmt.Sprintf("restore-killed-%d", n)
 	var restoring atomic.Bool
 	var writes atomic.Int64
@@ -48,7 +50,7 @@ func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Act
 	c.awaitSized(t, s, namespace, "80m")
 
 	restoring.Store(true)
-	s.resizectl(t, 0, "restore", "-n", namespace, "--wait=false")
+	s.resizectl(t, 0, "restore", "-n", namespace, "--wait=false", fmt.Sprintf("--emergency=%t", emergency))
 	select {
 	case <-reached:
 	case <-time.After(localcluster.Patience):
@@ -68,7 +70,9 @@ func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Act
 	}
 
 	again := c.serveReady(t)
-	wants(t, again.resizectl(t, 0, "holds"), namespace)
+	if wants(t, again.resizectl(t, 0, "holds"), namespace); emergency {
+		wants(t, again.resizectl(t, 0, "holds"), "emergency restore")
+	}
 	localcluster.Eventually(t, "the restore to be completed", func() error {
 		for _, p := range c.pods(t, namespace) {
 			if got := ours(p.Annotations); got != nil {

@@ -14,7 +14,9 @@ func (s *Server) Restore(ctx context.Context, req *workloadresizerv1.RestoreRequ
 	if err := s.end(ctx); err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.RestoreResponse{Hold: Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, req.GetScope(), req.GetReason(), req.GetTtl()), Pods: s.Pods}, nil
+	hold := Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, req.GetScope(), req.GetReason(), req.GetTtl())
+	hold.Emergency = req.GetEmergency() && !s.WithoutEmergencies
+	return &workloadresizerv1.RestoreResponse{Hold: hold, Pods: s.Pods}, nil
 }
 
 // Pause implements workloadresizerv1.HoldServiceServer.

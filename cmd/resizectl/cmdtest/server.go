@@ -44,6 +44,8 @@ type Server struct {
 	Progress *workloadresizerv1.HoldProgress
 	Problem  string
 	Freezes  *workloadresizerv1.Freeze
+	// WithoutEmergencies makes it a server that does not know emergency restores.
+	WithoutEmergencies bool
 	// These describe the scope of a hold in answers.
 	Pods   *int64
 	Nested int64

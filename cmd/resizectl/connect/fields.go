@@ -33,6 +33,7 @@ var fieldNames = []struct {
 	{regexp.MustCompile(`^(?:requests\[\d+\]\.)?update_mask\b`), "the list of values to set"},
 	{regexp.MustCompile(`^(?:requests\b.*|override)$`), "a ratio"},
 	{regexp.MustCompile(`^ttl$`), "--for"},
+	{regexp.MustCompile(`^emergency$`), "--emergency"},
 	{regexp.MustCompile(`^(?:.*\.)?reason$`), "--reason"},
 	{regexp.MustCompile(`^(?:.*\.)?author$`), "your name"},
 	{regexp.MustCompile(`^to_change$`), "--to"},

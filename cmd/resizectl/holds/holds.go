@@ -130,10 +130,10 @@ func holdName(hold *workloadresizerv1.Hold) string {
 	return "namespace/" + orEvery(scope.GetNamespace())
 }
 
-// holdKindCell stands out for a hold of the whole cluster.
+// holdKindCell stands out for a hold of the whole cluster, and for an emergency.
 func holdKindCell(hold *workloadresizerv1.Hold) print.Cell {
-	kind := print.Cell{Text: print.HoldKind(hold.GetKind())}
-	if hold.GetScope().GetAllNamespaces() != nil {
+	kind := print.Cell{Text: print.HoldKind(hold)}
+	if hold.GetScope().GetAllNamespaces() != nil || hold.GetEmergency() {
 		kind.Style = print.Notable
 	}
 	return kind

@@ -30,6 +30,7 @@ func TestHolds(t *testing.T) {
 
 func TestHoldsRules(t *testing.T) {
 	t.Run("says that there are no holds", saysThatThereAreNoHolds)
+	t.Run("shows that a restore is an emergency", showsThatARestoreIsAnEmergency)
 	t.Run("warns that the holds are not current", warnsThatTheHoldsAreNotCurrent)
 	t.Run("reports unexpected results on standard error", reportsUnexpectedResultsOnStandardError)
 	t.Run("rejects unknown kinds", rejectsUnknownKinds)
@@ -41,6 +42,22 @@ func saysThatThereAreNoHolds(t *testing.T) {
 	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored, paused or degraded\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func showsThatARestoreIsAnEmergency(t *testing.T) {
+	emergency := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Shop, "worse", nil)
+	emergency.Emergency = true
+	server := &cmdtest.Server{Holds: []*workloadresizerv1.Hold{emergency}}
+	address := cmdtest.Serve(t, server)
+	for args, want := range map[string]string{
+		"holds":          "emergency restore",
+		"resume -n shop": "emergency restore of namespace shop has ended\n",
+	} {
+		code, stdout, stderr := program.Shell(t.Context(), append(strings.Fields(args), "--server", address)...)
+		if code != command.ExitOK || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
 	}
 }
 

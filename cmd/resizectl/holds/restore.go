@@ -17,7 +17,7 @@ import (
 type restoreOptions struct {
 	change
 	holdOptions
-	wait bool
+	wait, emergency bool
 }
 
 func newRestoreCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -33,6 +33,11 @@ then lose the annotations of workload-resizer. A value stays if its original is
 not known or if another actor has set it since; the command names it, and the pod
 keeps the annotations. New pods are not resized. A restore survives restarts of
 the server. It lasts until "resizectl resume" or, if you set --for, for that long.
+
+With --emergency, the server restores the pods as fast as the API server accepts
+writes: they neither take turns (--realign-rate) nor count toward its rate of
+requests (--kube-api-qps). Restoring the same scope again with or without the flag
+decides whether the restore in effect is an emergency from now on.
 
 The command waits until nothing is left to restore, up to --timeout, and prints
 the result. Whether or not the command waits, the server continues until the pods
@@ -52,13 +57,17 @@ are restored. The exit code is
   resizectl restore sts/db -n shop
 
   # Restore every pod before you remove workload-resizer from a cluster
-  resizectl restore -A --timeout 10m`,
+  resizectl restore -A --timeout 10m
+
+  # Return all sizes as fast as possible, because everything is worse
+  resizectl restore -A --emergency --reason "latency has doubled" --timeout 10m`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: connect.CompleteObjects(server),
 		RunE:              command.Steps(o.run, o.complete, o.validate, o.confirm(func() string { return "Restore every pod in the cluster?" })),
 	}
 	o.addFlags(cmd, "what would be restored")
 	o.addHoldFlags(cmd)
+	cmd.Flags().BoolVar(&o.emergency, "emergency", false, "restore as fast as the API server accepts writes, regardless of the server's own limits")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until nothing is left to restore, up to --timeout")
 	return cmd
 }
@@ -66,7 +75,7 @@ are restored. The exit code is
 func (o *restoreOptions) run(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		response, err := c.Restore(ctx, &workloadresizerv1.RestoreRequest{
-			Scope: o.scope(), Reason: o.reason, Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(),
+			Scope: o.scope(), Reason: o.reason, Ttl: o.ttlMessage(), ValidateOnly: o.dryRun.On(), Emergency: o.emergency,
 		})
 		if err != nil {
 			return err
@@ -74,9 +83,16 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		if err := warnIfEmpty(o.ErrOut, o.scope(), response.Pods); err != nil {
 			return err
 		}
+		if o.emergency && !response.GetHold().GetEmergency() {
+			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server is older than --emergency, and restores these pods at its usual rate (--realign-rate)"); err != nil {
+				return err
+			}
+		}
 		switch {
 		case o.dryRun.On():
 			return o.show(ctx, c)
+		case response.GetHold().GetEmergency() && !o.wait:
+			return printHold(&o.Output, response.GetHold(), "will be restored as an emergency")
 		case !o.wait:
 			return printHold(&o.Output, response.GetHold(), "will be restored")
 		}

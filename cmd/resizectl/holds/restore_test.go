@@ -2,6 +2,7 @@ package holds
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,10 @@ func TestRestore(t *testing.T) {
 			"restore-late.table", "not restored: default/web-6d4cf56db6-x2x7p: not done yet: BoundsClamped: the cpu request of proxy is 50m, the least that is configured, instead of 48m\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: pod}},
 		{"does not wait with --wait=false", restoring(ever), []string{cmdtest.Web().GetPod(), "--wait=false", "--for", "1h"},
 			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
+		{"requests an emergency restore", restoring(ever), []string{"-A", "--yes", "--emergency", "--wait=false"},
+			"restore-emergency.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
+		{"warns of a server without emergency restores", &cmdtest.Server{WithoutEmergencies: true}, []string{"-A", "--yes", "--emergency", "--wait=false"},
+			"restore-no-emergency.table", "warning: the server is older than --emergency, and restores these pods at its usual rate (--realign-rate)\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
 		{"shows what would be restored in a dry run", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
 		{"shows nothing to restore in a dry run", restoring(0, asCreated()), []string{"-A", "--dry-run"},
@@ -109,7 +114,7 @@ func TestRestore(t *testing.T) {
 					t.Errorf("wrong preview %v", preview)
 				}
 			case *workloadresizerv1.RestoreRequest:
-				if tc.name != "does not wait with --wait=false" {
+				if !slices.Contains(tc.args, "--wait=false") {
 					t.Error("did not preview the plans")
 				}
 			}

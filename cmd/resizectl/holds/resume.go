@@ -150,7 +150,7 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 		remarks = append(remarks, goesOn(n))
 	}
 	if wider := response.GetStillHeldBy(); wider != nil {
-		remarks = append(remarks, fmt.Sprintf("these pods are still not resized: the %s of %s stays in effect", print.HoldKind(wider.GetKind()), print.Scope(wider.GetScope())))
+		remarks = append(remarks, fmt.Sprintf("these pods are still not resized: the %s of %s stays in effect", print.HoldKind(wider), print.Scope(wider.GetScope())))
 	}
 	for _, remark := range remarks {
 		if _, err := fmt.Fprintln(o.ErrOut, remark); err != nil {
@@ -179,7 +179,7 @@ func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error 
 		did = "would end"
 	}
 	for _, hold := range response.GetReleased() {
-		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", print.HoldKind(hold.GetKind()), print.Scope(hold.GetScope()), did); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", print.HoldKind(hold), print.Scope(hold.GetScope()), did); err != nil {
 			return err
 		}
 	}

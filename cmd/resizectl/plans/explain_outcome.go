@@ -28,7 +28,7 @@ func (f *facts) holdsStep() string {
 
 // holdText returns e.g. "pause of namespace shop since …, by ann: moving".
 func holdText(hold *workloadresizerv1.Hold) string {
-	text := fmt.Sprintf("%s of %s since %s", print.HoldKind(hold.GetKind()), heldText(hold.GetScope()), print.Timestamp(hold.GetCreateTime()))
+	text := fmt.Sprintf("%s of %s since %s", print.HoldKind(hold), heldText(hold.GetScope()), print.Timestamp(hold.GetCreateTime()))
 	if hold.GetExpireTime() != nil {
 		text += " until " + print.Timestamp(hold.GetExpireTime())
 	}

@@ -43,16 +43,20 @@ func ScopeNamespace(s *workloadresizerv1.HoldScope) string {
 	return ""
 }
 
-// HoldKind returns the kind of a hold as a word.
-func HoldKind(k workloadresizerv1.HoldKind) string {
-	switch k {
+// HoldKind returns the kind of a hold in words.
+func HoldKind(h *workloadresizerv1.Hold) string {
+	switch k := h.GetKind(); k {
 	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
+		if h.GetEmergency() {
+			return "emergency restore"
+		}
 		return "restore"
 	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
 		return "pause"
 	case workloadresizerv1.HoldKind_HOLD_KIND_BREAKER:
 		return "breaker"
+	default:
+		// A newer server may know more kinds than this version.
+		return k.String()
 	}
-	// A newer server may know more kinds than this version.
-	return k.String()
 }

@@ -39,6 +39,8 @@ func TestStatus(t *testing.T) {
 	degraded := wellStatus()
 	degraded.ClusterBreaker = &workloadresizerv1.Hold{Reason: "of the 40 workloads that were resized in the last hour, 7 had resizes that were reverted", CreateTime: timestamppb.New(cmdtest.Since)}
 	degraded.WorkloadBreakers = 1
+	emergency := wellStatus()
+	emergency.EmergencyRestores = 1
 	for _, tc := range []struct {
 		golden string
 		status *workloadresizerv1.GetStatusResponse
@@ -52,6 +54,7 @@ func TestStatus(t *testing.T) {
 		{"status-without-ratio.table", unrated, nil},
 		{"status-frozen.table", frozen, nil},
 		{"status-degraded.table", degraded, nil},
+		{"status-emergency.table", emergency, nil},
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {

@@ -44,6 +44,9 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 	for _, text := range degradedTexts(s) {
 		lines = append(lines, [2]string{"degraded", p.Paint(print.Red, o.Commands(text))})
 	}
+	if n := s.GetEmergencyRestores(); n > 0 {
+		lines = append(lines, [2]string{"restore", p.Paint(print.Red, print.CountOf(n, "emergency restore")+o.Commands(" in effect: see \"resizectl holds\""))})
+	}
 	if s.GetDryRun() {
 		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}

@@ -382,7 +382,9 @@ type Hold struct {
 	// When the hold expires; absent if it does not expire.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// The credential of the author, as in OverrideChange.
-	CredentialId  string `protobuf:"bytes,8,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
+	CredentialId string `protobuf:"bytes,8,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
+	// Whether the hold is an emergency restore, as in RestoreRequest.
+	Emergency     bool `protobuf:"varint,9,opt,name=emergency,proto3" json:"emergency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -471,6 +473,13 @@ func (x *Hold) GetCredentialId() string {
 		return x.CredentialId
 	}
 	return ""
+}
+
+func (x *Hold) GetEmergency() bool {
+	if x != nil {
+		return x.Emergency
+	}
+	return false
 }
 
 // How far a hold has taken effect on the pods that are in its scope now.
@@ -811,7 +820,12 @@ type RestoreRequest struct {
 	// Identifies the request, so that it is safe to send it again: a UUID. While the hold of
 	// the first request is in effect, it stays as it is. A different request with this ID,
 	// or the same request by another caller, returns INVALID_ARGUMENT.
-	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Whether to restore the pods as fast as the API server accepts writes: they neither take
+	// turns (--realign-rate) nor count toward the rate of requests (--kube-api-qps). A request
+	// for a scope that is restored already decides whether that restore is an emergency from
+	// now on.
+	Emergency     bool `protobuf:"varint,7,opt,name=emergency,proto3" json:"emergency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -886,6 +900,13 @@ func (x *RestoreRequest) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *RestoreRequest) GetEmergency() bool {
+	if x != nil {
+		return x.Emergency
+	}
+	return false
 }
 
 // Response message for HoldService.Restore.
@@ -1685,7 +1706,7 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04name\"^\n" +
 	"\rNamespacedPod\x12*\n" +
 	"\tnamespace\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\tnamespace\x12!\n" +
-	"\x04name\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04name\"\xce\x02\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xe0A\x02\xbaH\ar\x05\x10\x01\x18\xfd\x01R\x04name\"\xec\x02\n" +
 	"\x04Hold\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.workloadresizer.v1.HoldKindR\x04kind\x123\n" +
 	"\x05scope\x18\x02 \x01(\v2\x1d.workloadresizer.v1.HoldScopeR\x05scope\x12\x10\n" +
@@ -1696,7 +1717,8 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"createTime\x12;\n" +
 	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12#\n" +
-	"\rcredential_id\x18\b \x01(\tR\fcredentialId\"\xe7\x01\n" +
+	"\rcredential_id\x18\b \x01(\tR\fcredentialId\x12\x1c\n" +
+	"\temergency\x18\t \x01(\bR\temergency\"\xe7\x01\n" +
 	"\fHoldProgress\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x18\n" +
@@ -1725,7 +1747,7 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
 	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01\x12;\n" +
 	"\foverruled_by\x18\x03 \x01(\v2\x18.workloadresizer.v1.HoldR\voverruledByB\a\n" +
-	"\x05_pods\"\xaf\x02\n" +
+	"\x05_pods\"\xd2\x02\n" +
 	"\x0eRestoreRequest\x12>\n" +
 	"\x05scope\x18\x01 \x01(\v2\x1d.workloadresizer.v1.HoldScopeB\t\xe0A\x02\xbaH\x03\xc8\x01\x01R\x05scope\x12#\n" +
 	"\x06reason\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03(\x80\x04R\x06reason\x12#\n" +
@@ -1733,7 +1755,8 @@ const file_workloadresizer_v1_hold_proto_rawDesc = "" +
 	"\x03ttl\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\r\xe0A\x01\xbaH\a\xaa\x01\x042\x02\b\x01R\x03ttl\x12(\n" +
 	"\rvalidate_only\x18\x05 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12-\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\"a\n" +
+	"request_id\x18\x06 \x01(\tB\x0e\xe0A\x01\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\temergency\x18\a \x01(\bB\x03\xe0A\x01R\temergency\"a\n" +
 	"\x0fRestoreResponse\x12,\n" +
 	"\x04hold\x18\x01 \x01(\v2\x18.workloadresizer.v1.HoldR\x04hold\x12\x17\n" +
 	"\x04pods\x18\x02 \x01(\x03H\x00R\x04pods\x88\x01\x01B\a\n" +

@@ -84,6 +84,9 @@ type HoldServiceClient interface {
 	// them, and keeps them that way until Resume. A restore takes precedence over a pause of
 	// the same pods. The call returns when the hold is stored; GetHold returns its progress.
 	//
+	// If any restore of a pod is an emergency, the pod is restored without delay, even if
+	// another restore of it is not.
+	//
 	// Errors: as for Pause.
 	Restore(ctx context.Context, in *RestoreRequest, opts ...grpc.CallOption) (*RestoreResponse, error)
 	// Ends the holds of exactly one scope and, on request, of the scopes nested in it. It
@@ -272,6 +275,9 @@ type HoldServiceServer interface {
 	// Returns pods to their originals, removes the annotations of workload-resizer from
 	// them, and keeps them that way until Resume. A restore takes precedence over a pause of
 	// the same pods. The call returns when the hold is stored; GetHold returns its progress.
+	//
+	// If any restore of a pod is an emergency, the pod is restored without delay, even if
+	// another restore of it is not.
 	//
 	// Errors: as for Pause.
 	Restore(context.Context, *RestoreRequest) (*RestoreResponse, error)

@@ -65,7 +65,7 @@ type pacedPod struct {
 func newPacedWorld(t *testing.T) *pacedWorld {
 	clock := testingclock.NewFakeClock(podtest.Start)
 	return &pacedWorld{
-		t: t, pacer: newPacer(pacedRate, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
+		t: t, pacer: newPacer(steadily(pacedRate), nil, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
 		pods: map[types.NamespacedName]*pacedPod{}, again: map[time.Time][]*pacedPod{},
 	}
 }
@@ -85,7 +85,7 @@ func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 // ask simulates a visit to a pod whose turn has not begun.
 func (w *pacedWorld) ask(p *pacedPod) {
 	w.pacer.take(p.name)
-	if w.pacer.mayGo(p.name, p.wrong, p.restores) {
+	if w.pacer.mayGo(p.name, need{wrong: p.wrong, restores: p.restores}) {
 		w.t.Fatalf("pod %v may be resized before its turn", p.name)
 	}
 	w.pacer.release(p.name)
@@ -120,7 +120,7 @@ func (w *pacedWorld) tick() {
 		}
 		p := w.pods[name]
 		w.pacer.take(name)
-		if !w.pacer.mayGo(name, p.wrong, p.restores) {
+		if !w.pacer.mayGo(name, need{wrong: p.wrong, restores: p.restores}) {
 			w.t.Fatalf("pod %v may not go although it is its turn", name)
 		}
 		p.left = 2

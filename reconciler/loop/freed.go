@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -150,4 +151,25 @@ func (l *Loop) allocatable() (total safety.Resources) {
 		total.Memory += node.Status.Allocatable.Memory().Value()
 	}
 	return total
+}
+
+// freedCollector exposes what paced resizes have freed within the last hour.
+type freedCollector struct {
+	shares func() (cpu, memory float64)
+	desc   *prometheus.Desc
+}
+
+func newFreedCollector(shares func() (cpu, memory float64)) *freedCollector {
+	return &freedCollector{shares, prometheus.NewDesc("workload_resizer_freed_share",
+		"What resizes have freed within the last hour, as a share of what all nodes have for pods, by resource (cpu, memory). pace.freedPerHour limits it. Only the leader counts.", []string{"resource"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *freedCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c *freedCollector) Collect(metrics chan<- prometheus.Metric) {
+	cpu, memory := c.shares()
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, cpu, sizing.CPU.Name)
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, memory, sizing.Memory.Name)
 }

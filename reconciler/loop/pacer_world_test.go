@@ -34,6 +34,7 @@ var (
 type pacedWorld struct {
 	t      *testing.T
 	pacer  *pacer
+	pace   pace
 	clock  *testingclock.FakeClock
 	pods   map[types.NamespacedName]*pacedPod
 	tokens int
@@ -64,10 +65,12 @@ type pacedPod struct {
 
 func newPacedWorld(t *testing.T) *pacedWorld {
 	clock := testingclock.NewFakeClock(podtest.Start)
-	return &pacedWorld{
-		t: t, pacer: newPacer(steadily(pacedRate), nil, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
+	w := &pacedWorld{
+		t: t, pace: pace{perSecond: pacedRate}, clock: clock, tokens: pacedBurst,
 		pods: map[types.NamespacedName]*pacedPod{}, again: map[time.Time][]*pacedPod{},
 	}
+	w.pacer = newPacer(func() pace { return w.pace }, nil, pacedWorkers, clock)
+	return w
 }
 
 // add adds n pods that need a turn.

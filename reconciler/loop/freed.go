@@ -161,7 +161,7 @@ type freedCollector struct {
 
 func newFreedCollector(shares func() (cpu, memory float64)) *freedCollector {
 	return &freedCollector{shares, prometheus.NewDesc("workload_resizer_freed_share",
-		"What resizes have freed within the last hour, as a share of what all nodes have for pods, by resource (cpu, memory). pace.freedPerHour limits it. Only the leader counts.", []string{"resource"}, nil)}
+		"The share of all allocatable cpu or memory (resource: cpu, memory) that paced resizes have freed within the last hour. pace.freedPerHour limits it. Only the leader counts.", []string{"resource"}, nil)}
 }
 
 // Describe implements prometheus.Collector.

@@ -218,7 +218,7 @@ func (p *pacer) giveBack(t *turn) {
 	}
 }
 
-// over ends a turn that has begun. What it holds and did not free, others may free.
+// over ends a turn that has begun. Others may free what it holds and did not free.
 func (p *pacer) over(t *turn) {
 	t.came, t.taken = false, false
 	p.freed.hold(t, safety.Resources{})

@@ -229,7 +229,7 @@ func (p *Plan) Paced() bool {
 const NewFor = 5 * time.Minute
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which
-// never held the room for long, nor for restores. What one container gets, another may give.
+// never held the room for long, nor for restores. Containers that grow count against those that shrink.
 func (p *Plan) Frees() (frees safety.Resources) {
 	if !p.Paced() || p.Kind != Sizes {
 		return frees

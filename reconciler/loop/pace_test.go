@@ -18,6 +18,7 @@ func TestPace(t *testing.T) {
 	t.Run("a different rate does not make up for turns that were not used", aDifferentRateDoesNotMakeUpForTurns)
 	t.Run("a changed rate counts among refused pods", aChangedRateCountsAmongRefusedPods)
 	t.Run("pods that free room wait for it without delaying others", podsThatFreeRoomWaitForIt)
+	t.Run("turns without room are not made up for", turnsWithoutRoomAreNotMadeUpFor)
 	t.Run("pods wait for room without a rate, too", podsWaitForRoomWithoutARateToo)
 	t.Run("a failed turn frees nothing", aFailedTurnFreesNothing)
 	t.Run("a limit that is set later counts what was freed before", aLimitThatIsSetLaterCountsWhatWasFreedBefore)
@@ -149,6 +150,26 @@ func podsThatFreeRoomWaitForIt(t *testing.T) {
 	c.now.freedPerHour = 0
 	if got := c.turns(time.Minute, nil); len(got) < 60 || len(got) > 61 || c.withoutRoom() != 0 {
 		t.Errorf("%d turns in a minute without a limit, want 60", len(got))
+	}
+}
+
+func turnsWithoutRoomAreNotMadeUpFor(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.1})
+	c.wait(t, "lower", 100, cores(1))
+	c.turns(time.Minute, nil)
+	c.clock.Step(50 * time.Second)
+	c.wait(t, "raise", 100, safety.Resources{})
+	if got := c.turns(10*time.Second, nil); len(got) > 11 {
+		t.Errorf("%d turns in 10 s at 1 per second", len(got))
+	}
+	c.turns(90*time.Minute, nil)
+	if got := c.backlog(); got != 80 {
+		t.Errorf("%d pods wait, want 80", got)
+	}
+	c.clock.Step(59 * time.Second)
+	c.now.freedPerHour = 0
+	if got := c.turns(10*time.Second, nil); len(got) > 11 {
+		t.Errorf("%d turns in 10 s at 1 per second", len(got))
 	}
 }
 

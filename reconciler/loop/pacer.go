@@ -45,6 +45,8 @@ type pacer struct {
 	// due is the time of the next turn. It lags behind the clock by the turns that were
 	// not used. failedDue is the time of the next turn for a pod that failed.
 	due, failedDue time.Time
+	// full means that pods waited until resizes may free more. Turns of that time are not made up for.
+	full bool
 	// underWay is the number of turns that have begun and not ended.
 	underWay int
 	// changed receives when a turn may have become possible.
@@ -330,6 +332,9 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	}
 	now := p.clock.Now()
 	p.due = later(p.due, now.Add(-madeUpFor))
+	if p.full {
+		p.due, p.full = later(p.due, now), false
+	}
 	fits := func(t *turn) bool { return p.freed.fits(t.frees, p.pace.freedPerHour, now) }
 	t, failed := p.lines.first(fits), p.lines.firstFailed(fits)
 	due, others := p.due, t != nil
@@ -338,8 +343,7 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	}
 	wait := due.Sub(now)
 	if !others && (failed == nil || p.lines.untried() > 0) {
-		// Pods wait until resizes may free more. Their turns are not made up for, either.
-		p.due = later(p.due, now)
+		p.full = true
 		if room := p.freed.next(now); failed == nil || wait > room {
 			wait = room
 		}

@@ -122,7 +122,7 @@ func (l *Loop) recall() (all []resizedBefore) {
 	oldest := l.Clock.Now().Add(-time.Hour)
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		at := of.ResizedAt()
-		if at.Before(oldest) || at.Sub(of.CreatedAt()) < plan.NewFor {
+		if at.Before(oldest) || at.Sub(of.StartedAt()) < plan.NewFor {
 			continue
 		}
 		if freed := freedBy(of); freed != (safety.Resources{}) {

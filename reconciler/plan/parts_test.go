@@ -322,6 +322,9 @@ func restoresAPublishedLimitToItsRequest(t *testing.T) {
 func pacesPodsThatAreNotNew(t *testing.T) {
 	sized := []func(*corev1.Pod){podtest.SizedForN4, podtest.AsResized}
 	growing := podtest.WithSecond(podtest.Amounts{"100m", "100m", "64Mi", "64Mi"})
+	started := func(after time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(podtest.At(0).Add(after))) }
+	}
 	for _, tc := range []struct {
 		name     string
 		app      podtest.Amounts
@@ -335,6 +338,9 @@ func pacesPodsThatAreNotNew(t *testing.T) {
 		{name: "a pod created just now", app: podtest.Guaranteed, nodeType: "n4"},
 		{name: "a pod that is almost not new", app: podtest.Guaranteed, nodeType: "n4", after: NewFor - time.Second},
 		{name: "an older pod", app: podtest.Guaranteed, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "an older pod that started late", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor - time.Second},
+		{name: "a pod that started late and is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "a pod that started before it was created", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(-time.Hour)}, nodeType: "n4"},
 		{name: "an older pod that has its size", app: podtest.Guaranteed, nodeType: "n2d", after: NewFor},
 		{name: "an older pod with two containers", app: podtest.Guaranteed, changes: []func(*corev1.Pod){growing}, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 220}},
 		{name: "a new pod that was sized", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "big", paced: true, frees: safety.Resources{CPU: 300, Memory: 512 << 20}},

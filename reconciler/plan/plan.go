@@ -99,7 +99,7 @@ type Plan struct {
 	Places int
 	// without lists the resources that a partial plan does not resize.
 	without []string
-	// sized means that we resized the pod before, and new that it was created less than NewFor ago.
+	// sized means that we resized the pod before, and new that it started less than NewFor ago.
 	sized, new bool
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because
 	// the node's answer expires; zero if that is not necessary.
@@ -225,7 +225,7 @@ func (p *Plan) Paced() bool {
 	return p.Decision == Resize && (p.Kind == Sizes && !(p.First() && p.new) || p.Kind == Restore)
 }
 
-// NewFor is how long a pod counts as new after it was created.
+// NewFor is how long a pod counts as new after it started.
 const NewFor = 5 * time.Minute
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which

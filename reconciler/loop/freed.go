@@ -4,13 +4,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // freed counts what paced resizes have freed within the last hour. Autoscalers remove nodes that become
@@ -125,23 +124,11 @@ func (l *Loop) recall() (all []resizedBefore) {
 		if at.Before(oldest) || at.Sub(of.StartedAt()) < plan.NewFor {
 			continue
 		}
-		if freed := freedBy(of); freed != (safety.Resources{}) {
+		if freed := guard.FreedInTotal(of); freed != (safety.Resources{}) {
 			all = append(all, resizedBefore{freed, at})
 		}
 	}
 	return all
-}
-
-// freedBy returns how much less a pod requests since its last resize.
-func freedBy(of *pod.Pod) (freed safety.Resources) {
-	for _, change := range guard.Changes(of) {
-		if less := change.From.Request - change.To.Request; change.Measure == sizing.CPU {
-			freed.CPU += less
-		} else {
-			freed.Memory += less
-		}
-	}
-	return safety.Resources{CPU: max(0, freed.CPU), Memory: max(0, freed.Memory)}
 }
 
 // allocatable returns what all nodes have for pods.
@@ -170,6 +157,6 @@ func (c *freedCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.de
 // Collect implements prometheus.Collector.
 func (c *freedCollector) Collect(metrics chan<- prometheus.Metric) {
 	cpu, memory := c.shares()
-	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, cpu, sizing.CPU.Name)
-	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, memory, sizing.Memory.Name)
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, cpu, string(corev1.ResourceCPU))
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, memory, string(corev1.ResourceMemory))
 }

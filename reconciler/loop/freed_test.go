@@ -31,7 +31,7 @@ func counting(total safety.Resources, now time.Time) *freed {
 }
 
 func permitsAShareWithinAnyHour(t *testing.T) {
-	f, now := counting(cores(100), podtest.Start), podtest.Start
+	f := counting(cores(100), podtest.Start)
 	type event struct {
 		at    time.Time
 		cores int64
@@ -39,7 +39,7 @@ func permitsAShareWithinAnyHour(t *testing.T) {
 	var all []event
 	for minute := range 6 * 60 {
 		for i := range 20 {
-			now = podtest.Start.Add(time.Duration(minute)*time.Minute + time.Duration(3*i)*time.Second)
+			now := podtest.Start.Add(time.Duration(minute)*time.Minute + time.Duration(3*i)*time.Second)
 			of := int64(1 + (minute*7+i*3)%4)
 			if !f.fits(cores(of), 0.25, now) {
 				continue

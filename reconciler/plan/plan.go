@@ -222,7 +222,7 @@ func (p *Plan) adoptionsChange() bool {
 // sizes a pod that is not new. New pods do not wait, so that they start with their size. Among older
 // pods, many may never have been sized, as when the server is installed or a pause ends.
 func (p *Plan) Paced() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !(p.First() && p.new) || p.Kind == Restore)
+	return p.Decision == Resize && (p.Kind == Sizes && (!p.First() || !p.new) || p.Kind == Restore)
 }
 
 // NewFor is how long a pod counts as new after it started.
